@@ -69,7 +69,7 @@ class Plan:
     def build_student(self, lm: OpenLM) -> Judge:
         """The uncompiled program."""
         student: Judge = self.task.build(self.options)
-        if lm.brief:
+        if lm.short_prompts:
             describe_options(student)  # so that optimizers work on an instruction that holds them
         return attach_embeddings(attach_gallery(student, self.gallery), lm.embeddings)
 
@@ -270,7 +270,7 @@ class Run:
     def _check_teacher(self) -> None:
         """Raises UserError where the teacher was asked and never answered: candidates without its lessons tell nothing
         about it."""
-        error = self.teacher.lm.contact.never
+        error = self.teacher.lm.contact.error
         if error is not None:
             reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
             raise UserError(

@@ -1,9 +1,8 @@
 """The base classes of all judges: what one is built with, how it is called, and what it tells optimizers.
 
 A judge subclasses `Judge`, or `LabelJudge` where its answers are labels. It has a frozen dataclass of its options, its
-predictors, `prepare` (a record as an example) and `steps` (what is asked, one question after the other, and what comes
-of it). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults.
-"""
+predictors, `prepare` (a record as an example) and `steps` (its questions, one after the other, and the prediction that
+they lead to). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ from aisr.programs.ask import (
     UnusableAnswer,
     arun,
     clean_trace,
-    decides,
+    is_decision_model,
     run,
     unknown_names,
     wrong_count,
@@ -93,12 +92,16 @@ class JudgeOptions:
 
     nearest: int = field(
         default=0,
-        metadata={"help": "How many demos a record is shown, those nearest to it; 0: all.", "min": 0, "searched": True},
+        metadata={
+            "help": "How many demos, the nearest, stand in the prompt of a record; 0: all.",
+            "min": 0,
+            "searched": True,
+        },
     )
     nearest_by: Similarity = field(
         default="words",
         metadata={
-            "help": "What the nearest demos are found by: `words` (BM25), or `both`, with word vectors.",
+            "help": "How demos are compared with a record: by `words` (BM25), or by `both`, with word vectors.",
             "searched": True,
         },
     )
@@ -143,7 +146,7 @@ class JudgeOptions:
         return [option.name for option in cls.table()]
 
     def as_dict(self) -> dict[str, Any]:
-        """By name; what the nearest demos are found by only where some are."""
+        """By name; `nearest_by` only where there are nearest demos."""
         values = {option.name: getattr(self, option.name) for option in self.table()}
         return values if self.nearest else {name: value for name, value in values.items() if name != "nearest_by"}
 
@@ -195,7 +198,7 @@ class Judge(dspy.Module):
     Options: ClassVar[type[JudgeOptions]] = JudgeOptions
     options: JudgeOptions  # what it was built with
     statement: str = "claim"  # the input that a demo and a record have in common where they are the same
-    form: Form = "caption"  # what of a picture the LM is shown
+    form: Form = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
     decision: Decision | None = None  # how label probabilities become labels; None: the LM's own labels
@@ -224,7 +227,7 @@ class Judge(dspy.Module):
         raise NotImplementedError
 
     def steps(self, *args: Any, **inputs: Any) -> Steps:
-        """What is asked about the inputs of an example, and what it comes to."""
+        """The questions about the inputs of an example, and the prediction."""
         raise NotImplementedError
 
     def fit(self, records: Sequence[Any]) -> None:
@@ -285,8 +288,8 @@ class Judge(dspy.Module):
         return bare
 
     def forward(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
-        """What `steps` come to. failure: why a record could not be prepared, which fails it without a question. Raises
-        `UnusableAnswer`."""
+        """The prediction for an example. failure: why its record could not be prepared, which fails it without a
+        question. Raises `UnusableAnswer`."""
         if failure is not None:
             raise UnusableAnswer(failure)
         return run(self.steps(**inputs))
@@ -305,7 +308,7 @@ class Judge(dspy.Module):
         constraints: Constraints = MappingProxyType({}),
         **inputs: Any,
     ) -> Question:
-        """What `predict` is asked, with the demos that are nearest to `about`, the statement of the record."""
+        """A question to `predict`, with the demos that are nearest to `about`, the statement of the record."""
         demos = nearest(predict.demos, self.statement, about, self.knn)
         return Question(predict, {"demos": demos, **inputs}, check, constraints)
 
@@ -346,7 +349,7 @@ class LabelJudge(Judge):
         """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a
         list of them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        judged = judgements_of(answer, field, labels, self.labels, self.options.states, decides(predict))
+        judged = judgements_of(answer, field, labels, self.labels, self.options.states, is_decision_model(predict))
         clean_trace(answer)
         return judged
 
@@ -361,7 +364,7 @@ class SentenceJudge(LabelJudge):
     statement = "sentences"
 
     def sentences_question(self, predict: dspy.Predict, sentences: Sequence[str], **inputs: Any) -> Question:
-        """What `predict` is asked where it labels all sentences in one call."""
+        """A question to `predict` about the labels of all sentences, in one call."""
         count = len(sentences)
         slots = {"minItems": count, "maxItems": count}
         return self.question(

@@ -194,7 +194,7 @@ def test_failed_records_are_filled_in_only_where_that_is_asked_for(
 
 
 def test_failed_records_make_the_exit_code_say_so(walk: Walk, aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
-    loopback.reply = lambda asked: "garbage"
+    loopback.reply = lambda request: "garbage"
     words = ["--task", "track1", "--program", walk.made.folder(), "--lm", "openai/local"]
     words += ["--api-base", loopback.url, "--artifacts", walk.root]
     finished = aisr("predict", *words, "--data", walk.inputs("track1"), "--out", tmp_path / "out.jsonl")

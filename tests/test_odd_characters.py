@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper import cited_papers as cited_works
-from aisr.paper.check.session import Refused
-from aisr.paper.check.session import citation as cited
-from aisr.paper.check.session import claim as claimed
+from aisr.paper.check.session import Refused, citation_check, claim_check
 from aisr.paper.readers.files import read_draft
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
@@ -91,8 +89,8 @@ def test_markdown_beyond_the_limits_says_which(tmp_path: Path) -> None:
 
 def test_an_agent_is_told_of_half_a_character() -> None:
     with pytest.raises(Refused, match="half of a surrogate pair"):
-        claimed(["\ud800"], ["a"])
+        claim_check(["\ud800"], ["a"])
     with pytest.raises(Refused, match="half of a surrogate pair"):
-        cited("a", ["\ud800"])
-    draft, checks = claimed([f"The {NO_ENDS} is 5."], [f"a | {NO_ENDS}"])
+        citation_check("a", ["\ud800"])
+    draft, checks = claim_check([f"The {NO_ENDS} is 5."], [f"a | {NO_ENDS}"])
     assert len(draft.paragraphs[0].sentences) == len(checks.claims) == 1

@@ -16,7 +16,7 @@ from support import scripted
 from support.commands import Aisr
 from support.compiled import copied
 from support.corpora import read_rows, write
-from support.loopback import Asked, Loopback, judged, serve
+from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
 from support.servers import get, ui
 from support.trap import Trap
@@ -61,7 +61,7 @@ def compiled_hostile(
     with serve() as server, pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         # Demos help this model, so the champion has some, and its prompt shows them.
-        server.reply = lambda asked: judged(asked) if asked.has_demos else flat(asked)
+        server.reply = lambda request: judged(request) if request.has_demos else flat(request)
         made = Planted(root, data, server)
         words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW]
         finished = aisr(*words, *made.lm)
@@ -76,9 +76,9 @@ def planted(compiled_hostile: Planted, tmp_path: Path, monkeypatch: pytest.Monke
     return compiled_hostile._replace(root=copied(compiled_hostile.root, tmp_path / "artifacts"))
 
 
-def flat(asked: Asked) -> str:
-    labels = ["Contradiction"] * len(json.loads(scripted.field(asked.question, "sentences") or ""))
-    return scripted.written(asked.question, {"sentence_labels": labels})
+def flat(request: HttpRequest) -> str:
+    labels = ["Contradiction"] * len(json.loads(scripted.field(request.question, "sentences") or ""))
+    return scripted.written(request.question, {"sentence_labels": labels})
 
 
 def test_code_beside_a_registered_program_is_not_run(

@@ -116,7 +116,7 @@ def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
     from aisr.optimize.optimizers import WRITTEN_BY_LM
 
     writing = [step for step in chain if step in WRITTEN_BY_LM]
-    if teacher.decides and writing:
+    if teacher.is_decision_model and writing:
         raise UserError(
             f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
             "PROVIDER/MODEL"

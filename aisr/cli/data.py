@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from aisr.corrections.corrections import Found
-    from aisr.corrections.labelled import Labelled
+    from aisr.corrections.corrections import PlacedCorrection
+    from aisr.corrections.labelled import LabelledRecords
     from aisr.optimize.split import Split, Survey
     from aisr.programs.records import Record
     from aisr.programs.task import Task
@@ -223,21 +223,21 @@ def corrections(
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
     out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
-    from aisr.corrections.corrections import read
+    from aisr.corrections.corrections import read_corrections
 
     if (task is None) != (out is None) or (task is None and draft is None):
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
     if draft is not None:
         _expect_paper(draft)
     bad: list[str] = []
-    found = read(files, bad)
+    corrected = read_corrections(files, bad)
     _list("left out, as they are no corrections", bad)
-    found = _in_time(found)
+    corrected = _in_time(corrected)
     if draft is not None:
-        _dismiss(found, draft)
+        _dismiss(corrected, draft)
     if task is not None and out is not None:
         chosen = chosen_task(task)
-        _labels(found, chosen, _records(chosen, data or []), out, majority)
+        _labels(corrected, chosen, _records(chosen, data or []), out, majority)
 
 
 def _expect_paper(draft: Path) -> None:
@@ -256,53 +256,55 @@ def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 
 
-def _in_time(found: "Sequence[Found]") -> "list[Found]":
+def _in_time(corrections: "Sequence[PlacedCorrection]") -> "list[PlacedCorrection]":
     """Without corrections from the future, which are listed: they would have the last word for good."""
-    from aisr.corrections.corrections import in_time
+    from aisr.corrections.corrections import split_future
 
-    good, early = in_time(found)
+    good, early = split_future(corrections)
     _list("left out, as their time cannot be true", early)
     return good
 
 
-def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
+def _dismiss(corrections: "Sequence[PlacedCorrection]", draft: Path) -> None:
     from aisr.base.files import pluralize
     from aisr.cli.display import note
-    from aisr.corrections.corrections import remember
+    from aisr.corrections.corrections import save_dismissals
 
-    if all(one.correction.dismissed is None for one in found):
+    if all(one.correction.dismissed is None for one in corrections):
         note("no flag is dismissed in there; nothing was written")
         return
-    file, count = remember(draft, found)
+    file, count = save_dismissals(draft, corrections)
     note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
-def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
+def _labels(
+    corrections: "Sequence[PlacedCorrection]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool
+) -> None:
     from aisr.cli.display import note
-    from aisr.corrections import labelled
+    from aisr.corrections.labelled import PROVENANCE, RECORDS, label_records
     from aisr.optimize.examples import read_corrected
 
-    made = labelled.labelled(task, found, known, majority)
+    made = label_records(task, corrections, known, majority)
     _say(made)
     if not made.records:
         raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
-    _write(out, labelled.files(made))
+    _write(out, made.files())
     people = sorted({voice["who"] for one in made.provenance for voice in one["by"]})
     names = ", ".join(people[:5]) + (f" and {len(people) - 5} more" if len(people) > 5 else "")
     note(
-        f"wrote {out / labelled.RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
-        f"{labelled.PROVENANCE} beside it has who and when"
+        f"wrote {out / RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
+        f"{PROVENANCE} beside it has who and when"
     )
     splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
     if "train" in splits:
-        note(str(read_corrected(task, out / labelled.RECORDS, splits)))
+        note(str(read_corrected(task, out / RECORDS, splits)))
 
 
-def _say(made: "Labelled") -> None:
+def _say(made: "LabelledRecords") -> None:
     """What was left out, and why."""
     from aisr.cli.display import note
 
-    for task, count in made.elsewhere.items():
+    for task, count in made.other_tasks.items():
         note(f"{count} corrections are of {task}: --task {task} takes them")
     _list("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts])
     _list("left out, as they fit no record", made.rejected)
@@ -353,7 +355,7 @@ def export(
         raise UserError(f"{out} is there already; choose another --out or remove it")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.lm.adapters import adapter_for
+    from aisr.lm.client import adapter_for
     from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations

@@ -118,6 +118,6 @@ def _version(name: str) -> str:
 
 
 def _asked_for(opened: "OpenLM") -> str:
-    if opened.decides:
+    if opened.is_decision_model:
         return "a probability for every option asked for"
     return f"{'with' if opened.lm.gives_logprobs else 'without'} log-probabilities asked for"

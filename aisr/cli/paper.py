@@ -100,10 +100,10 @@ def check_paper(
     from aisr.cli import display
     from aisr.lm.config import EMBEDDED
     from aisr.optimize.estimate import DryRun
-    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
-    from aisr.paper.check.exact import added, read_paper
-    from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
-    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, collect_checks
+    from aisr.paper.check.exact import add_exact_verdicts, read_paper
+    from aisr.paper.check.judging import BUILT_IN, make_checker, review_draft
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, mark_dismissed
     from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
@@ -114,21 +114,21 @@ def check_paper(
     asked = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     gone = _dismissed(paper)
-    found = checks(draft, cited)
+    found = collect_checks(draft, cited)
     straight = sum(map(len, found.second.straight.values())) if found.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
-        judge_by("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
-        judge_by("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),
+        make_checker("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
+        make_checker("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),
     ]
-    again = judge_by("claim", WHOLE, draft_program, asked, gallery, artifacts, evidence)
+    again = make_checker("claim", WHOLE, draft_program, asked, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if dry:
         if not found.claims and not found.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
         with display.live(dry.ledger) as shown:
-            reviewed(draft, found, judges, asked, shown.judged, again=again)
+            review_draft(draft, found, judges, asked, shown.judged, again=again)
         display.print_estimate(dry, ledger.limits)
         return
     if opened.spec == EMBEDDED:
@@ -139,8 +139,8 @@ def check_paper(
         "abstract, introduction, discussion and conclusion, against the whole paper"
     )
     with display.live(ledger) as shown:
-        review = reviewed(draft, found, judges, asked, shown.judged, gallery.problems, again)
-    review = marked(added(review, cited), gone)
+        review = review_draft(draft, found, judges, asked, shown.judged, gallery.problems, again)
+    review = mark_dismissed(add_exact_verdicts(review, cited), gone)
     failing = failing_verdicts(review, labels, above or 0.0)
     say_review(review, failing, notes)
     display.say_spend(ledger.spend)
@@ -160,13 +160,13 @@ def _without_lm(
 ) -> None:
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.paper.check.exact import read_paper, without_lm
-    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, mark_dismissed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
     labels = failing_labels(fail_on, [])
     found = without_lm(*read_paper(paper, root, papers, None))
-    review = marked(found, _dismissed(paper))
+    review = mark_dismissed(found, _dismissed(paper))
     failing = failing_verdicts(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
@@ -177,21 +177,21 @@ def _without_lm(
 def _dismissed(paper: Path) -> "Mapping[str, Correction]":
     """The flags of a paper that its readers dismissed."""
     from aisr.cli.display import note
-    from aisr.corrections.corrections import known
+    from aisr.corrections.corrections import load_dismissals
 
-    found = known(paper)
-    if found.passed_over:
-        note(found.passed_over)
+    found = load_dismissals(paper)
+    if found.problem:
+        note(found.problem)
     return found.flags
 
 
 def _write(out: Path | None, review: "Review") -> None:
     """The files of --out, where it is given."""
     from aisr.cli.display import note
-    from aisr.paper.check.write import all_files
+    from aisr.paper.check.write import write_files
 
     if out is not None:
-        written = all_files(out, review)
+        written = write_files(out, review)
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
@@ -212,13 +212,13 @@ def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = Fal
     what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
     from aisr.cli.display import note, table
     from aisr.paper.check.verdicts import EXACT, NOT_JUDGED
-    from aisr.paper.check.write import left_out, line
+    from aisr.paper.check.write import format_line, left_out
 
     for place in review.by_doubt():
         one = review.verdicts[place]
         listed = one.doubtful or (notes and one.folded and not one.dismissed)
         if listed and (one.label or one.first):
-            note(line(review, one))
+            note(format_line(review, one))
     if not review.verdicts:
         note("nothing was found")
     else:
@@ -238,8 +238,8 @@ def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = Fal
     if gone := review.dismissed:
         people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
         note(f"{pluralize(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
-    for said in review.worth:
-        note(said)
+    for line in review.reliability:
+        note(line)
     if failing:
         unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
         less = f", {unknown} of them with unknown confidence" if unknown else ""
@@ -268,9 +268,9 @@ def mcp(
 ) -> None:
     """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
     and no agent can raise them."""
-    from aisr.paper.check.session import opened
+    from aisr.paper.check.session import resolve_folders
 
-    folders = opened(folder or [])
+    folders = resolve_folders(folder or [])
     prepare(artifacts, program, cite_program, draft_program)
     try:
         import mcp as _installed  # noqa: F401

@@ -1,8 +1,6 @@
-"""Files of corrections, which come from strangers' browsers: read a line at a time, and no more than so much of it.
-
-Flags that readers dismissed, in a file beside the draft: they do not come back until their sentence or evidence
-changes.
-"""
+"""Corrections, what people say of verdicts, in files that come from strangers' browsers: read a line at a time, and no
+more than so much of it. And flags that readers dismissed, in a file beside the draft: they do not come back until their
+sentence or evidence changes."""
 
 import stat
 import unicodedata
@@ -40,37 +38,29 @@ class _Strict(BaseModel):
 
 
 class Judged(_Strict):
-    """The verdict that a person was shown: its label, None where there was none; the digest of the program that gave
-    it and the LM that was asked, where these are known."""
+    """The verdict that a person was shown."""
 
-    label: Annotated[str, Field(max_length=200)] | None = None
-    program: Annotated[str, Field(max_length=200)] | None = None
-    lm: Annotated[str, Field(max_length=500)] | None = None
+    label: Annotated[str, Field(max_length=200)] | None = None  # None where there was none
+    program: Annotated[str, Field(max_length=200)] | None = None  # the digest of the program that gave it, if known
+    lm: Annotated[str, Field(max_length=500)] | None = None  # that judged, if known
 
 
 class Correction(_Strict):
-    """Either `label`, which is the verdict's own where somebody agrees, with the ids of the `evidence` that shows it;
-    or `dismissed`, why a flag is not to come back, which is no label.
-
-    task: its name; None for a flag that no model raised; record_id and statement: the record and the number of its
-    statement, from 0; sentence: the words of that; digest: of these and the evidence (`Correctable.digests`, for a
-    label), by which both are known again; record: the whole record in the task's own format, where it stands nowhere
-    else.
-    """
+    """Either a `label` or `dismissed`: why a flag is not to come back, which is no label."""
 
     format: Literal[1] = 1
-    task: Annotated[str, Field(max_length=100)] | None = None
+    task: Annotated[str, Field(max_length=100)] | None = None  # its name; None for a flag that no model raised
     record_id: Id | None = None
-    statement: Annotated[int, Field(ge=0, le=100_000)] = 0
-    sentence: Annotated[str, Field(max_length=100_000)]
+    statement: Annotated[int, Field(ge=0, le=100_000)] = 0  # its number in the record, from 0
+    sentence: Annotated[str, Field(max_length=100_000)]  # its words
     verdict: Judged = Judged()
-    label: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    evidence: Annotated[list[Id], Field(max_length=MOST_NAMED)] = []
+    label: Annotated[str, Field(min_length=1, max_length=200)] | None = None  # the verdict's own where somebody agrees
+    evidence: Annotated[list[Id], Field(max_length=MOST_NAMED)] = []  # ids of what shows the label
     dismissed: Annotated[str, Field(max_length=2000)] | None = None
     who: Name
     when: AwareDatetime
-    digest: Digest
-    record: dict[str, Any] | None = None
+    digest: Digest  # of the sentence and its evidence (`Correctable.digests`, for a label), which are known again by it
+    record: dict[str, Any] | None = None  # all of it in the task's own format, where it stands nowhere else
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -81,9 +71,9 @@ class Correction(_Strict):
         return self
 
 
-def ahead(said: Correction, now: datetime) -> str | None:
-    """Why the time of a correction cannot be true: it would have the last word whatever anybody says later."""
-    return f"said at {said.when:%Y-%m-%d}, which is yet to come" if said.when - now > SKEW else None
+def future_error(one: Correction, now: datetime) -> str | None:
+    """Why the time of a correction cannot be true: it would be the latest label whatever anybody says later."""
+    return f"said at {one.when:%Y-%m-%d}, which is yet to come" if one.when - now > SKEW else None
 
 
 LONGEST = 16 * 2**20  # bytes of a line, which may hold a whole cited paper
@@ -91,43 +81,43 @@ MAX_BYTES = 512 * 2**20
 MOST = 100_000  # corrections of one file
 
 
-class Found(NamedTuple):
+class PlacedCorrection(NamedTuple):
     """A correction and where it stands, as `file:line`."""
 
     correction: Correction
     place: str
 
 
-def read(files: Sequence[Path], left_out: list[str] | None = None) -> list[Found]:
-    """The corrections of all files, in their order; one that stands there twice is taken once. left_out: takes what is
+def read_corrections(files: Sequence[Path], rejected: list[str] | None = None) -> list[PlacedCorrection]:
+    """The corrections of all files, in their order; one that stands there twice is taken once. rejected: takes what is
     wrong with each line that is none; without it, or where no line is a correction, the first is raised as `BadLine`.
     Raises UserError for a file that is too large or holds nothing."""
-    found, bad = [], list[str]()
+    corrections: dict[str, PlacedCorrection] = {}
+    bad = list[str]()
     for file in files:
         for place, line in _lines(file):
             try:
-                found.append(Found(correction(line, place), place))
+                one = parse_correction(line, place)
             except BadLine as error:
-                if left_out is None:
+                if rejected is None:
                     raise
                 bad.append(str(error))
-    if bad and not found:
+                continue
+            corrections.setdefault(one.model_dump_json(), PlacedCorrection(one, place))
+    if bad and not corrections:
         raise BadLine(bad[0])
-    if left_out is not None:
-        left_out += bad
-    if not found:
+    if rejected is not None:
+        rejected += bad
+    if not corrections:
         raise UserError(f"{', '.join(map(str, files))}: no corrections in there; expected what a page downloaded")
-    once: dict[str, Found] = {}
-    for one in found:
-        once.setdefault(one.correction.model_dump_json(), one)
-    return list(once.values())
+    return list(corrections.values())
 
 
-def in_time(found: Sequence[Found]) -> tuple[list[Found], list[str]]:
+def split_future(corrections: Sequence[PlacedCorrection]) -> tuple[list[PlacedCorrection], list[str]]:
     """The corrections whose time may be true, and what is wrong with the others, each with its place."""
     now = datetime.now(UTC)
-    late = [f"{one.place}: {why}" for one in found if (why := ahead(one.correction, now))]
-    return [one for one in found if not ahead(one.correction, now)], late
+    late = [f"{one.place}: {why}" for one in corrections if (why := future_error(one.correction, now))]
+    return [one for one in corrections if not future_error(one.correction, now)], late
 
 
 def _lines(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -149,7 +139,7 @@ def _lines(file: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"{file}:{number}", line
 
 
-def correction(line: bytes, place: str) -> Correction:
+def parse_correction(line: bytes, place: str) -> Correction:
     """The correction of one line. Raises `BadLine`, which names its place."""
     if len(line) > LONGEST:
         raise BadLine(f"{place}: longer than {LONGEST >> 20} MiB; expected one correction")
@@ -165,19 +155,20 @@ def correction(line: bytes, place: str) -> Correction:
         raise BadLine(f"{place}: {explain(error)}; expected a correction") from error
 
 
+# --- Dismissed flags.
+
 PLACE = Path(".aisr") / "dismissed.jsonl"
 MOST_DISMISSED_BYTES = 16 * 2**20  # some 30,000 flags
 
 
-class Known(NamedTuple):
-    """flags: by their digests, the latest of each; passed_over: what of the file does not count, and why, in a
-    sentence; None where all of it does."""
+class Dismissals(NamedTuple):
+    """The dismissed flags of a paper."""
 
-    flags: Mapping[str, Correction] = {}
-    passed_over: str | None = None
+    flags: Mapping[str, Correction] = {}  # by their digests, the latest of each
+    problem: str | None = None  # what of the file does not count, and why, in a sentence; None where all of it does
 
 
-def beside(paper: Path) -> Path:
+def dismissals_file(paper: Path) -> Path:
     """Where the dismissed flags of a paper are: in `.aisr/` of its folder. Raises UserError where that leads out of
     it."""
     file = (paper if paper.is_dir() else paper.parent) / PLACE
@@ -187,61 +178,62 @@ def beside(paper: Path) -> Path:
     return file
 
 
-def known(paper: Path) -> Known:
+def load_dismissals(paper: Path) -> Dismissals:
     """The dismissed flags of a paper. The file may be a stranger's, and whatever it is stops no check: what is no
     dismissed flag is passed over."""
     try:
-        file = beside(paper)
-        found = file.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_DISMISSED_BYTES:
-            return Known(passed_over=f"{file}: not read; expected a file of at most {MOST_DISMISSED_BYTES >> 20} MiB")
-        return _leniently(file)
+        file = dismissals_file(paper)
+        status = file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_DISMISSED_BYTES:
+            size = MOST_DISMISSED_BYTES >> 20
+            return Dismissals(problem=f"{file}: not read; expected a file of at most {size} MiB")
+        return _read_leniently(file)
     except UserError as error:
-        return Known(passed_over=f"{error}; it was not read")
+        return Dismissals(problem=f"{error}; it was not read")
     except (FileNotFoundError, NotADirectoryError):
-        return Known()
+        return Dismissals()
     except OSError as error:
-        return Known(passed_over=f"{paper}: its dismissed flags were not read ({error.strerror})")
+        return Dismissals(problem=f"{paper}: its dismissed flags were not read ({error.strerror})")
 
 
-def _leniently(file: Path) -> Known:
-    good, bad, now = list[Found](), list[str](), datetime.now(UTC)
+def _read_leniently(file: Path) -> Dismissals:
+    good, bad, now = list[Correction](), list[str](), datetime.now(UTC)
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
+            place = f"{file}:{number}"
             if number > MOST:
-                bad.append(f"{file}:{number}: more than {MOST:,} lines")
+                bad.append(f"{place}: more than {MOST:,} lines")
                 break
             if not line.strip():
                 continue
-            place = f"{file}:{number}"
             try:
-                one = correction(line, place)
+                one = parse_correction(line, place)
             except BadLine as error:
                 bad.append(str(error))
                 continue
-            if why := ahead(one, now):
+            if why := future_error(one, now):
                 bad.append(f"{place}: {why}")
-            good += [] if why else [Found(one, place)]
-    told = f"lines passed over, which are no dismissed flags: {len(bad)}, the first {bad[0]}" if bad else None
-    return Known(_latest(good), told)
+            else:
+                good.append(one)
+    problem = f"lines passed over, which are no dismissed flags: {len(bad)}, the first {bad[0]}" if bad else None
+    return Dismissals(_latest(good), problem)
 
 
-def remember(paper: Path, found: Iterable[Found]) -> tuple[Path, int]:
+def save_dismissals(paper: Path, corrections: Iterable[PlacedCorrection]) -> tuple[Path, int]:
     """Add what is dismissed in corrections to the file of a paper: where that is, and how many flags are new there. The
     same corrections again change nothing."""
-    file = beside(paper)
-    before = _latest(read([file])) if file.is_file() and file.stat().st_size else {}
-    news = _latest(one for one in found if one.correction.dismissed is not None)
-    all_of_them = _latest([*(Found(one, "") for one in before.values()), *(Found(one, "") for one in news.values())])
-    lines = [one.model_dump_json(exclude={"record"}, exclude_none=True) + "\n" for one in all_of_them.values()]
+    file = dismissals_file(paper)
+    is_filled = file.is_file() and file.stat().st_size
+    before = _latest(one.correction for one in read_corrections([file])) if is_filled else {}
+    news = _latest(one.correction for one in corrections)
+    latest = _latest([*before.values(), *news.values()])
+    lines = [one.model_dump_json(exclude={"record"}, exclude_none=True) + "\n" for one in latest.values()]
     if lines:
         write_whole(file, "".join(lines))
     return file, len(news.keys() - before.keys())
 
 
-def _latest(found: Iterable[Found]) -> dict[str, Correction]:
-    latest: dict[str, Correction] = {}
-    for one in sorted((one.correction for one in found), key=lambda one: one.when):
-        if one.dismissed is not None:
-            latest[one.digest] = one
-    return latest
+def _latest(corrections: Iterable[Correction]) -> dict[str, Correction]:
+    """The dismissals among corrections by their digests, the latest of each."""
+    in_time = sorted(corrections, key=lambda one: one.when)
+    return {one.digest: one for one in in_time if one.dismissed is not None}

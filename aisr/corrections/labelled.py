@@ -1,4 +1,4 @@
-"""Corrections as labelled records in a task's own format, and beside them who said what, and when."""
+"""Corrections as labelled records in a task's own format, and beside them who gave each label, and when."""
 
 import json
 from collections import Counter
@@ -10,105 +10,89 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from aisr.corrections.corrections import Found
+from aisr.corrections.corrections import PlacedCorrection
 from aisr.programs.errors import UserError
 from aisr.programs.records import Record, explain
 from aisr.programs.task import Correctable, Said, Task
 
-# --- What several people say of one statement, settled: the last word of each, and what they agree on.
+RECORDS, PROVENANCE = "corrections.jsonl", "corrections-provenance.jsonl"
+MOST_LISTED = 10  # of those who differ
 
-TOLD = 10  # of those who differ
 
+class Agreement(NamedTuple):
+    """What several people make of one statement."""
 
-class Settled(NamedTuple):
-    """said: None where people differ; by: the corrections that say so, or those that differ."""
-
-    said: Said | None
-    by: tuple[Found, ...]
+    label: Said | None  # None where people differ
+    by: tuple[PlacedCorrection, ...]  # the corrections that give it, or those that differ
 
     def __str__(self) -> str:
-        voices = [f"{one.correction.who}: {one.correction.label} ({one.place})" for one in self.by[:TOLD]]
-        more = [f"and {len(self.by) - TOLD} more"] if len(self.by) > TOLD else []
+        voices = [f"{one.correction.who}: {one.correction.label} ({one.place})" for one in self.by[:MOST_LISTED]]
+        more = [f"and {len(self.by) - MOST_LISTED} more"] if len(self.by) > MOST_LISTED else []
         first = self.by[0].correction
         return f"{first.record_id}, statement {first.statement}: {', '.join(voices + more)}"
 
 
-def settled(found: Sequence[Found], order: Sequence[str], majority: bool) -> Settled:
-    """What holds of one statement. Of each person the latest correction counts; where their labels differ, none does,
-    unless `majority` and more than half of the people gave it. Who agrees on the label may name different evidence: all
-    of it counts, in the `order` of the record's ids."""
-    last: dict[str, tuple[int, Found]] = {}
-    for place, one in sorted(enumerate(found), key=lambda pair: pair[1].correction.when):
-        last[one.correction.who] = (place, one)
-    voices = [one for _, one in sorted(last.values(), key=lambda pair: pair[0])]
-    label, count = Counter(str(one.correction.label) for one in voices).most_common(1)[0]
-    if count < len(voices) and not (majority and 2 * count > len(voices)):
-        return Settled(None, tuple(voices))
-    agreed = tuple(one for one in voices if one.correction.label == label)
-    named = {key for one in agreed for key in one.correction.evidence}
-    return Settled(Said(label, tuple(key for key in order if key in named)), agreed)
+@dataclass
+class LabelledRecords:
+    """The labelled records that corrections make, and what is not among them."""
+
+    records: list[Record] = field(default_factory=list)  # each with the corrections of its statements
+    provenance: list[dict[str, Any]] = field(default_factory=list)  # an object for each of these
+    conflicts: list[Agreement] = field(default_factory=list)  # where people differ
+    rejected: list[str] = field(default_factory=list)  # what fits no record, with its place
+    other_tasks: dict[str, int] = field(default_factory=dict)  # how many corrections are of each other task
+
+    def files(self) -> dict[str, str]:
+        """The files that these become, by their names: the same for the same corrections."""
+        records = [one.model_dump(mode="json", exclude_none=True) for one in self.records]
+        return {RECORDS: _lines(records), PROVENANCE: _lines(self.provenance)}
 
 
-RECORDS, PROVENANCE = "corrections.jsonl", "corrections-provenance.jsonl"
+def _lines(rows: Sequence[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 class Rejected(Exception):
     """A correction that fits no record, and why."""
 
 
-@dataclass
-class Labelled:
-    """records: each with the corrections of its statements; provenance: an object for each of these; conflicts: where
-    people differ, which is not among them; rejected: what fits no record, with its place; elsewhere: how many
-    corrections are of each other task."""
-
-    records: list[Record] = field(default_factory=list)
-    provenance: list[dict[str, Any]] = field(default_factory=list)
-    conflicts: list[Settled] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
-    elsewhere: dict[str, int] = field(default_factory=dict)
-
-
-def labelled(task: Task, found: Sequence[Found], known: Mapping[str, Record], majority: bool = False) -> Labelled:
+def label_records(
+    task: Task, corrections: Sequence[PlacedCorrection], known: Mapping[str, Record], majority: bool = False
+) -> LabelledRecords:
     """The labelled records that corrections of a task make. known: records by their ids, for corrections that do not
     bring their own; their labels stay where nobody corrects them. Raises UserError for a task without corrections."""
-    how = _correctable(task)
-    made = Labelled()
-    fitting: dict[str, list[tuple[Found, Record]]] = {}
-    for one in found:
-        of = one.correction
-        if of.label is None:
-            continue
-        if of.task != task.name:
-            made.elsewhere[str(of.task)] = made.elsewhere.get(str(of.task), 0) + 1
-            continue
-        try:
-            record = _record(task, how, one, known)
-        except Rejected as error:
-            made.rejected.append(f"{one.place}: {error}")
-        else:
-            fitting.setdefault(record.id, []).append((one, record))
-    for key, pairs in fitting.items():
-        if len({how.content(record) for _, record in pairs}) > 1:
-            places = ", ".join(one.place for one, _ in pairs)
-            made.rejected.append(f"{places}: record {key!r} has other texts in one of them than in another")
-        else:
-            _add(made, how, pairs[0][1], [one for one, _ in pairs], majority)
-    return made
-
-
-def _correctable(task: Task) -> Correctable:
     if task.correctable is None:
         raise UserError(f"--task {task.name}: nobody can correct its verdicts so far")
-    return task.correctable
+    result = LabelledRecords()
+    by_record: dict[str, list[tuple[PlacedCorrection, Record]]] = {}
+    for one in corrections:
+        if one.correction.label is None:
+            continue
+        if one.correction.task != task.name:
+            name = str(one.correction.task)
+            result.other_tasks[name] = result.other_tasks.get(name, 0) + 1
+            continue
+        try:
+            record = _record_of(task, task.correctable, one, known)
+        except Rejected as error:
+            result.rejected.append(f"{one.place}: {error}")
+        else:
+            by_record.setdefault(record.id, []).append((one, record))
+    for key, pairs in by_record.items():
+        if len({task.correctable.content(record) for _, record in pairs}) > 1:
+            places = ", ".join(one.place for one, _ in pairs)
+            result.rejected.append(f"{places}: record {key!r} has other texts in one of them than in another")
+        else:
+            _add(result, task.correctable, pairs[0][1], [one for one, _ in pairs], majority)
+    return result
 
 
-def _record(task: Task, how: Correctable, one: Found, known: Mapping[str, Record]) -> Record:
+def _record_of(task: Task, how: Correctable, one: PlacedCorrection, known: Mapping[str, Record]) -> Record:
     """The record that a correction is about. Raises `Rejected`."""
     of, key = one.correction, str(one.correction.record_id)
     record = known.get(key)
     if of.record is not None:
-        own = _own(task, how, of.record)
+        own = _own_record(task, how, of.record)
         if own.id != key:
             raise Rejected(f"it is about record {key[:80]!r} and brings {own.id[:80]!r}")
         if record is not None and how.content(record) != how.content(own):
@@ -116,21 +100,7 @@ def _record(task: Task, how: Correctable, one: Found, known: Mapping[str, Record
         record = record or own
     if record is None:
         raise Rejected(f"there is no record {key[:80]!r}; expected one in the file of --data, or in the line")
-    _check(task, how, record, one)
-    return record
-
-
-def _own(task: Task, how: Correctable, raw: dict[str, Any]) -> Record:
-    """A record that a correction brings, without whatever labels it claims to have."""
-    try:
-        bare: Record = how.bare(task.record.model_validate(raw))
-    except ValidationError as error:
-        raise Rejected(f"record.{explain(error)}") from error
-    return bare
-
-
-def _check(task: Task, how: Correctable, record: Record, one: Found) -> None:
-    of, statements = one.correction, how.statements(record)
+    statements = how.statements(record)
     if of.label not in task.labelled.labels:
         raise Rejected(f"unknown label {str(of.label)[:80]!r}; one of: {', '.join(task.labelled.labels)}")
     if of.statement >= len(statements):
@@ -142,56 +112,74 @@ def _check(task: Task, how: Correctable, record: Record, one: Found) -> None:
     unknown = set(of.evidence) - set(how.nameable(record))
     if unknown:
         raise Rejected(f"evidence {min(unknown)[:80]!r} is not in record {record.id[:80]!r}")
+    return record
 
 
-def _add(made: Labelled, how: Correctable, record: Record, found: list[Found], majority: bool) -> None:
-    """Settle the corrections of one record, and add what they come to."""
-    by_statement = sorted(found, key=lambda one: one.correction.statement)
-    said = {}
+def _own_record(task: Task, how: Correctable, raw: dict[str, Any]) -> Record:
+    """A record that a correction brings, without whatever labels it claims to have."""
+    try:
+        bare: Record = how.bare(task.record.model_validate(raw))
+    except ValidationError as error:
+        raise Rejected(f"record.{explain(error)}") from error
+    return bare
+
+
+def _add(
+    result: LabelledRecords, how: Correctable, record: Record, corrections: list[PlacedCorrection], majority: bool
+) -> None:
+    """Add what the corrections of one record come to."""
+    by_statement = sorted(corrections, key=lambda one: one.correction.statement)
+    labels: dict[int, Said] = {}
     provenance = []
     for number, group in groupby(by_statement, key=lambda one: one.correction.statement):
-        one = settled(list(group), how.nameable(record), majority)
-        if one.said is None:
-            made.conflicts.append(one)
-            continue
-        said[number] = one.said
-        provenance.append(_provenance(one))
-    if not said:
+        one = _agreement(list(group), how.nameable(record), majority)
+        if one.label is None:
+            result.conflicts.append(one)
+        else:
+            labels[number] = one.label
+            provenance.append(_provenance(one.label, one.by))
+    if not labels:
         return
     try:
-        made.records.append(how.labelled(record, said))
+        result.records.append(how.labelled(record, labels))
     except ValueError as error:
         why = explain(error) if isinstance(error, ValidationError) else str(error)
-        made.rejected.append(f"{', '.join(one.place for one in found)}: {why}")
+        result.rejected.append(f"{', '.join(one.place for one in corrections)}: {why}")
         return
-    made.provenance += provenance
+    result.provenance += provenance
 
 
-def _provenance(one: Settled) -> dict[str, Any]:
-    first = one.by[0].correction
+def _agreement(corrections: Sequence[PlacedCorrection], order: Sequence[str], majority: bool) -> Agreement:
+    """What holds of one statement. Each annotator's latest label counts; where these differ, none does, unless
+    `majority` and more than half of the people gave it. Who agrees on the label may name different evidence: all of it
+    counts, in the `order` of the record's ids."""
+    latest: dict[str, tuple[int, PlacedCorrection]] = {}
+    for place, one in sorted(enumerate(corrections), key=lambda pair: pair[1].correction.when):
+        latest[one.correction.who] = (place, one)
+    voices = [one for _, one in sorted(latest.values(), key=lambda pair: pair[0])]
+    label, count = Counter(str(one.correction.label) for one in voices).most_common(1)[0]
+    if count < len(voices) and not (majority and 2 * count > len(voices)):
+        return Agreement(None, tuple(voices))
+    by = tuple(one for one in voices if one.correction.label == label)
+    named = {key for one in by for key in one.correction.evidence}
+    return Agreement(Said(label, tuple(key for key in order if key in named)), by)
+
+
+def _provenance(label: Said, by: Sequence[PlacedCorrection]) -> dict[str, Any]:
+    first = by[0].correction
     return {
         "record_id": first.record_id,
         "statement": first.statement,
-        "label": one.said.label if one.said else None,
-        "evidence": list(one.said.evidence) if one.said else [],
+        "label": label.label,
+        "evidence": list(label.evidence),
         "verdict": first.verdict.model_dump(),
         "digest": first.digest,
         "by": [
             {
-                "who": voice.correction.who,
-                "when": voice.correction.model_dump(mode="json")["when"],
-                "line": Path(voice.place).name,
+                "who": one.correction.who,
+                "when": one.correction.model_dump(mode="json")["when"],
+                "line": Path(one.place).name,
             }
-            for voice in one.by
+            for one in by
         ],
     }
-
-
-def files(made: Labelled) -> dict[str, str]:
-    """The files that these become, by their names: the same for the same corrections."""
-    records = [one.model_dump(mode="json", exclude_none=True) for one in made.records]
-    return {RECORDS: _lines(records), PROVENANCE: _lines(made.provenance)}
-
-
-def _lines(rows: Sequence[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)

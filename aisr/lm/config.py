@@ -31,7 +31,7 @@ DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that d
 
 
 class LMUnavailable(UserError):
-    """The language model that was asked for cannot be used as things stand."""
+    """The language model cannot be used as things stand."""
 
 
 class Price(NamedTuple):
@@ -176,7 +176,7 @@ class LMConfig:
         return self.embedding_api_base or self.api_base
 
     def beside(self, role: str, model: str, api_base: str | None = None, price: str | None = None) -> "LMConfig":
-        """The LM of --ROLE-lm, reached as this one is where nothing else is said. api_base: an address or `provider`.
+        """The LM of --ROLE-lm, reached as this one is unless options say otherwise. api_base: an address or `provider`.
 
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
         records would leave for a provider unasked.
@@ -256,7 +256,7 @@ def quiet_litellm() -> Any:
     import litellm
 
     litellm.suppress_debug_info = True
-    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; asked for none, LiteLLM sends a request thrice
+    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; without retries LiteLLM sends a request thrice
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     return litellm

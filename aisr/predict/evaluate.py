@@ -18,7 +18,7 @@ from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.probabilities import Judgement
-from aisr.programs.ranker import counted
+from aisr.programs.ranker import count_paper
 from aisr.programs.records import read
 from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
 from aisr.programs.task import Searched, Task
@@ -224,7 +224,7 @@ def matcher_ranker(matcher: Matcher) -> Ranker:
 
 def score_ranker(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> RetrievalScore:
     """Score a ranker on claims that have gold evidence."""
-    for cached in (indexed, split_sentences, embedded, counted):
+    for cached in (indexed, split_sentences, embedded, count_paper):
         cached.cache_clear()  # the cache of another ranker would flatter this one
     start = time.perf_counter()
     rankings = [ranker(claim) for claim in claims]

@@ -13,9 +13,9 @@ from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.paper.check.checks import CLAIMS, WHOLE, Judged, checks
-from aisr.paper.check.exact import added, read_paper
-from aisr.paper.check.judging import judge_by, reviewed
+from aisr.paper.check.checks import CLAIMS, WHOLE, Judged, collect_checks
+from aisr.paper.check.exact import add_exact_verdicts, read_paper
+from aisr.paper.check.judging import make_checker, review_draft
 from aisr.paper.check.verdicts import Review
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.numbers import find_numbers
@@ -47,9 +47,11 @@ class Checking:
         artifacts = self.options.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
         gallery = open_gallery(draft.folder, artifacts, draft.drawings)
-        judge = judge_by("claim", CLAIMS, self.options.program, self.lm, gallery, artifacts)
-        again = judge_by("claim", WHOLE, self.options.draft_program, self.lm, gallery, artifacts) if second else None
-        return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)
+        first = make_checker("claim", CLAIMS, self.options.program, self.lm, gallery, artifacts)
+        again = make_checker("claim", WHOLE, self.options.draft_program, self.lm, gallery, artifacts)
+        checks = collect_checks(draft, cited)
+        review = review_draft(draft, checks, [first], self.lm, again=again if second else None)
+        return add_exact_verdicts(review, cited)
 
     def cost(self, paper: Path) -> Cost:
         """The cost of a paper as it is: of the first look, and of both."""
@@ -79,7 +81,7 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     for one in faults:
         label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
         known[one.paragraph, one.sentence] = label, one.table
-    look, correctable = checks(draft, {}).second, WHOLE.correctable
+    look, correctable = collect_checks(draft, {}).second, WHOLE.correctable
     if look is None or correctable is None:
         return []
     wanted: dict[int, list[int]] = {}

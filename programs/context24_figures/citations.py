@@ -1,4 +1,4 @@
-"""Which figures, panels and tables a text cites, in the spellings of papers, and what a caption says of each panel.
+"""Which figures, panels and tables a text cites, in the spellings of papers, and the text of a caption on each panel.
 
 `Fig. 2, A and B`, `Figs. 1-3`, `Figures 2A–C and 3`, `Fig. 1 (a,b)`, `Supplementary Fig. S1`, `Extended Data Table 2`,
 `Table IV`, `Figure 1—figure supplement 2`. A citation is read sign by sign from its first number on, and ends where
@@ -61,7 +61,7 @@ class _Reader:
         self.supplement = bool(head["supplement"])
         self.many = bool(head["many"])
         self.roman = False
-        self.found: list[Cited] = []
+        self.cited: list[Cited] = []
 
     def read(self) -> list[Cited]:
         """Numbers with their panels, one after the other."""
@@ -69,7 +69,7 @@ class _Reader:
             return []
         while self._range() or self._next():
             pass
-        return self.found
+        return self.cited
 
     def _number(self, sure: bool = True) -> bool:
         """A number, and the panels that stand right behind it. sure: whether one must stand here; elsewhere a number
@@ -79,15 +79,15 @@ class _Reader:
             self._add(str(ROMANS[roman[0]]), False, ())
             self.at, self.roman = roman.end(), True
             return True
-        found = self._match(NUMBER)
-        if found is None or not (sure or self.many or found["own"] or CLOSED.match(self.text, found.end())):
+        number = self._match(NUMBER)
+        if number is None or not (sure or self.many or number["own"] or CLOSED.match(self.text, number.end())):
             return False
-        self.at = found.end()
-        digits = found["digits"].upper()
+        self.at = number.end()
+        digits = number["digits"].upper()
         if supplement := self._match(SUPPLEMENT):
             digits, self.at = f"{digits}S{supplement['number']}", supplement.end()
-        self._add(digits, bool(found["s"]), _letters(found["own"] or ""))
-        if not found["own"]:
+        self._add(digits, bool(number["s"]), _letters(number["own"] or ""))
+        if not number["own"]:
             self._panels_behind()
         return True
 
@@ -105,7 +105,7 @@ class _Reader:
     def _range(self) -> bool:
         """`-C`, `–2C`, `-3` behind what was just read."""
         dash = self._match(RANGE)
-        last = self.found[-1]
+        last = self.cited[-1]
         if dash is None:
             return False
         if last.panels and (to := _panel(self.text, dash.end())):
@@ -125,7 +125,7 @@ class _Reader:
                 self._add(str(number), last.supplement, ())
             self._add(str(end), last.supplement, _letters(to["own"] or ""))
         elif not last.panels and not to["own"]:
-            self.found[-1] = last._replace(number=f"{first}-{end}")  # Figure 2-1: a number of its own
+            self.cited[-1] = last._replace(number=f"{first}-{end}")  # Figure 2-1: a number of its own
         else:
             return False
         self.at = to.end()
@@ -152,7 +152,7 @@ class _Reader:
         or they come behind a panel in the alphabet ("Fig. 2A and B show")."""
         if letters[0][0] == "(" or CLOSED.match(self.text, letters.end()):
             return True
-        panels = self.found[-1].panels
+        panels = self.cited[-1].panels
         upper = letters["letters"].isupper()
         return not comma and upper and bool(panels) and letters["letters"] > panels[-1]
 
@@ -160,11 +160,11 @@ class _Reader:
         return pattern.match(self.text, self.at)
 
     def _add(self, number: str, s: bool, panels: tuple[str, ...]) -> None:
-        self.found.append(Cited(self.kind, number.lstrip("0") or "0", self.supplement or s, panels))
+        self.cited.append(Cited(self.kind, number.lstrip("0") or "0", self.supplement or s, panels))
 
     def _widen(self, panels: tuple[str, ...]) -> None:
-        last = self.found[-1]
-        self.found[-1] = last._replace(panels=tuple(dict.fromkeys((*last.panels, *panels))))
+        last = self.cited[-1]
+        self.cited[-1] = last._replace(panels=tuple(dict.fromkeys((*last.panels, *panels))))
 
 
 def _panel(text: str, at: int) -> re.Match[str] | None:
@@ -186,15 +186,15 @@ def _between(first: str, last: str) -> tuple[str, ...]:
 
 def spelled_out(panels: str) -> tuple[str, ...]:
     """The panels of `a, b`, `a-c`, `A and B`."""
-    found: list[str] = []
+    letters: list[str] = []
     dashed = False
     for word in _words(panels):
         if word in ("-", "–", "—", "to"):
             dashed = True
         elif len(word) == 1 and word.isalpha():
-            found += _between(found[-1], word) if dashed and found else (word.upper(),)
+            letters += _between(letters[-1], word) if dashed and letters else (word.upper(),)
             dashed = False
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(letters))
 
 
 def _words(text: str) -> Iterator[str]:
@@ -219,10 +219,10 @@ PAPERS = 4096  # captions whose parts are kept
 
 
 class Parts(NamedTuple):
-    """head: what stands before the first panel; panels: what is said of each, by its letter, a capital."""
+    """A caption in parts."""
 
-    head: str
-    panels: Mapping[str, str]
+    head: str  # before the first panel
+    panels: Mapping[str, str]  # the text on each panel, by its letter, a capital
 
 
 class _Mark(NamedTuple):
@@ -236,18 +236,18 @@ def parts(caption: str) -> Parts:
     """The parts of a caption; one without panels is all head."""
     text = " ".join(MARKUP.sub("", caption).split())
     for way in WAYS:
-        marks = _in_order(text, [_Mark(*found.span(), spelled_out(found["panels"])) for found in way.finditer(text)])
+        marks = _in_order(text, [_Mark(*mark.span(), spelled_out(mark["panels"])) for mark in way.finditer(text)])
         if len({panel for mark in marks for panel in mark.panels}) > 1:
             return _behind(text, marks) if way is WAYS[0] and _trails(text, marks) else _before(text, marks)
     return Parts(text, {})
 
 
 def of_panel(caption: str, letters: Sequence[str]) -> str:
-    """A caption as far as it is about a panel, which goes by one letter or several: the head and what is said of them;
-    the head alone where it tells other panels apart, and all of it where it tells none."""
-    found = parts(caption)
-    own = [found.panels[letter] for letter in letters if letter in found.panels]
-    return " ".join(filter(None, (found.head, *dict.fromkeys(own))))
+    """A caption as far as it is about a panel, which goes by one letter or several: the head and the text on these;
+    the head alone where it has other panels, and all of it where it has none."""
+    head, panels = parts(caption)
+    own = [panels[letter] for letter in letters if letter in panels]
+    return " ".join(filter(None, (head, *dict.fromkeys(own))))
 
 
 def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
@@ -271,19 +271,19 @@ def _trails(text: str, marks: Sequence[_Mark]) -> bool:
 
 def _before(text: str, marks: Sequence[_Mark]) -> Parts:
     ends = [*(mark.begin for mark in marks[1:]), len(text)]
-    told = [(mark.panels, text[mark.end : end]) for mark, end in zip(marks, ends, strict=True)]
-    return Parts(text[: marks[0].begin].strip(), _joined(told))
+    pieces = [(mark.panels, text[mark.end : end]) for mark, end in zip(marks, ends, strict=True)]
+    return Parts(text[: marks[0].begin].strip(), _joined(pieces))
 
 
 def _behind(text: str, marks: Sequence[_Mark]) -> Parts:
     begins = [0, *(mark.end for mark in marks[:-1])]
-    told = [(mark.panels, text[begin : mark.begin]) for mark, begin in zip(marks, begins, strict=True)]
-    return Parts(text[marks[-1].end :].strip(" .,;"), _joined(told))
+    pieces = [(mark.panels, text[begin : mark.begin]) for mark, begin in zip(marks, begins, strict=True)]
+    return Parts(text[marks[-1].end :].strip(" .,;"), _joined(pieces))
 
 
-def _joined(told: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for panels, text in told:
+def _joined(pieces: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
+    by_panel: dict[str, list[str]] = {}
+    for panels, text in pieces:
         for panel in panels:
-            found.setdefault(panel, []).append(text.strip(" ,;:|"))
-    return {panel: " ".join(filter(None, texts)) for panel, texts in found.items()}
+            by_panel.setdefault(panel, []).append(text.strip(" ,;:|"))
+    return {panel: " ".join(filter(None, texts)) for panel, texts in by_panel.items()}

@@ -13,7 +13,7 @@ import dspy
 from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, SearchOptions
 from aisr.programs.context24_figures.prompt import RankElements
-from aisr.programs.context24_figures.ranking import DEFAULT, Strategy, documents, paper_of, ranked
+from aisr.programs.context24_figures.ranking import DEFAULT, Strategy, documents, paper_of, rank_elements
 from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.retrieval import DEFAULT as RETRIEVER
@@ -81,7 +81,7 @@ class Context24FiguresJudge(Judge):
         texts = documents(paper, self.options.strategy)
         failed: dict[str, str] = {}
         try:
-            best_first = ranked(record.claim, paper, self.options.strategy, self.match)
+            best_first = rank_elements(record.claim, paper, self.options.strategy, self.match)
         except NotEmbedded as error:
             best_first, failed = list(paper.labels), {"failure": str(error)}
         # Elements of which nothing is known are not asked about.
@@ -126,7 +126,7 @@ class Context24FiguresJudge(Judge):
 def without_lm(record: Context24FiguresRecord) -> Ranking:
     """What can be said without an LM: the default strategy with BM25."""
     paper = paper_of(record.paragraphs, record.elements)
-    return tuple(ranked(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
+    return tuple(rank_elements(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
 
 
 def rendered(claim: str, texts: Mapping[str, str]) -> str:

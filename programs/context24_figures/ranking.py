@@ -27,20 +27,11 @@ Labels = tuple[str, ...]
 
 
 class Paper(NamedTuple):
-    """paragraphs: the text, in document order; labels: of the elements, in the order of the record; captions: of each
-    element, of a panel what its figure's caption says of it, behind what that says of all panels."""
+    """The text of a paper, and its figures and tables."""
 
-    paragraphs: tuple[str, ...]
-    labels: Labels
-    captions: tuple[str, ...]
-
-
-class _Known(NamedTuple):
-    """What tells a figure from others in a text, where the S of a supplementary one and the word mean the same."""
-
-    kind: str
-    number: str
-    supplement: bool
+    paragraphs: tuple[str, ...]  # in document order
+    labels: Labels  # of the elements, in the order of the record
+    captions: tuple[str, ...]  # of each element; for a panel that of its figure: the part on all panels, and its own
 
 
 def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
@@ -56,18 +47,18 @@ def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
     return Paper(tuple(paragraphs), tuple(element.label for element in elements), tuple(map(caption, elements)))
 
 
-def ranked(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
-    """The labels of all elements of a paper, best first; what nothing is known of comes last, in the order of the
+def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
+    """The labels of all elements of a paper, best first; those without any text come last, in the order of the
     record. Raises what the matcher raises."""
     if strategy == FUSION:
-        return _by_rank([ranked(claim, paper, one, match) for one in FUSED])
+        return _by_rank([rank_elements(claim, paper, one, match) for one in FUSED])
     kind, _, size = strategy.partition("/")
     return (_by_documents if kind == ELEMENT else _by_chunks)(claim, paper, size, match)
 
 
 def documents(paper: Paper, strategy: Strategy = DEFAULT) -> dict[str, str]:
-    """What there is to say of each element, by its label: its caption, and the chunks that cite it. With `fusion` these
-    have the size of the default strategy."""
+    """The text on each element, by its label: its caption, and the chunks that cite it. With `fusion` these have the
+    size of the default strategy."""
     _, _, size = (DEFAULT if strategy == FUSION else strategy).partition("/")
     return _documents(paper, size)
 
@@ -77,16 +68,16 @@ def chunks(paragraphs: tuple[str, ...], size: str) -> tuple[str, ...]:
     """The chunks of a paper in document order, none of them empty. size: `sentence`, or a number of words."""
     if size == SENTENCE:
         return tuple(sentence for text in paragraphs for sentence in sentences(" ".join(words(text))))
-    said = [word for text in paragraphs for word in words(text)]
-    return tuple(" ".join(said[begin : begin + int(size)]) for begin in range(0, len(said), int(size)))
+    each = [word for text in paragraphs for word in words(text)]
+    return tuple(" ".join(each[begin : begin + int(size)]) for begin in range(0, len(each), int(size)))
 
 
 def texts_of(chunks: tuple[str, ...], labels: Labels) -> dict[str, str]:
-    """What the text says of each element: the chunks that cite it, one behind the other; "" where none does. A panel
-    that is never cited has what is said of its figure's other panels."""
+    """For each element the chunks that cite it, one behind the other; "" where none does. A panel that is never cited
+    has the chunks that cite its figure's other panels."""
     cited = cited_by(chunks, labels)
-    said = {label: [chunk for chunk, named in zip(chunks, cited, strict=True) if label in named] for label in labels}
-    return {label: " ".join(said[label] or _of_siblings(label, chunks, cited, labels)) for label in labels}
+    citing = {label: [chunk for chunk, named in zip(chunks, cited, strict=True) if label in named] for label in labels}
+    return {label: " ".join(citing[label] or _of_siblings(label, chunks, cited, labels)) for label in labels}
 
 
 @lru_cache(maxsize=2 * PAPERS)
@@ -96,11 +87,11 @@ def cited_by(chunks: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
     known = _places(labels)
 
     def cites(chunk: str) -> Labels:
-        found: dict[str, None] = {}
-        for cited in citations(chunk):
-            of_figure = known.get(_Known(cited.kind, cited.number, cited.supplement), {})
-            found.update(dict.fromkeys(_meant(cited, of_figure)))
-        return tuple(found)
+        cited: dict[str, None] = {}
+        for one in citations(chunk):
+            of_figure = known.get(Figure(one.kind, one.number, one.supplement), {})
+            cited.update(dict.fromkeys(_meant(one, of_figure)))
+        return tuple(cited)
 
     return tuple(map(cites, chunks))
 
@@ -114,9 +105,9 @@ def letters(panel: str) -> list[str]:
 
 
 def _documents(paper: Paper, size: str) -> dict[str, str]:
-    said = texts_of(chunks(paper.paragraphs, size), paper.labels)
-    told = zip(paper.labels, paper.captions, strict=True)
-    return {label: " ".join(filter(None, (caption, said[label]))) for label, caption in told}
+    citing = texts_of(chunks(paper.paragraphs, size), paper.labels)
+    captions = zip(paper.labels, paper.captions, strict=True)
+    return {label: " ".join(filter(None, (caption, citing[label]))) for label, caption in captions}
 
 
 def _by_documents(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
@@ -127,9 +118,9 @@ def _by_documents(claim: str, paper: Paper, size: str, match: Matcher) -> list[s
 
 def _by_chunks(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
     texts = chunks(paper.paragraphs, size)
-    told = _caption_chunks(paper)
-    cited = [*cited_by(texts, paper.labels), *told.values()]
-    texts = (*texts, *told)
+    captions = _caption_chunks(paper)
+    cited = [*cited_by(texts, paper.labels), *captions.values()]
+    texts = (*texts, *captions)
     total: dict[str, float] = {}
     for place, chunk in enumerate(order(match(claim, texts)) if texts else (), start=1):
         for label in cited[chunk]:
@@ -150,15 +141,15 @@ def _by_rank(rankings: Sequence[Sequence[str]]) -> list[str]:
 
 def _caption_chunks(paper: Paper) -> dict[str, Labels]:
     """Captions as chunks, each with the elements that it is about: those that share it, and the figure of a panel."""
-    told: dict[str, Labels] = {}
+    about: dict[str, Labels] = {}
     for label, text in zip(paper.labels, paper.captions, strict=True):
-        told[text] = (*told.get(text, ()), label)
-    told.pop("", None)
+        about[text] = (*about.get(text, ()), label)
+    about.pop("", None)
     figures = {place.figure: label for label in paper.labels if (place := place_of(label)) and not place.panel}
-    for text, labels in told.items():
+    for text, labels in about.items():
         above = [figures.get(place.figure, label) for label in labels if (place := place_of(label))]
-        told[text] = tuple(dict.fromkeys((*labels, *above)))
-    return told
+        about[text] = tuple(dict.fromkeys((*labels, *above)))
+    return about
 
 
 def _of_siblings(label: str, chunks: Sequence[str], cited: Sequence[Labels], labels: Labels) -> list[str]:
@@ -170,23 +161,24 @@ def _of_siblings(label: str, chunks: Sequence[str], cited: Sequence[Labels], lab
 
 
 @lru_cache(maxsize=PAPERS)
-def _places(labels: Labels) -> dict[_Known, dict[str, Place]]:
+def _places(labels: Labels) -> dict[Figure, dict[str, Place]]:
     """The labels of each figure and table, with what they name."""
-    found: dict[_Known, dict[str, Place]] = {}
+    figures: dict[Figure, dict[str, Place]] = {}
     for label in labels:
         place = place_of(label)
         if place is not None:
-            found.setdefault(_key(place.figure), {})[label] = place
-    return found
+            figures.setdefault(_key(place.figure), {})[label] = place
+    return figures
 
 
-def _key(figure: Figure) -> _Known:
+def _key(figure: Figure) -> Figure:
+    """A figure as citations name it, where the S of a supplementary one and the word mean the same."""
     number = figure.number.removeprefix("S")
-    return _Known(figure.kind, number, figure.supplement or number != figure.number)
+    return Figure(figure.kind, number, figure.supplement or number != figure.number)
 
 
 def _meant(cited: Cited, of_figure: Mapping[str, Place]) -> list[str]:
-    """The labels that a citation means, those that it names before those that follow from it."""
+    """The labels that a citation means: those that it names, then those that follow from it."""
     whole = [label for label, place in of_figure.items() if not place.panel]
     panels = [label for label, place in of_figure.items() if place.panel]
     if not cited.panels:

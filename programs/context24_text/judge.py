@@ -8,16 +8,24 @@ import dspy
 
 from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, JudgeOptions
-from aisr.programs.context24_text import paper_sentences
-from aisr.programs.context24_text.paper_sentences import MethodWeights, Paper, known_again, paper, without_page
 from aisr.programs.context24_text.prompt import ChooseMethod, ChooseSentences
 from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.context24_text.sentences import (
+    BY_HAND,
+    MethodWeights,
+    Paper,
+    fit_weights,
+    headings,
+    locate,
+    paper,
+    without_page,
+)
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval import bm25, order
 from aisr.programs.text import item, plain
 
 SENTENCES_ALONE = "sentences"
-BY_HAND = MethodWeights(weights=paper_sentences.BY_HAND)
+UNFITTED = MethodWeights(weights=BY_HAND)
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES, MOST_SENTENCES = 5, 30
 SHOWN = 15  # sentences that the LM chooses among
@@ -42,7 +50,8 @@ class Context24TextOptions(JudgeOptions):
 
 
 class Context24TextJudge(Judge):
-    """Finds the sentences of a paper that ground a claim. fitted: the weights of what tells of method."""
+    """Finds the sentences of a paper that ground a claim. fitted: the weights of features
+    of sentences on method."""
 
     Options: ClassVar[type[Context24TextOptions]] = Context24TextOptions
     options: Context24TextOptions
@@ -58,14 +67,14 @@ class Context24TextJudge(Judge):
         return self.ground
 
     def fit(self, records: Sequence[Context24TextRecord]) -> None:
-        """Weigh what tells of method, where the program minds it."""
+        """Fit the weights of the features of sentences on method, where the strategy uses them."""
         if self._by_method:
             claims = [
                 (one.claim, paper(tuple(one.paragraphs)), tuple(map(without_page, one.gold)))
                 for one in records
                 if one.gold
             ]
-            self.fitted = paper_sentences.learn(claims)
+            self.fitted = fit_weights(claims)
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
         """The weights of a saved program. Raises ValueError for anything else, and where none are used."""
@@ -107,7 +116,7 @@ class Context24TextJudge(Judge):
         if not example.gold:
             return [example]  # which lacks the answer, and is passed over for that
         source: Paper = example.source
-        gold = sorted({place for places in known_again(source, example.gold) for place in places})
+        gold = sorted({place for places in locate(source, example.gold) for place in places})
         right = gold[: self.options.sentences] or [_place(key) for key in example.chosen]
         others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
         shown = self._read(source, sorted({*right, *others}))
@@ -140,14 +149,14 @@ class Context24TextJudge(Judge):
     def _ranked(self, claim: str, source: Paper) -> list[int]:
         """The sentences that an LM chooses among, best first."""
         if self._by_method:
-            return (self.fitted or BY_HAND).ranked(claim, source)
-        return source.ranked(claim)
+            return (self.fitted or UNFITTED).rank(claim, source)
+        return source.rank(claim)
 
     def _candidates(self, claim: str, source: Paper) -> list[int]:
         """The sentences to take, or for the LM to choose among in document order."""
         if self._asks:
             return sorted(self._ranked(claim, source)[:SHOWN])
-        return source.ranked(claim)[: self.options.sentences]
+        return source.rank(claim)[: self.options.sentences]
 
     def _read(self, source: Paper, places: Sequence[int]) -> str:
         """What the LM reads; a strategy without LM shows what it takes."""
@@ -155,14 +164,14 @@ class Context24TextJudge(Judge):
 
     def _right(self, source: Paper, places: Sequence[int], gold: tuple[str, ...]) -> dict[str, Any]:
         """What the predictor would be right to say of gold passages, in what it is shown."""
-        known = [place for held in known_again(source, gold) for place in held if place in places]
+        known = [place for held in locate(source, gold) for place in held if place in places]
         near = list(dict.fromkeys(known)) or _nearest(source, places, " ".join(gold))
         return {"chosen": [_id(place) for place in near[: self.options.sentences]]}
 
 
 def best_sentences(claim: str, source: Paper) -> tuple[str, ...]:
     """What can be said without a model: the five best sentences in their order, as one snippet."""
-    return (source.text(sorted(source.ranked(claim)[:SENTENCES])),)
+    return (source.text(sorted(source.rank(claim)[:SENTENCES])),)
 
 
 def _nearest(source: Paper, places: Sequence[int], gold: str) -> list[int]:
@@ -177,7 +186,7 @@ def _lines(source: Paper, places: Sequence[int]) -> str:
 
 def _with_neighbours(source: Paper, places: Sequence[int]) -> str:
     """The same below the headings of their sections, each with the sentence before it and the one behind it."""
-    under, rows, last = paper_sentences.headings(source), [], ""
+    under, rows, last = headings(source), [], ""
     for place in source.with_neighbours(places):
         if (title := under[source.owner[place]]) != last:
             rows.append(f"## {_item(title)}")

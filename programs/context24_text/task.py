@@ -12,8 +12,8 @@ import dspy
 from aisr.base.files import write_whole
 from aisr.metrics.context24_text import KINDS, RIGHT, Grounded, rouge, snippet_match
 from aisr.programs.context24_text.judge import Context24TextJudge, best_sentences
-from aisr.programs.context24_text.paper_sentences import Paper, known_again, paper
 from aisr.programs.context24_text.record import Context24TextPrediction, Context24TextRecord
+from aisr.programs.context24_text.sentences import Paper, locate, paper
 from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.task import Exhibit, Task
@@ -52,7 +52,7 @@ def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Snippe
     stand in a gold passage."""
     source: Paper = example.source
     gold = record.gold or ()
-    known = {place for places in known_again(source, gold) for place in places}
+    known = {place for places in locate(source, gold) for place in places}
     given = [
         Exhibit(key=f"snippet {place}", text=text, chosen=place) for place, text in enumerate(answer or (), start=1)
     ]

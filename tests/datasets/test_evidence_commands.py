@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.drawn import picture
-from support.loopback import Asked, Loopback, judged
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
@@ -33,18 +33,18 @@ def pictured(tmp_path: Path) -> Path:
     return folder
 
 
-def seen(asked: Asked) -> int:
+def seen(request: HttpRequest) -> int:
     """How many pictures a request shows."""
-    content = asked.body["messages"][-1]["content"]
+    content = request.body["messages"][-1]["content"]
     return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
-def read_text(asked: Asked) -> str:
+def read_text(request: HttpRequest) -> str:
     """An answer to a prompt that may hold pictures."""
-    content = asked.body["messages"][-1]["content"]
+    content = request.body["messages"][-1]["content"]
     if not isinstance(content, str):
-        asked.body["messages"][-1]["content"] = "".join(part.get("text", "") for part in content)
-    return judged(asked)
+        request.body["messages"][-1]["content"] = "".join(part.get("text", "") for part in content)
+    return judged(request)
 
 
 def test_a_program_that_sees_is_compiled_saved_and_predicts(
@@ -52,9 +52,9 @@ def test_a_program_that_sees_is_compiled_saved_and_predicts(
 ) -> None:
     shown: list[int] = []
 
-    def reply(asked: Asked) -> str:
-        shown.append(seen(asked))
-        return read_text(asked)
+    def reply(request: HttpRequest) -> str:
+        shown.append(seen(request))
+        return read_text(request)
 
     loopback.reply = reply
     lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", artifacts, "--task", "track1"]
@@ -102,13 +102,13 @@ def test_what_is_gone_on_with_is_what_saw_the_same_pictures(
     predicting = ["predict", "--program", artifacts / "track1" / "eyes", "--data", pictured / "test.jsonl", *lm]
     first = [aisr(*compiling, *name, *lm), aisr(*predicting, "--out", out)]
     assert [one.code for one in first] == [0, 0], first
-    asked = len(loopback.asked)
+    asked = len(loopback.requests)
 
     shutil.copytree(pictured / "images", tmp_path / "copy" / "images")
     elsewhere = ["--image-root", tmp_path / "copy"]
     same = [aisr(*compiling, *name, *lm, *elsewhere), aisr(*predicting, "--out", out, *elsewhere)]
     assert [one.code for one in same] == [0, 0], same
-    assert len(loopback.asked) == asked
+    assert len(loopback.requests) == asked
 
     record = json.loads((pictured / "test.jsonl").read_text(encoding="utf-8").splitlines()[0])
     path = next(item["img_path"] for item in record["evidence_bundle"] if item.get("img_path"))

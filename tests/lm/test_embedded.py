@@ -11,8 +11,7 @@ from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
-from aisr.lm.embedded import EmbeddedEngine, chat_prompt
-from aisr.lm.llama_cpp import Completion
+from aisr.lm.embedded import Completion, EmbeddedEngine, chat_prompt
 from aisr.lm.open import open_lm
 from aisr.programs.records import read
 from aisr.programs.track1.prompt import BRIEF

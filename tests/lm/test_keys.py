@@ -21,7 +21,7 @@ from support import processes
 from support.commands import Aisr
 from support.compiled import Compiled
 from support.corpora import beginning, write
-from support.loopback import Asked, Loopback, completion, judged
+from support.loopback import HttpRequest, Loopback, completion, judged
 from support.paths import SAMPLE
 from support.trap import is_pickle
 
@@ -30,13 +30,13 @@ TOKEN = "planted-t0ken-in-the-address"
 FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
 
 
-def talkative(asked: Asked) -> Any:
+def talkative(request: HttpRequest) -> Any:
     """Every third answer is an error that repeats the request's header and address; every other repeats them beside its
     text, and every fifth in it."""
-    said = f"Incorrect call with {asked.authorization} at http://127.0.0.1:9{asked.path}"
-    if len(asked.question) % 3 == 0:
+    said = f"Incorrect call with {request.authorization} at http://127.0.0.1:9{request.path}"
+    if len(request.question) % 3 == 0:
         return 400, json.dumps({"error": {"message": said, "type": "invalid_request_error"}})
-    answer = json.loads(completion(asked, said if len(asked.question) % 5 == 0 else judged(asked)))
+    answer = json.loads(completion(request, said if len(request.question) % 5 == 0 else judged(request)))
     answer |= {"id": said, "model": said, "system_fingerprint": said, "debug": {said: [said]}}
     answer["choices"][0]["message"]["reasoning_content"] = said
     return 200, json.dumps(answer)
@@ -83,7 +83,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     kept = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
     own = {"OPENAI_API_KEY": f" {KEY}\r\n", "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}  # as an .env leaves it
     done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
-    assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
+    assert {asked.authorization for asked in loopback.requests} == {f"Bearer {KEY}"}
     assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 1, 0, 1, 2, 2]
     assert "<OPENAI_API_KEY>" in done.stdout  # the error was told of, without the key
     assert any((artifacts / ".cache").rglob("*"))
@@ -170,7 +170,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
     open_lm(LMConfig("openai/local", api_base=loopback.url)).lm("Hello?")
-    assert [asked.authorization for asked in loopback.asked] == [sent]
+    assert [asked.authorization for asked in loopback.requests] == [sent]
 
 
 @pytest.mark.parametrize("own", ["", "sk-own-22"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.paper.check.checks import checks
+from aisr.paper.check.checks import collect_checks
 from aisr.paper.draft import Draft
 from aisr.paper.readers import pdf
 from aisr.paper.readers.figures import LIMITS, Limits, draw_figures, draw_pictures
@@ -120,7 +120,7 @@ def test_parts_have_their_letters_and_a_figure_all_its_pictures(tmp_path: Path) 
         "Figure 1b": ("Heath.", ["b"]),
         "Figure 2": ("A plot.", ["c", "d"]),
     }
-    bundle = checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
+    bundle = collect_checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
     assert [(one["image_caption"], one["img_path"]) for one in bundle] == [
         (["Figure 1: Both."], None),
         (["Figure 1a: Bog."], "a.pdf"),

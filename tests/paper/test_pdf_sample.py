@@ -3,7 +3,7 @@
 import pytest
 
 from aisr.paper import cited_papers as cited
-from aisr.paper.check.checks import Checks, checks
+from aisr.paper.check.checks import Checks, collect_checks
 from aisr.paper.draft import Draft, Paragraph
 from aisr.paper.readers import latex, pdf
 from aisr.programs.track1.record import Track1Record
@@ -68,7 +68,7 @@ def evidence(found: Checks) -> dict[str, set[str]]:
 
 def test_latex_and_pdf_are_checked_alike(printed: Draft, source: Draft) -> None:
     papers = [cited.read(PAPER / "papers", draft.works).papers for draft in (printed, source)]
-    ours, theirs = (checks(draft, of) for draft, of in zip((printed, source), papers, strict=True))
+    ours, theirs = (collect_checks(draft, of) for draft, of in zip((printed, source), papers, strict=True))
     assert [dict(one.skipped) for one in (ours, theirs)] == [dict(theirs.skipped)] * 2
     assert sorted(ours.missing.values()) == sorted(theirs.missing.values())
     assert sorted(claimed(ours)) == sorted(claimed(theirs))

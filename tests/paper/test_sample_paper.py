@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisr.paper.check.checks import Checks, checks
+from aisr.paper.check.checks import Checks, collect_checks
 from aisr.paper.draft import Draft
 from aisr.paper.readers import latex
 from support.paths import ROOT
@@ -29,7 +29,7 @@ def draft() -> Draft:
 
 @pytest.fixture(scope="module")
 def found(draft: Draft) -> Checks:
-    return checks(draft, CITED)
+    return collect_checks(draft, CITED)
 
 
 def test_all_of_its_structure_is_found(draft: Draft) -> None:
@@ -62,9 +62,9 @@ def test_every_planted_fault_is_put_to_a_judge_at_its_line(draft: Draft, found: 
     assert len(FAULTS) == 12
     for fault in FAULTS:
         said = {
-            draft.paragraphs[check.paragraph].sentences[number]: check
+            draft.paragraphs[paragraph].sentences[number]: check
             for check in (found.claims if fault["kind"] == "claim" else found.citations)
-            for number in check.sentences
+            for paragraph, number in check.places
         }
         sentence, check = next((one, check) for one, check in said.items() if one.text == fault["sentence"])
         assert (sentence.place.file, sentence.place.line) == (fault["file"], fault["line"])

@@ -21,7 +21,7 @@ from support.corpora import read_rows, write
 from support.scripted import claim
 
 if TYPE_CHECKING:
-    from support.loopback import Asked, Loopback
+    from support.loopback import HttpRequest, Loopback
 
 COUNT = 60
 
@@ -64,11 +64,11 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
     answer, release = loopback.reply, threading.Event()
     held = threading.Barrier(5)  # four calls in flight, two of each worker, and this test
 
-    def hold(asked: "Asked") -> Any:
-        if len(loopback.asked) > COUNT // 2 and not release.is_set():
+    def hold(request: "HttpRequest") -> Any:
+        if len(loopback.requests) > COUNT // 2 and not release.is_set():
             held.wait(120)
             release.wait(60)
-        return answer(asked)
+        return answer(request)
 
     loopback.reply = hold
     out = folder / "out.jsonl"
@@ -94,7 +94,7 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
 def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path) -> None:
     """The workers ask a decision model."""
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    loopback.reply = decisions.decided
+    loopback.reply = decisions.decide
     most, flying = 40, 4
     out = folder / "out.jsonl"
     ray = ["--engine", "ray", "--workers", 2, "--max-calls", most]
@@ -102,9 +102,9 @@ def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path
     said, _ = process.communicate(timeout=180)
     assert process.returncode == 1, said
     assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in said
-    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.asked)
-    assert most <= len(loopback.asked) <= most + flying
-    assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.asked)
+    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.requests)
+    assert most <= len(loopback.requests) <= most + flying
+    assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.requests)
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:

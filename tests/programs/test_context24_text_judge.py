@@ -6,8 +6,8 @@ from dspy.lm15 import Request
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.context24_text.judge import SHOWN, Context24TextJudge
-from aisr.programs.context24_text.paper_sentences import known_again, paper
 from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.context24_text.sentences import locate, paper
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from support.context24_text import MEASURE, METHOD, claim, grounding, lines
 from support.scripted import question, requests, scripted, wording, written
@@ -58,10 +58,10 @@ def test_what_needs_no_lm_is_the_floor_beside_every_result() -> None:
     assert floors == [CONTEXT24_TEXT.fallback(claim(k)) for k in (1, 2)]
 
 
-def test_gold_passages_are_known_again_in_the_paper() -> None:
+def test_gold_passages_are_locate_in_the_paper() -> None:
     source = paper(tuple(claim().paragraphs))
     passages = (f"{METHOD.format(1)} (p. 3)", "drawn at random and photographed", "Of something else altogether it is.")
-    first, part, none = known_again(source, passages)
+    first, part, none = locate(source, passages)
     assert [source.sentences[place] for place in first] == [METHOD.format(1)]
     assert part == first
     assert none == ()

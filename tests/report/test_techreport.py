@@ -72,7 +72,7 @@ def test_the_command_to_score_again_does(schema: bool, loopback: Loopback, aisr:
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema, logprobs=schema))
     given = plan(tmp_path / "da ta", decide=False, limits={"test": 5})
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    loopback.reply = lambda asked: "It works!"  # nothing new is asked: what was said stands in the cache
+    loopback.reply = lambda request: "It works!"  # nothing new is asked: what was said stands in the cache
     place = ["--task", "track1", "--artifacts", tmp_path / "out", "--out", tmp_path / "paper.md"]
     finished = aisr("techreport", made.folder, *place)
     assert finished.code == 0, finished.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.loopback import Asked, Loopback, judged, prompt_tokens, serve
+from support.loopback import HttpRequest, Loopback, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
@@ -22,10 +22,10 @@ def compile_(aisr: Aisr, tmp_path: Path, student: Loopback, *words: object) -> A
 
 
 def models(server: Loopback) -> set[str]:
-    return {asked.body["model"] for asked in server.asked}
+    return {asked.body["model"] for asked in server.requests}
 
 
-def refusing(asked: Asked) -> tuple[int, str]:
+def refusing(request: HttpRequest) -> tuple[int, str]:
     return 401, json.dumps({"error": {"message": "no such key", "type": "invalid_request_error"}})
 
 
@@ -48,7 +48,7 @@ def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
     finished = compile_(aisr, tmp_path, loopback, *words)
     assert finished.code == 2
     assert said in finished.err
-    assert loopback.asked == []
+    assert loopback.requests == []
 
 
 @pytest.mark.parametrize("optimizer", ["bootstrap", "mipro", "gepa"])
@@ -74,12 +74,12 @@ def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: 
             "--price", "0,0", "--teacher-price", "1000000,1000000", "--max-usd", 100, "--threads", 1,
         )  # fmt: skip
     assert finished.code == 0, finished.err
-    assert len(other.asked) == 1
-    usd = prompt_tokens(other.asked[0]) + 20
+    assert len(other.requests) == 1
+    usd = prompt_tokens(other.requests[0]) + 20
     assert f"stopped early: {usd}.0000 USD are spent and --max-usd is 100" in finished.out
     spend = json.loads((tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["usd"] == usd
-    assert spend["calls"] == len(loopback.asked) + 1
+    assert spend["calls"] == len(loopback.requests) + 1
 
 
 @pytest.mark.parametrize("optimizer", ["random-search", "simba", "gepa"])
@@ -87,13 +87,13 @@ def test_a_teacher_that_never_answers_is_told_of(
     aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str
 ) -> None:
     """Each answer of the student holds a mistake, so that there is something to reflect on."""
-    loopback.reply = lambda asked: judged(asked).replace("Supported", "Contradiction", 1)
+    loopback.reply = lambda request: judged(request).replace("Supported", "Contradiction", 1)
     with serve() as other:
         other.reply = refusing
         finished = compile_(
             aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
         )
-        assert other.asked
+        assert other.requests
     assert finished.code == 2
     assert re.search(r"every call of the teacher, openai/strong, failed, the first with LMAuthError: ", finished.err)
     assert "than uncompiled" not in finished.out
@@ -106,6 +106,6 @@ def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, tmp_path: P
             aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
             "--max-calls", 14, "--threads", 1,
         )  # fmt: skip
-        assert other.asked == []
+        assert other.requests == []
     assert finished.code == 0, finished.err
     assert "stopped early: 14 LM calls were sent and --max-calls is 14" in finished.out

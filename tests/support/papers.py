@@ -6,7 +6,17 @@ from typing import Any
 
 from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks, without_pictures
 from aisr.paper.check.records import Check
-from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order, marked
+from aisr.paper.check.verdicts import (
+    Labels,
+    Mark,
+    Piece,
+    Review,
+    Subject,
+    Verdict,
+    hidden_verdicts,
+    mark_dismissed,
+    sort_verdicts,
+)
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
@@ -57,7 +67,7 @@ def claim_check(texts: list[str] | None = None, paragraph: int = 1) -> Check:
             "sentence_label": [{"sentence": text} for text in said],
         }
     )
-    return Check(record, paragraph, tuple(range(len(said))))
+    return Check(record, tuple((paragraph, number) for number in range(len(said))))
 
 
 def citation_check() -> Check:
@@ -65,7 +75,7 @@ def citation_check() -> Check:
     record = Track2Record.model_validate(
         {"id": "citation-1", "claim_text": TEXTS[0][1], "cited_paper_full_text": [CITED]}
     )
-    return Check(record, 0, (1,), "ash2020")
+    return Check(record, ((0, 1),), "ash2020")
 
 
 def found() -> Checks:
@@ -100,9 +110,9 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
     given: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",
-        "verdicts": in_order([*hidden(made), *verdicts]),
+        "verdicts": sort_verdicts([*hidden_verdicts(made), *verdicts]),
         "labels": LABELS,
-        "worth": ("A reader's aid, no proof.",),
+        "reliability": ("A reader's aid, no proof.",),
         "skipped": {"no number": 1},
         "missing": {"elm2019": 1},
     }
@@ -117,8 +127,8 @@ def correctable(folder: Path, **known: Any) -> Review:
         if one.kind in checks:
             check, task = checks[one.kind]
             assert task.correctable is not None
-            record, number = without_pictures(check.record), check.sentences.index(one.sentence)
+            record, number = without_pictures(check.record), check.places.index((one.paragraph, one.sentence))
             digest = task.correctable.digests(record)[number]
             one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
-    return marked(replace(made, verdicts=tuple(verdicts)), known)
+    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), known)

@@ -16,7 +16,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import Row, read_rows
-from support.loopback import Asked, Loopback, serve
+from support.loopback import HttpRequest, Loopback, serve
 from support.paths import SAMPLE
 from support.walks import replying, walk
 
@@ -25,9 +25,9 @@ NAME = CONTEXT24_FIGURES.name
 FILES = [SAMPLE / NAME / f"{side}.jsonl" for side in ("train", "dev", "test")]
 
 
-def answering(asked: Asked) -> str:
+def answering(request: HttpRequest) -> str:
     """Puts the wrong element first until a demo shows it how."""
-    return reader(asked.question, taught=asked.has_demos)
+    return reader(request.question, taught=request.has_demos)
 
 
 server = replying(answering)
@@ -55,9 +55,9 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
     assert walked.manifest["champion"].startswith("labeled")
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
-    assert "without any LM" in walked.said["compile"]
-    assert "nDCG@10" in walked.said["evaluate"]
-    assert "letter by letter" in walked.said["evaluate"]
+    assert "without any LM" in walked.output["compile"]
+    assert "nDCG@10" in walked.output["evaluate"]
+    assert "letter by letter" in walked.output["evaluate"]
 
     gold = artifacts.parent / "gold.json"
     gold.write_text(json.dumps([{**row, "figures_tables": list(LABELS)} for row in walked.gold]))

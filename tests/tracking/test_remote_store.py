@@ -8,7 +8,7 @@ import pytest
 
 from aisr.tracking.store import open_store
 from support.commands import Aisr
-from support.loopback import Asked, Loopback, judged, serve
+from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
 from support.servers import Store, tracking_server
 
@@ -107,20 +107,20 @@ def test_a_server_that_goes_away_takes_no_result_with_it(team: Team, aisr: Aisr)
     other = ["--task", "track1", "--program", team.place / "mine" / "track1" / "second", *team.lm]
     data = ["--data", SAMPLE / "track1" / "dev.jsonl", "--limit", 8]
 
-    def answer(asked: Asked) -> str:
+    def answer(request: HttpRequest) -> str:
         team.server.stop()
-        return judged(asked)
+        return judged(request)
 
     team.language.reply = answer
     lost = aisr("evaluate", *other, *data)
     assert lost.code == 1
     assert "ranking score" in lost.out
     assert lost.err.startswith("error: not logged to MLflow: MLFLOW_TRACKING_URI http://127.0.0.1:")
-    sent = len(team.language.asked)
+    sent = len(team.language.requests)
     refused = aisr("evaluate", *other, *data[:2])
     assert refused.code == 2
     assert "Connection refused; expected a store that answers" in refused.err
-    assert len(team.language.asked) == sent
+    assert len(team.language.requests) == sent
     team.printed["lost"] = lost.out + lost.err + refused.out + refused.err
 
 

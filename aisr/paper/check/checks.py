@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aisr.paper.check.records import MOST_TABLE, Check, bare, id_of, items_of, own_cells, to_hold
+from aisr.paper.check.records import (
+    MOST_TABLE,
+    Check,
+    checkable_statements,
+    float_items,
+    record_id,
+    table_evidence,
+    without_pointers,
+)
 from aisr.paper.check.second_look import HIDDEN, SecondLook
 from aisr.paper.cited_claims import split_claims
 from aisr.paper.draft import RESULTS, Draft, Float, Paragraph, Sentence, caption_sentences
@@ -30,10 +38,10 @@ def without_pictures(record: Judged) -> Judged:
     """The record away from its paper's folder: a path would lead to another picture there, or to none. Halves of
     characters, which no file of records can hold, become question marks."""
     dump = json.dumps(record.model_dump(mode="json"), ensure_ascii=False).encode("utf-8", "replace")
-    bare = json.loads(dump)
-    for item in bare.get("evidence_bundle", ()):
+    fields = json.loads(dump)
+    for item in fields.get("evidence_bundle", ()):
         item["img_path"] = None
-    return type(record).model_validate(bare)
+    return type(record).model_validate(fields)
 
 
 CLAIM = re.compile(
@@ -45,7 +53,7 @@ CLAIM = re.compile(
     r"|because|due|caus\w*+|leads?|help\w*+|hurt\w*+|we (?:find|found|observe|see|report|conclude))\b",
     re.IGNORECASE,
 )
-PART = re.compile(r"(?i:figure|table) \S{0,12}\d(?P<letter>[a-h])")
+PART = re.compile(r"(?i:figure|table) \S{0,12}\d[a-h]")
 NO_CLAIM = "no number, comparison or claim about results"
 MOST_FLOATS = 30  # of one paragraph; beyond that nobody can tell what is held against what
 MOST_SHOWN = 20_000_000  # characters of floats that all checks may show together; of a paper 500,000 are many
@@ -56,28 +64,26 @@ NO_EVIDENCE = "refers to no figure or table, and stands in no results section th
 
 @dataclass(frozen=True)
 class Checks:
-    """claims: for the Track 1 program; citations: for that of Track 2; skipped: reason -> number of paragraphs that
-    are not checked; missing: key of a cited work without a file -> number of sentences that cite it; second: what a
-    second look at the paper asks; None where there is no paper."""
+    """What there is to check in a paper."""
 
-    claims: tuple[Check, ...]
-    citations: tuple[Check, ...]
-    skipped: Mapping[str, int]
-    missing: Mapping[str, int]
-    second: SecondLook | None = None
+    claims: tuple[Check, ...]  # for the Track 1 program
+    citations: tuple[Check, ...]  # for that of Track 2
+    skipped: Mapping[str, int]  # reason -> number of paragraphs that are not checked
+    missing: Mapping[str, int]  # key of a cited work without a file -> number of sentences that cite it
+    second: SecondLook | None = None  # what a second look at the paper asks; None where there is no paper
 
 
-def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
+def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     """What there is to check in a draft. cited: key of a work -> its paragraphs, id -> text, where its file was read.
 
-    What is hidden from a reader is never asked about. The id of a record names the file and what is said in the record,
-    not the line: it stays the same when something else in the paper is edited.
+    What is hidden from a reader is never asked about. The id of a record names the file and what is in the record, not
+    the line: it stays the same when something else in the paper is edited.
     """
     skipped: Counter[str] = Counter()
     missing: Counter[str] = Counter()
     taken: Counter[str] = Counter()
-    against_floats: list[Check] = []
-    against_works: list[Check] = []
+    claims: list[Check] = []
+    citations: list[Check] = []
     floats, left = _Floats(draft), MOST_SHOWN
     bundles = [(one.table_key,) if one.table_key is not None else floats.of(one) for one in draft.paragraphs]
     second = SecondLook(draft, [keys if len(keys) <= MOST_FLOATS else () for keys in bundles])
@@ -85,39 +91,42 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
         if paragraph.table_key is not None:
             table = draft.floats[paragraph.table_key]
             left -= _size(table)
-            against_floats += _of_caption(draft, number, table, taken) if left >= 0 else []
+            claims += _caption_check(draft, number, table, taken) if left >= 0 else []
             continue
-        shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
+        visible = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
         after = left - sum(_size(draft.floats[key]) for key in keys)
-        reason = _reason([one for _, one in shown], keys, after) if second.is_body(number) else second.skipped(number)
+        is_body = second.is_body(number)
+        reason = _skip_reason([one for _, one in visible], keys, after) if is_body else second.skip_reason(number)
         if reason is not None:
             skipped[reason] += 1
-        elif second.is_body(number):
-            places = tuple(place for place, _ in shown)
-            said = [one.text for _, one in shown]
-            items = [item for key in keys for item in _items(draft, key, said, second)]
-            record = _record(shown[0][1].place.file, said, items, taken)
-            against_floats.append(Check(record, number, places))
+        elif is_body:
+            texts = [one.text for _, one in visible]
+            items: list[dict[str, Any]] = []
+            for key in keys:
+                rows = second.rows(draft.floats[key], texts, MOST_TABLE)
+                items += float_items(draft.folder, draft.floats[key], rows)
+            record = _record(visible[0][1].place.file, texts, items, taken)
+            claims.append(Check(record, tuple((number, place) for place, _ in visible)))
             left = after
-        for place, sentence in shown:
+        for place, sentence in visible:
             missing.update(key for key in sentence.work_keys if not cited.get(key))
-            against_works += _citations(sentence, number, place, cited, taken)
-    return Checks(tuple(against_floats), tuple(against_works), dict(skipped), dict(missing), second)
+            citations += _citation_checks(sentence, (number, place), cited, taken)
+    return Checks(tuple(claims), tuple(citations), dict(skipped), dict(missing), second)
 
 
-def _of_caption(draft: Draft, number: int, table: Float, taken: Counter[str]) -> list[Check]:
-    """What is said below a table against its own cells; nothing where nothing can be held against them."""
-    said = caption_sentences(table.caption, table.notes)
-    places = to_hold(table, [bare(text) for text in said])
+def _caption_check(draft: Draft, number: int, table: Float, taken: Counter[str]) -> list[Check]:
+    """The caption and notes of a table against its own cells; nothing where nothing can be held against them."""
+    statements = caption_sentences(table.caption, table.notes)
+    places = checkable_statements(table, [without_pointers(text) for text in statements])
     if not places:
         return []
     sentences = draft.paragraphs[number].sentences
     texts = [sentences[place].text for place in places]
-    record = _record(sentences[0].place.file, texts, [own_cells(table, places)], taken)
-    return [Check(record, number, tuple(places))]
+    record = _record(sentences[0].place.file, texts, [table_evidence(table, places)], taken)
+    return [Check(record, tuple((number, place) for place in places))]
 
 
-def bundle(draft: Draft, paragraph: Paragraph) -> tuple[str, ...]:
+def paragraph_floats(draft: Draft, paragraph: Paragraph) -> tuple[str, ...]:
     """The keys of the floats that a paragraph is checked against: those that it refers to, a part of a figure with the
     whole and the whole with its parts; in a results section, where it refers to none, those of the section."""
     return _Floats(draft).of(paragraph)
@@ -140,21 +149,21 @@ class _Floats:
                 self._within.setdefault(one.headings[:level], []).append(key)
 
     def of(self, paragraph: Paragraph) -> tuple[str, ...]:
-        """See `bundle`. More than `MOST_FLOATS` are not told in full: nobody looks at them."""
+        """See `paragraph_floats`. More than `MOST_FLOATS` are not listed in full: nobody looks at them."""
         named = [key for one in paragraph.sentences if not one.hidden for key in one.float_keys if key in self._floats]
-        found: dict[str, None] = {}
+        keys: dict[str, None] = {}
         for key in dict.fromkeys(named):
-            found |= dict.fromkeys(self._related(key))
-            if len(found) > MOST_FLOATS:
+            keys |= dict.fromkeys(self._related(key))
+            if len(keys) > MOST_FLOATS:
                 break
-        return tuple(found) or self._of_section(paragraph.headings)
+        return tuple(keys) or self._of_section(paragraph.headings)
 
     def _related(self, key: str) -> list[str]:
         name = self._floats[key].name
         part = PART.fullmatch(name)
         names = [self._named[name], self._named.get(name[:-1], []) if part else self._parts.get(name, [])]
-        some = dict.fromkeys(other for found in names for other in found[: MOST_FLOATS + 1])
-        return sorted(some, key=self._place.__getitem__)
+        keys = {other for same in names for other in same[: MOST_FLOATS + 1]}
+        return sorted(keys, key=self._place.__getitem__)
 
     def _of_section(self, headings: tuple[str, ...]) -> tuple[str, ...]:
         """The floats of the innermost section around, up to the results section."""
@@ -162,16 +171,16 @@ class _Floats:
         if outermost is None:
             return ()
         for level in range(len(headings), outermost - 1, -1):
-            if found := self._within.get(headings[:level]):
-                return tuple(found[: MOST_FLOATS + 1])
+            if keys := self._within.get(headings[:level]):
+                return tuple(keys[: MOST_FLOATS + 1])
         return ()
 
 
-def _reason(shown: Sequence[Sentence], keys: tuple[str, ...], left: int) -> str | None:
+def _skip_reason(visible: Sequence[Sentence], keys: tuple[str, ...], left: int) -> str | None:
     """Why a paragraph is not checked; None where it is. left: characters of evidence that may still be shown."""
-    if not shown:
+    if not visible:
         return HIDDEN
-    if not any(_claims_something(one) for one in shown):
+    if not any(CLAIM.search(without_pointers(one.text)) for one in visible):
         return NO_CLAIM
     if not keys:
         return NO_EVIDENCE
@@ -184,29 +193,19 @@ def _size(one: Float) -> int:
     return len(one.name) + len(one.caption) + len(one.notes) + len(one.rows)
 
 
-def _claims_something(sentence: Sentence) -> bool:
-    return CLAIM.search(bare(sentence.text)) is not None
-
-
-def _items(draft: Draft, key: str, said: list[str], second: SecondLook) -> Iterator[dict[str, Any]]:
-    """A float as evidence for a paragraph."""
-    one = draft.floats[key]
-    return items_of(draft.folder, one, second.rows(one, said, MOST_TABLE))
-
-
-def _record(file: str, said: list[str], items: list[dict[str, Any]], taken: Counter[str]) -> Track1Record:
+def _record(file: str, sentences: list[str], items: list[dict[str, Any]], taken: Counter[str]) -> Track1Record:
     return Track1Record.model_validate(
         {
-            "id": id_of(file, [*said, *map(str, items)], taken),
-            "claim_text": " ".join(said),
+            "id": record_id(file, [*sentences, *map(str, items)], taken),
+            "claim_text": " ".join(sentences),
             "evidence_bundle": items,
-            "sentence_label": [{"sentence": sentence} for sentence in said],
+            "sentence_label": [{"sentence": sentence} for sentence in sentences],
         }
     )
 
 
-def _citations(
-    sentence: Sentence, number: int, place: int, cited: Mapping[str, Mapping[str, str]], taken: Counter[str]
+def _citation_checks(
+    sentence: Sentence, place: tuple[int, int], cited: Mapping[str, Mapping[str, str]], taken: Counter[str]
 ) -> Iterator[Check]:
     for key, claim in split_claims(sentence.text, sentence.work_keys):
         paper = cited.get(key)
@@ -214,9 +213,9 @@ def _citations(
             continue
         record = Track2Record.model_validate(
             {
-                "id": id_of(sentence.place.file, [key, claim, *paper.values()], taken),
+                "id": record_id(sentence.place.file, [key, claim, *paper.values()], taken),
                 "claim_text": claim,
                 "cited_paper_full_text": [{name: text} for name, text in paper.items()],
             }
         )
-        yield Check(record, number, (place,), key)
+        yield Check(record, (place,), key)

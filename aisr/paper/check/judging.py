@@ -1,12 +1,10 @@
-"""What verdicts are worth: the error rate of the program that gave them, as far as one was measured.
+"""Judging the checks of a paper, and what the verdicts are worth.
 
-Judging the checks of a paper.
-
-Nothing is kept but the answers in the response cache: whoever runs the command again, be it after a stop or after an
-edit, asks only about what was not asked before, since an answer is known by the whole text of its prompt.
+Nothing is kept but the answers in the response cache: the same command, be it after a stop or after an edit, asks only
+what was not asked before, since an answer is known by the whole text of its prompt.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +20,17 @@ from aisr.lm.config import EMBEDDED
 from aisr.paper.check.checks import Checks, without_pictures
 from aisr.paper.check.records import Check
 from aisr.paper.check.second_look import SECTION, SecondLook
-from aisr.paper.check.verdicts import Kind, Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
+from aisr.paper.check.verdicts import (
+    Kind,
+    Labels,
+    Mark,
+    Piece,
+    Review,
+    Subject,
+    Verdict,
+    hidden_verdicts,
+    sort_verdicts,
+)
 from aisr.paper.draft import Draft
 from aisr.predict.evaluate import label_confidence
 from aisr.predict.judge import Outcome, judge, map_unordered
@@ -33,15 +41,284 @@ from aisr.predict.prepare import (
     evidence_form,
     states_for,
 )
-from aisr.programs.base import Judge as Program
+from aisr.programs.base import Judge
 from aisr.programs.decision import nearest_line, signs
 from aisr.programs.errors import UserError
 from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
-from aisr.programs.records import Record as BaseRecord
+from aisr.programs.records import Record
 from aisr.programs.task import Answer, Exhibit, Task
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME
+
+# --- Programs ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled.
+
+
+class KnownProgram(NamedTuple):
+    """What is known of a compiled program."""
+
+    name: str
+    manifest: Manifest | None
+    test: OnTest | None  # how it did on its test split
+
+
+@dataclass(frozen=True)
+class Checker:
+    """What judges one kind of check."""
+
+    kind: Kind
+    task: Task
+    program: Judge
+    known: KnownProgram | None = None  # None for an uncompiled program
+
+
+def make_checker(
+    kind: Kind,
+    task: Task,
+    name: str | None,
+    lm: OpenLM,
+    gallery: Gallery | None,
+    artifacts: Path,
+    evidence: str | None = None,
+) -> Checker:
+    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM.
+    evidence: what that one shows of a picture (`--evidence`); None: the pixels where the LM is known to take them, else
+    the caption. Raises UserError for a program of another task, or one that shows what the LM cannot see."""
+    if name:
+        loaded = registry.load(name, artifacts)
+        if loaded.task is not task:
+            raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
+        program = loaded.program
+    else:
+        form = evidence_form(evidence, lm) if evidence else "image" if lm.supports_vision else None
+        wanted = {"states": states_for(lm), "evidence": form}
+        program = task.build(
+            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
+        )
+        if lm.is_decision_model:
+            describe_options(program)
+    check_compatible(program, lm)
+    ready = attach_embeddings(attach_gallery(program, gallery), lm.embeddings)
+    return Checker(kind, task, ready, _known_program(name, artifacts) if name else None)
+
+
+def _known_program(name: str, artifacts: Path) -> KnownProgram:
+    """What is known of how a compiled program did: nothing, where its folder or run lacks that."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        if name.startswith(MODEL_SCHEME):
+            return KnownProgram(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
+        return KnownProgram(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
+    except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
+        return KnownProgram(name, None, None)
+
+
+# --- Verdicts on checks.
+
+
+def review_draft(
+    draft: Draft,
+    checks: Checks,
+    checkers: Sequence[Checker],
+    lm: OpenLM,
+    done: Callable[[], None] = lambda: None,
+    problems: Mapping[tuple[str, str], str] | None = None,
+    again: Checker | None = None,
+) -> Review:
+    """A draft with the verdicts on all its checks, and what these are worth. `done` is called after each check;
+    problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.images.Gallery`;
+    again: what takes a second look at the sentences that are doubted, or sum up or discuss."""
+    verdicts, labels = hidden_verdicts(draft), {}
+    known = dict[str, KnownProgram | None]()
+    for by in checkers:
+        of_kind = checks.claims if by.kind == "claim" else checks.citations
+        labels[by.kind] = Labels(by.task.labelled.neutral, by.task.labelled.definitions)
+        if of_kind:
+            known[by.kind] = by.known
+            verdicts += judge_checks(by, of_kind, lm, done)
+    if again is not None and checks.second is not None:
+        labels[again.kind] = Labels(again.task.labelled.neutral, again.task.labelled.definitions)
+        verdicts = _judge_again(verdicts, checks.second, again, lm, done)
+        known[AGAIN] = again.known
+    summary, details = _reliability_of_all(known, lm.spec)
+    return Review(
+        draft,
+        lm.spec,
+        sort_verdicts(verdicts),
+        labels,
+        (BUILT_IN if lm.spec == EMBEDDED else AID, *summary),
+        tuple(details),
+        checks.skipped,
+        checks.missing,
+        lm.ledger.stopped,
+        {path: why for (_, path), why in (problems or {}).items()},
+    )
+
+
+def _judge_again(
+    verdicts: Sequence[Verdict], look: SecondLook, again: Checker, lm: OpenLM, done: Callable[[], None]
+) -> list[Verdict]:
+    """The verdicts, those of a second look in the place of the doubts that it is about, and beside them."""
+    doubted = {
+        (one.paragraph, one.sentence): one
+        for one in verdicts
+        if one.kind == again.kind and one.label is not None and not one.neutral
+    }
+    wanted = {paragraph: list(sentences) for paragraph, sentences in look.straight.items()}
+    for paragraph, sentence in doubted:
+        wanted.setdefault(paragraph, []).append(sentence)
+    kept = [one for one in verdicts if one.kind != again.kind or (one.paragraph, one.sentence) not in doubted]
+    for second in judge_checks(again, look.checks(wanted), lm, done):
+        first = doubted.get((second.paragraph, second.sentence))
+        if first is not None:
+            failure = second.failure and f"second look: {second.failure}; the first said {first.label}"
+            second = second._replace(first=first.label, failure=failure)
+        kept.append(second)
+    return kept
+
+
+def judge_checks(
+    by: Checker, checks: Sequence[Check], lm: OpenLM, done: Callable[[], None] = lambda: None
+) -> list[Verdict]:
+    """A verdict for each sentence of each check, in the order of the checks; `done` is called after each check.
+
+    A check that fails, or that a limit of the ledger leaves out, gives verdicts without a label. Raises what would
+    fail every check alike (see `aisr.predict.judge.judge`).
+    """
+
+    def work(numbered: tuple[int, Check]) -> tuple[dspy.Example, Outcome]:
+        example = by.program.prepare(numbered[1].record)
+        return example, judge(by.task, by.program, example, lm)
+
+    verdicts: dict[int, list[Verdict]] = {}
+    try:
+        for (number, check), (example, outcome) in map_unordered(work, enumerate(checks), lm.threads):
+            verdicts[number] = _verdicts(by, check, example, outcome)
+            done()
+    except LMBillingError:
+        if lm.ledger.stopped is None:  # then it is the provider who wants money
+            raise
+    for number, check in enumerate(checks):
+        if number not in verdicts:
+            correctable = by.task.correctable
+            texts = correctable.statements(check.record) if correctable else [by.task.text(check.record)]
+            verdicts[number] = _unjudged(by, check, texts, f"not reached: {lm.ledger.stopped}")
+    return [verdict for number in range(len(checks)) for verdict in verdicts[number]]
+
+
+def _verdicts(by: Checker, check: Check, example: dspy.Example, outcome: Outcome) -> list[Verdict]:
+    task = by.task
+    statements = task.labelled.statements(example)
+    pieces, marks = _evidence(task, check.record, example, outcome.answer)
+    if outcome.failure is not None:
+        return [one._replace(evidence=pieces) for one in _unjudged(by, check, statements, outcome.failure)]
+    grounds = task.labelled.grounds(example)
+    verdicts = []
+    for (paragraph, sentence), statement, judgement, of_statement, subject in zip(
+        check.places, statements, outcome.judgements, marks, _subjects(by, check), strict=True
+    ):
+        neutral = judgement.label == task.labelled.neutral
+        verdicts.append(
+            Verdict(
+                by.kind,
+                paragraph,
+                sentence,
+                statement,
+                judgement.label,
+                neutral,
+                label_confidence(task, judgement),
+                work=check.work,
+                evidence=pieces,
+                marks=of_statement,
+                signs={} if neutral else signs(statement, grounds),
+                subject=subject,
+                meaning=task.labelled.definitions.get(judgement.label, ""),
+            )
+        )
+    return verdicts
+
+
+def _unjudged(by: Checker, check: Check, statements: Sequence[str], why: str) -> list[Verdict]:
+    return [
+        Verdict(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work, subject=subject)
+        for (paragraph, sentence), statement, subject in zip(
+            check.places, statements, _subjects(by, check), strict=True
+        )
+    ]
+
+
+def _subjects(by: Checker, check: Check) -> Sequence[Subject | None]:
+    """What the verdicts on a check are about; None of a task that takes no corrections."""
+    if by.task.correctable is None:
+        return [None] * len(check.places)
+    record = without_pictures(check.record)
+    program = by.known.manifest.digest if by.known and by.known.manifest else None
+    both = zip(by.task.correctable.statements(record), by.task.correctable.digests(record), strict=True)
+    return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
+
+
+# --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.
+
+LONGEST_NAME = 20
+LONGEST_HEADING = 160
+BAR = "| "  # what leads a row of a table in a prompt
+
+
+def _evidence(
+    task: Task, record: Record, example: dspy.Example, answer: Answer | None
+) -> tuple[tuple[Piece, ...], list[tuple[Mark, ...]]]:
+    """The pieces of evidence of a record, and for each statement of it the marks.
+
+    Of a task whose programs name evidence, the pieces are paragraphs, and the named ones are marked. Of any other they
+    are the items of a bundle with the rows of their tables, and for each statement the line is marked that shares most
+    words and numbers with it, and so is such a table row: nobody asked the model which one decided.
+    """
+    statements = task.labelled.statements(example)
+    exhibits = task.exhibits(record, example, answer)
+    if task.labelled.evidence_right is not None:
+        pieces = tuple(Piece(one.key, (one.text,), one.picture) for one in exhibits)
+        named = sorted((one.chosen, number) for number, one in enumerate(exhibits) if one.chosen)
+        marks = tuple(Mark(number, 0, place) for place, number in named)
+        return pieces, [marks for _ in statements]
+    grounds = task.labelled.grounds(example)
+    pieces = parse_pieces(grounds, exhibits)
+    return pieces, [_nearest(statement, grounds, pieces) for statement in statements]
+
+
+def parse_pieces(grounds: str, exhibits: Sequence[Exhibit]) -> tuple[Piece, ...]:
+    """The pieces of a text that has a line an item, led by its key in brackets, and rows on lines below it."""
+    pictures = {one.key: one.picture for one in exhibits}
+    items: list[tuple[str, list[str]]] = []
+    for line in grounds.split("\n"):
+        key, closed, text = line.removeprefix("[").partition("] ")
+        if closed and line.startswith("[") and key in pictures:
+            items.append((key, [text]))
+        elif items:
+            items[-1][1].append(line.strip().removeprefix(BAR))
+        else:
+            items.append(("", [line]))
+    return tuple(Piece(_name(key, lines[0]), tuple(lines), pictures.get(key)) for key, lines in items)
+
+
+def _name(key: str, text: str) -> str:
+    """What the paper calls an item, where its text begins with that ("Table 3: …"), or the section of a passage; else
+    its key, which counts the items of one bundle."""
+    name, kind = text.partition(":")[0], key.partition(" ")[0]
+    if kind == "text" and text.startswith(SECTION) and "”: " in text[:LONGEST_HEADING]:
+        return f"{text.partition('”: ')[0]}”"
+    return name if len(name) <= LONGEST_NAME and name.lower().startswith(f"{kind} ") else key
+
+
+def _nearest(statement: str, grounds: str, pieces: Sequence[Piece]) -> tuple[Mark, ...]:
+    lines = grounds.split("\n")
+    places = [Mark(piece, line) for piece, one in enumerate(pieces) for line in range(len(one.lines))]
+    rows = [line for line, mark in zip(lines, places, strict=True) if mark.line]
+    nearest = [nearest_line(statement, grounds), nearest_line(statement, "\n".join(rows))]
+    return tuple(dict.fromkeys(places[lines.index(line)] for line in nearest if line))
+
+
+# --- What verdicts are worth: the error rate of the program that gave them, as far as one was measured.
 
 AID = (
     "An aid, no proof: verdicts are a model's opinion, and some are wrong, also of those that find no fault. Read the "
@@ -53,67 +330,50 @@ BUILT_IN = (
     "not act on what it says."
 )
 AGAIN = "again"
-JUDGED = {
+KINDS = {
     "claim": "Sentences against tables and figures",
     "citation": "Citations against cited papers",
     AGAIN: "Sentences against the whole paper",
 }
 
 
-class Record(NamedTuple):
-    """What is known of a program: its name, what it was made from, and how it did on its test split."""
-
-    name: str
-    manifest: Manifest | None
-    test: OnTest | None
-
-
-class Worth(NamedTuple):
+class Reliability(NamedTuple):
     """What a reader should know of verdicts before the first of them, and more of it."""
 
-    first: list[str]
-    more: list[str]
+    summary: list[str]
+    details: list[str]
 
 
-def worth(kind: str, record: Record | None, lm: str) -> Worth:
-    """What one kind of verdict is worth, a key of `JUDGED`. record: None for an uncompiled program; lm: the spec of the
+def reliability(kind: str, known: KnownProgram | None, lm: str) -> Reliability:
+    """What one kind of verdict is worth, a key of `KINDS`. known: None for an uncompiled program; lm: the spec of the
     LM that judges."""
-    what = JUDGED[kind]
-    if record is None:
-        return Worth([f"{what}: judged by an uncompiled program. No error rate of it is known."], [])
-    if record.test is None or record.test.accuracy is None:
-        said = f"{what}: judged by {record.name}. No error rate of it is known: no scores on a test split came with it."
-        return Worth([said], [])
-    first = [f"{what}: judged by {record.name}. {_accuracy(record.test)}"]
-    made_with = record.manifest.lm.spec if record.manifest else ""
+    what = KINDS[kind]
+    if known is None:
+        return Reliability([f"{what}: judged by an uncompiled program. No error rate of it is known."], [])
+    judged_by = f"{what}: judged by {known.name}."
+    if known.test is None or known.test.accuracy is None:
+        return Reliability([f"{judged_by} No error rate of it is known: no scores on a test split came with it."], [])
+    summary = [
+        f"{judged_by} On its test split ({known.test.records} records) it labelled {percent(known.test.accuracy)} % of "
+        f"{known.test.statements} statements right."
+    ]
+    made_with = known.manifest.lm.spec if known.manifest else ""
     if made_with != lm:
-        first.append(
+        summary.append(
             f"That is the program with {made_with or 'an unknown LM'}, and it is {lm} that judged here: with this one "
             "no error rate is known."
         )
-    more = [f"{what}. {_by_label(record.test)} {_calibration(record.test)}"]
-    return Worth(first, [*more, "Papers other than those of the test split may be harder."])
+    details = f"{what}. {_by_label(known.test)} {_calibration(known.test)}"
+    return Reliability(summary, [details, "Papers other than those of the test split may be harder."])
 
 
-def of_all(judges: Mapping[str, Record | None], lm: str) -> Worth:
-    """The same of all kinds of verdict, keys of `JUDGED`; where nothing is known of any, it is said once."""
-    if len(judges) > 1 and not any(judges.values()):
-        return Worth([UNMEASURED], [])
-    each = [worth(kind, known, lm) for kind, known in judges.items()]
-    more = dict.fromkeys(said for one in each for said in one.more)
-    return Worth([said for one in each for said in one.first], list(more))
-
-
-def about(lm: str) -> list[str]:
-    """What is said on top, whatever the programs are."""
-    return [BUILT_IN if lm == EMBEDDED else AID]
-
-
-def _accuracy(test: OnTest) -> str:
-    return (
-        f"On its test split ({test.records} records) it labelled {percent(test.accuracy or 0)} % of "
-        f"{test.statements} statements right."
-    )
+def _reliability_of_all(programs: Mapping[str, KnownProgram | None], lm: str) -> Reliability:
+    """The same of all kinds of verdict, keys of `KINDS`; where nothing is known of any, it is said once."""
+    if len(programs) > 1 and not any(programs.values()):
+        return Reliability([UNMEASURED], [])
+    each = [reliability(kind, known, lm) for kind, known in programs.items()]
+    details = dict.fromkeys(line for one in each for line in one.details)
+    return Reliability([line for one in each for line in one.summary], list(details))
 
 
 def _by_label(test: OnTest) -> str:
@@ -132,273 +392,3 @@ def _calibration(test: OnTest) -> str:
         for source, one in test.confidence.items()
     ]
     return f"Its confidence was off by {', '.join(parts)} on average there."
-
-
-# --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.
-
-LONGEST_NAME = 20
-LONGEST_HEADING = 160
-BAR = "| "  # what leads a row of a table in a prompt
-
-
-def of_record(
-    task: Task, record: BaseRecord, example: dspy.Example, answer: Answer | None
-) -> tuple[tuple[Piece, ...], list[tuple[Mark, ...]]]:
-    """The pieces of evidence of a record, and for each statement of it the marks.
-
-    Of a task whose programs name evidence, the pieces are paragraphs, and the named ones are marked. Of any other they
-    are the items of a bundle with the rows of their tables, and for each statement the line is marked that shares most
-    words and numbers with it, and so is such a table row: nobody asked the model which one decided.
-    """
-    statements = task.labelled.statements(example)
-    exhibits = task.exhibits(record, example, answer)
-    if task.labelled.evidence_right is not None:
-        pieces = tuple(Piece(one.key, (one.text,), one.picture) for one in exhibits)
-        named = sorted((one.chosen, number) for number, one in enumerate(exhibits) if one.chosen)
-        marks = tuple(Mark(number, 0, place) for place, number in named)
-        return pieces, [marks for _ in statements]
-    grounds = task.labelled.grounds(example)
-    pieces = as_read(grounds, exhibits)
-    return pieces, [_nearest(statement, grounds, pieces) for statement in statements]
-
-
-def as_read(grounds: str, exhibits: Sequence[Exhibit]) -> tuple[Piece, ...]:
-    """The pieces of a text that has a line an item, led by its key in brackets, and rows on lines below it."""
-    pictures = {one.key: one.picture for one in exhibits}
-    found: list[tuple[str, list[str]]] = []
-    for line in grounds.split("\n"):
-        key, closed, text = line.removeprefix("[").partition("] ")
-        if closed and line.startswith("[") and key in pictures:
-            found.append((key, [text]))
-        elif found:
-            found[-1][1].append(line.strip().removeprefix(BAR))
-        else:
-            found.append(("", [line]))
-    return tuple(Piece(_name(key, lines[0]), tuple(lines), pictures.get(key)) for key, lines in found)
-
-
-def _name(key: str, text: str) -> str:
-    """What the paper calls an item, where its text begins with that ("Table 3: …"), or the section of a passage; else
-    its key, which counts the items of one bundle."""
-    name, kind = text.partition(":")[0], key.partition(" ")[0]
-    if kind == "text" and text.startswith(SECTION) and "”: " in text[:LONGEST_HEADING]:
-        return f"{text.partition('”: ')[0]}”"
-    return name if len(name) <= LONGEST_NAME and name.lower().startswith(f"{kind} ") else key
-
-
-def _nearest(statement: str, grounds: str, pieces: Sequence[Piece]) -> tuple[Mark, ...]:
-    lines = grounds.split("\n")
-    places = [Mark(piece, line) for piece, one in enumerate(pieces) for line in range(len(one.lines))]
-    rows = [line for line, mark in zip(lines, places, strict=True) if mark.line]
-    found = [nearest_line(statement, grounds), nearest_line(statement, "\n".join(rows))]
-    return tuple(dict.fromkeys(places[lines.index(line)] for line in found if line))
-
-
-@dataclass(frozen=True)
-class Judge:
-    """What judges one kind of check. known: what is known of how its program did; None for an uncompiled one."""
-
-    kind: Kind
-    task: Task
-    program: Program
-    known: Record | None = None
-
-
-def reviewed(
-    draft: Draft,
-    found: Checks,
-    judges: Sequence[Judge],
-    lm: OpenLM,
-    done: Callable[[], None] = lambda: None,
-    problems: Mapping[tuple[str, str], str] | None = None,
-    again: Judge | None = None,
-) -> Review:
-    """A draft with the verdicts on all its checks, and what these are worth. `done` is called after each check;
-    problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.images.Gallery`;
-    again: what takes a second look at the sentences that are doubted, or sum up or discuss."""
-    verdicts, labels = hidden(draft), {}
-    known = dict[str, Record | None]()
-    for by in judges:
-        facet, checks = by.task.labelled, found.claims if by.kind == "claim" else found.citations
-        labels[by.kind] = Labels(facet.neutral, facet.definitions)
-        if checks:
-            known[by.kind] = by.known
-            verdicts += judged(by, checks, lm, done)
-    if again is not None and found.second is not None:
-        facet = again.task.labelled
-        labels[again.kind] = Labels(facet.neutral, facet.definitions)
-        verdicts = looked_again(verdicts, found.second, again, lm, done)
-        known[AGAIN] = again.known
-    first, more = of_all(known, lm.spec)
-    return Review(
-        draft,
-        lm.spec,
-        in_order(verdicts),
-        labels,
-        (*about(lm.spec), *first),
-        tuple(more),
-        found.skipped,
-        found.missing,
-        lm.ledger.stopped,
-        {path: why for (_, path), why in (problems or {}).items()},
-    )
-
-
-def looked_again(
-    verdicts: Sequence[Verdict],
-    look: SecondLook,
-    again: Judge,
-    lm: OpenLM,
-    done: Callable[[], None] = lambda: None,
-) -> list[Verdict]:
-    """The verdicts, those of a second look in the place of the doubts that it is about, and beside them."""
-    doubted = {
-        (one.paragraph, one.sentence): one
-        for one in verdicts
-        if one.kind == again.kind and one.label is not None and not one.neutral
-    }
-    wanted = {paragraph: list(sentences) for paragraph, sentences in look.straight.items()}
-    for paragraph, sentence in doubted:
-        wanted.setdefault(paragraph, []).append(sentence)
-    said = judged(again, look.checks(wanted), lm, done)
-    kept = [one for one in verdicts if one.kind != again.kind or (one.paragraph, one.sentence) not in doubted]
-    return kept + [_behind(doubted.get((one.paragraph, one.sentence)), one) for one in said]
-
-
-def _behind(first: Verdict | None, second: Verdict) -> Verdict:
-    """The verdict of a second look, with what the first one said."""
-    if first is None:
-        return second
-    failure = second.failure and f"second look: {second.failure}; the first said {first.label}"
-    return second._replace(first=first.label, failure=failure)
-
-
-def judged(by: Judge, checks: Sequence[Check], lm: OpenLM, done: Callable[[], None] = lambda: None) -> list[Verdict]:
-    """A verdict for each sentence of each check, in the order of the checks; `done` is called after each check.
-
-    A check that fails, or that a limit of the ledger leaves out, gives verdicts without a label. Raises what would
-    fail every check alike (see `aisr.predict.judge.judge`).
-    """
-    found: dict[int, list[Verdict]] = {}
-    try:
-        for (place, check), (example, outcome) in _outcomes(by, checks, lm):
-            found[place] = _verdicts(by, check, example, outcome)
-            done()
-    except LMBillingError:
-        if lm.ledger.stopped is None:  # then it is the provider who wants money
-            raise
-    why = f"not reached: {lm.ledger.stopped}"
-    return [
-        verdict
-        for place, check in enumerate(checks)
-        for verdict in found.get(place) or _unjudged(by, check, _texts(by.task, check), why)
-    ]
-
-
-def _outcomes(
-    by: Judge, checks: Sequence[Check], lm: OpenLM
-) -> Iterator[tuple[tuple[int, Check], tuple[dspy.Example, Outcome]]]:
-    def work(numbered: tuple[int, Check]) -> tuple[dspy.Example, Outcome]:
-        example = by.program.prepare(numbered[1].record)
-        return example, judge(by.task, by.program, example, lm)
-
-    return map_unordered(work, enumerate(checks), lm.threads)
-
-
-def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) -> list[Verdict]:
-    task = by.task
-    statements = task.labelled.statements(example)
-    pieces, marks = of_record(task, check.record, example, outcome.answer)
-    if outcome.failure is not None:
-        return [one._replace(evidence=pieces) for one in _unjudged(by, check, statements, outcome.failure)]
-    grounds = task.labelled.grounds(example)
-    return [
-        Verdict(
-            by.kind,
-            paragraph,
-            sentence,
-            statement,
-            said.label,
-            said.label == task.labelled.neutral,
-            label_confidence(task, said),
-            None,
-            check.work,
-            pieces,
-            marked,
-            signs(statement, grounds) if said.label != task.labelled.neutral else {},
-            subject=subject,
-            meaning=task.labelled.definitions.get(said.label, ""),
-        )
-        for (paragraph, sentence), statement, said, marked, subject in zip(
-            check.places, statements, outcome.judgements, marks, _subjects(by, check), strict=True
-        )
-    ]
-
-
-def _unjudged(by: Judge, check: Check, statements: Sequence[str], why: str) -> list[Verdict]:
-    return [
-        Verdict(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work, subject=subject)
-        for (paragraph, sentence), statement, subject in zip(
-            check.places, statements, _subjects(by, check), strict=True
-        )
-    ]
-
-
-def _subjects(by: Judge, check: Check) -> Sequence[Subject | None]:
-    """What the verdicts on a check are about; None of a task that takes no corrections."""
-    if by.task.correctable is None:
-        return [None] * len(check.sentences)
-    record = without_pictures(check.record)
-    program = by.known.manifest.digest if by.known and by.known.manifest else None
-    both = zip(by.task.correctable.statements(record), by.task.correctable.digests(record), strict=True)
-    return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
-
-
-def _texts(task: Task, check: Check) -> Sequence[str]:
-    """What would have been judged, where nothing was prepared."""
-    return task.correctable.statements(check.record) if task.correctable else [task.text(check.record)]
-
-
-# --- Programs made ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled.
-
-
-def judge_by(
-    kind: Kind,
-    task: Task,
-    name: str | None,
-    lm: OpenLM,
-    gallery: Gallery | None,
-    artifacts: Path,
-    evidence: str | None = None,
-) -> Judge:
-    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM.
-    evidence: what that one shows of a picture (`--evidence`); None: the pixels where the LM is known to take them, else
-    the caption. Raises UserError for a program of another task, or one that shows what the LM cannot see."""
-    if name:
-        loaded = registry.load(name, artifacts)
-        if loaded.task is not task:
-            raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
-        judging = loaded.program
-    else:
-        shown = evidence_form(evidence, lm) if evidence else "image" if lm.sees else None
-        wanted = {"states": states_for(lm), "evidence": shown}
-        judging = task.build(
-            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
-        )
-        if lm.decides:
-            describe_options(judging)
-    check_compatible(judging, lm)
-    ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
-    return Judge(kind, task, ready, known(name, artifacts) if name else None)
-
-
-def known(name: str, artifacts: Path) -> Record:
-    """What is known of how a compiled program did: nothing, where its folder or run lacks that."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        if name.startswith(MODEL_SCHEME):
-            return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
-        return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
-    except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
-        return Record(name, None, None)

@@ -1,10 +1,9 @@
-"""One record for a judge of a paper, with the sentences that it stands for; which sentences state what tables, figures
-or results can bear out; and what captions and notes of tables say, held against their own cells."""
+"""Checks, the records that a judge of a paper is given with the sentences they stand for; which sentences state what
+tables, figures or results can bear out; and captions and notes of tables against their own cells."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,20 +22,13 @@ LEFT_OUT = "(rows are left out here)"
 
 
 class Check(NamedTuple):
-    """paragraph: its position in the draft; sentences: their positions in the paragraph, one for each sentence that the
-    record has to judge, a single one for a Track2Record; work: the key of the cited work for a Track2Record;
-    paragraphs: of each sentence, where they are not of one."""
+    """A record to judge."""
 
     record: Track1Record | Track2Record | DraftRecord
-    paragraph: int
-    sentences: tuple[int, ...]
-    work: str | None = None
-    paragraphs: tuple[int, ...] = ()
-
-    @property
-    def places(self) -> list[tuple[int, int]]:
-        """Of each sentence the positions of its paragraph and of itself."""
-        return list(zip(self.paragraphs or repeat(self.paragraph), self.sentences, strict=False))
+    # Of each sentence that it has to judge, a single one for a Track2Record: the position of its paragraph in the
+    # draft, and its own in the paragraph.
+    places: tuple[tuple[int, int], ...]
+    work: str | None = None  # the key of the cited work for a Track2Record
 
 
 def rows_within(rows: str, named: Sequence[int], most: int) -> str:
@@ -55,11 +47,11 @@ def rows_within(rows: str, named: Sequence[int], most: int) -> str:
     return "\n".join([*(lines[place] for place in sorted(kept)), LEFT_OUT])
 
 
-def items_of(folder: Path, one: Float, rows: str | None = None) -> Iterator[dict[str, Any]]:
+def float_items(folder: Path, one: Float, rows: str | None = None) -> Iterator[dict[str, Any]]:
     """A float as items of evidence, its pictures by their paths from the folder; each picture behind the first is an
     item of its own. rows: of its cells, where not all are shown."""
-    said = " ".join(part for part in (one.caption, one.notes) if part)
-    caption = f"{one.name}: {said}" if said else one.name
+    words = " ".join(part for part in (one.caption, one.notes) if part)
+    caption = f"{one.name}: {words}" if words else one.name
     paths = [picture.path(folder) for picture in one.pictures if picture.file.is_relative_to(folder)]
     kind = (
         {"type": "table", "table_caption": [caption]}
@@ -68,16 +60,17 @@ def items_of(folder: Path, one: Float, rows: str | None = None) -> Iterator[dict
     )
     yield {**kind, "text": one.rows if rows is None else rows, "img_path": paths[0] if paths else None}
     for number, path in enumerate(paths[1:], start=2):
-        shown = f"{one.name} ({number} of {len(paths)})"
-        yield {"type": "image", "image_caption": [shown], "img_path": path}
+        yield {"type": "image", "image_caption": [f"{one.name} ({number} of {len(paths)})"], "img_path": path}
 
 
-def id_of(file: str, said: Sequence[str], taken: Counter[str]) -> str:
-    """File and digest of what is said; a second record of the same content gets a number."""
-    found = f"{file}:{digest_text(chr(0).join(said))}"
-    taken[found] += 1
-    return found if taken[found] == 1 else f"{found}-{taken[found]}"
+def record_id(file: str, texts: Sequence[str], taken: Counter[str]) -> str:
+    """File and digest of what is in a record; a second record of the same content gets a number."""
+    name = f"{file}:{digest_text(chr(0).join(texts))}"
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"
 
+
+# --- Claim detection: which sentences state a result.
 
 # Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)".
 POINTER = re.compile(
@@ -103,36 +96,38 @@ FORMULA = 3  # such signs
 YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def bare(text: str) -> str:
+def without_pointers(text: str) -> str:
     """A sentence without its citations and without the numbers of sections, figures and tables."""
     for mark in reversed(find_marks(text)):
         text = f"{text[: mark.start]} {text[mark.end :]}"
     return POINTER.sub(" ", text)
 
 
-def numbers(text: str) -> list[Number]:
+def result_numbers(text: str) -> list[Number]:
     """The numbers of a sentence that may be results: no years, no pointers."""
-    return [one for one in find_numbers(bare(text)) if not (YEAR.fullmatch(one.text) and not one.percent)]
+    return [one for one in find_numbers(without_pointers(text)) if not (YEAR.fullmatch(one.text) and not one.percent)]
 
 
-def tells(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bool:
+def states_result(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bool:
     """Whether a sentence states a result of this paper, as far as its words show: a number; a comparison, of something
     that is this paper's; a result of what a table names. One that cites others, and speaks neither of this paper nor of
     its floats, states theirs; a formula states none. of_this_paper: whether its section speaks of little else."""
-    text = bare(sentence.text)
+    text = without_pointers(sentence.text)
     ours = of_this_paper or bool(sentence.float_keys) or OURS.search(text) is not None
     if sentence.hidden or len(MATHS.findall(text)) >= FORMULA:
         return False
     if sentence.work_keys and not sentence.float_keys and not OURS.search(text):
         return False
     compares = COMPARISON.search(text) is not None
-    if numbers(sentence.text) or (ours and compares):
+    if result_numbers(sentence.text) or (ours and compares):
         return True
     return (compares or RESULT.search(text) is not None) and any(find_mentions(text, table) for table in tables)
 
 
-# What a title says as well: "Accuracy of five models" has nothing to check, "F1 (all p > .3)" has.
-TELLS = re.compile(
+# --- Captions and notes of tables, held against the table's own cells.
+
+# "Accuracy of five models" is a title with nothing to check, "F1 (all p > .3)" one with a statement.
+STATES = re.compile(
     r"(?<![\w.])\d*\.\d|\d\s?%|[<>≤≥]\s?\.?\d|\b(?:than|best|worst|highest|lowest|largest|smallest|fastest|slowest"
     r"|higher|lower|larger|smaller|better|worse|outperform\w*+|exceed\w*+|improv\w*+|increas\w*+|decreas\w*+"
     r"|significan\w*+)\b",
@@ -160,54 +155,52 @@ MOST_STATEMENTS = 20  # of one table
 MOST_CHARACTERS = 2_000  # of one; a longer one is no prose
 
 
-def to_hold(one: Float, bare: Sequence[str]) -> list[int]:
-    """The positions of the sentences of a table's caption and notes that its cells can be held against. bare: these
+def checkable_statements(table: Float, texts: Sequence[str]) -> list[int]:
+    """The positions of the sentences of a table's caption and notes that its cells can be held against. texts: these
     sentences without what only says where something stands."""
-    found = []
-    for place, said in enumerate(bare):
-        if len(said) > MOST_CHARACTERS or (MARKED.search(said) and not one.bold):
+    places = []
+    for place, text in enumerate(texts):
+        if len(text) > MOST_CHARACTERS or (MARKED.search(text) and not table.bold):
             continue
-        if LEGEND.match(said) or _is_notation(said) or _names_a_cell(said.partition(":")[0], one.rows):
+        if LEGEND.match(text) or _is_notation(text) or _names_a_cell(text.partition(":")[0], table.rows):
             continue
-        said = SIGNS.sub(" ", said)
-        title = place == 0 and bool(one.caption)
-        if TELLS.search(said) or (MARKED.search(said) and one.bold) or (not title and NUMBER.search(said)):
-            found.append(place)
-    return found[:MOST_STATEMENTS]
+        text = SIGNS.sub(" ", text)
+        title = place == 0 and bool(table.caption)
+        if STATES.search(text) or (MARKED.search(text) and table.bold) or (not title and NUMBER.search(text)):
+            places.append(place)
+    return places[:MOST_STATEMENTS]
 
 
-def _is_notation(said: str) -> bool:
+def _is_notation(text: str) -> bool:
     """Whether a sentence says what bold means, and nothing of any row, column or number."""
-    words = WORD.findall(said.lower())
-    plain = MARKED.search(said) and not NUMBER.search(said) and not _is_result(" ".join(words))
-    return bool(plain) and all(map(NOTATION.fullmatch, words))
+    words = WORD.findall(text.lower())
+    if not MARKED.search(text) or NUMBER.search(text) or not all(map(NOTATION.fullmatch, words)):
+        return False
+    joined = " ".join(words)
+    own = OWN.search(joined)
+    return not OWN_RESULT.search(joined) and not (own and OWN_TOPS.search(joined, own.end()))
 
 
-def _is_result(words: str) -> bool:
-    own = OWN.search(words)
-    return OWN_RESULT.search(words) is not None or (own is not None and OWN_TOPS.search(words, own.end()) is not None)
-
-
-def _names_a_cell(said: str, rows: str) -> bool:
+def _names_a_cell(text: str, rows: str) -> bool:
     """Whether "Wind" of "Wind: share of seconds with more than 6 m/s" is a row or column, so that it is a legend."""
     names = (cell.partition(" (")[0].strip().lower() for line in rows.split("\n") for cell in line.split("\t"))
-    return said.strip().lower() in names if said.strip() else False
+    return bool(text.strip()) and text.strip().lower() in names
 
 
-def own_cells(one: Float, judged: Sequence[int]) -> dict[str, Any]:
-    """The table as evidence for what is said of it: its cells (of a very long one the first rows) and of its caption
-    and notes what is not judged. Bold cells are marked where that is spoken of."""
-    said = caption_sentences(one.caption, one.notes)
-    rest = " ".join(text for place, text in enumerate(said) if place not in judged)
-    rows = one.rows
-    if any(MARKED.search(said[place]) for place in judged):
+def table_evidence(table: Float, judged: Sequence[int]) -> dict[str, Any]:
+    """The table as evidence for its own caption and notes: its cells (of a very long one the first rows) and of the
+    caption and notes what is not judged. Bold cells are marked where a judged sentence speaks of them."""
+    texts = caption_sentences(table.caption, table.notes)
+    rest = " ".join(text for place, text in enumerate(texts) if place not in judged)
+    rows = table.rows
+    if any(MARKED.search(texts[place]) for place in judged):
         lines = [row.split("\t") for row in rows.split("\n")]
         rows = "\n".join(
-            "\t".join(f"**{cell}**" if (line, column) in one.bold else cell for column, cell in enumerate(row))
+            "\t".join(f"**{cell}**" if (line, column) in table.bold else cell for column, cell in enumerate(row))
             for line, row in enumerate(lines)
         )
     return {
         "type": "table",
-        "table_caption": [f"{one.name}: {rest}" if rest else one.name],
+        "table_caption": [f"{table.name}: {rest}" if rest else table.name],
         "text": rows_within(rows, (), MOST_TABLE),
     }

@@ -19,18 +19,18 @@ from aisr.paper.check.session import (
     Checked,
     Estimated,
     Explained,
-    Found,
     Paper,
     Quote,
     Refused,
+    Results,
     Sentence,
     Session,
     Started,
     State,
-    allowed,
-    citation,
-    claim,
-    quoted,
+    citation_check,
+    claim_check,
+    quote_text,
+    resolve_path,
 )
 from aisr.programs.drafts import BLANK, blocks
 from aisr.programs.records import explain
@@ -79,7 +79,7 @@ class Jobs:
         except BaseException:
             job.state = "failed"
             raise
-        job.checks = len(paper.found.claims) + len(paper.found.citations)
+        job.checks = len(paper.checks.claims) + len(paper.checks.citations)
         threading.Thread(target=self._run, args=(job, paper), daemon=True).start()
         note = "nothing to check was found in it" if not job.checks else "ask for its state until it is done"
         return Started(job=name, checks=job.checks, note=note)
@@ -87,55 +87,54 @@ class Jobs:
     def state(self, name: str) -> State:
         """How far a check is. Raises `Refused` for an unknown one."""
         job = self._job(name)
-        return State(
-            job=name, state=job.state, checked=min(job.checked, job.checks), checks=job.checks,
-            spent=self._session.spent(), failed=job.failed,
-        )  # fmt: skip
+        checked = min(job.checked, job.checks)
+        spent = self._session.spent()
+        return State(job=name, state=job.state, checked=checked, checks=job.checks, spent=spent, failed=job.failed)
 
     def cancel(self, name: str) -> State:
         """Send nothing more for a check; calls in flight are waited for. Raises `Refused` for an unknown one."""
         self._job(name).stop.set()
         return self.state(name)
 
-    def found(self, name: str, first: int, most: int, faults_only: bool) -> Found:
+    def results(self, name: str, first: int, most: int, faults_only: bool) -> Results:
         """Verdicts of a finished check from the `first` on. Raises `Refused` for one that is not done."""
         job = self._job(name)
         if job.state != "done":
             raise Refused(f"{name} is {job.state}; there are results once it is done")
-        shown = [one for one in job.verdicts if one.fault or not faults_only]
-        part, end = shown[first : first + most], first + most
-        return Found(
-            job=name, counts=job.counts, worth=job.worth, verdicts=part,
-            next=end if end < len(shown) else None, stopped=job.stopped,
-        )  # fmt: skip
+        verdicts = [one for one in job.verdicts if one.fault or not faults_only]
+        end = first + most
+        return Results(
+            job=name,
+            counts=job.counts,
+            worth=job.worth,
+            verdicts=verdicts[first:end],
+            next=end if end < len(verdicts) else None,
+            stopped=job.stopped,
+        )
 
     def _run(self, job: _Job, paper: Paper) -> None:
+        def done() -> None:
+            job.checked += 1
+            if job.stop.is_set():
+                raise Cancelled
+
         try:
-            review = self._session.review(paper, _counting(job))
+            review = self._session.review(paper, done)
             job.verdicts = [self._session.sentence(review, review.verdicts[place]) for place in review.by_doubt()]
-            job.counts, job.worth, job.stopped = review.counts(), list(review.worth), review.stopped
+            job.counts, job.worth, job.stopped = review.counts(), list(review.reliability), review.stopped
             job.state = "done"
         except Cancelled:
             job.state = "cancelled"
-        except Exception as error:  # the conversation goes on, and is told
-            job.failed = quoted("server", f"{type(error).__name__}: {error}")
+        except Exception as error:  # the conversation goes on, and hears of it
+            job.failed = quote_text("server", f"{type(error).__name__}: {error}")
             job.state = "failed"
 
     def _job(self, name: str) -> _Job:
         with self._lock:
-            found = self._jobs.get(name)
-        if found is None:
+            job = self._jobs.get(name)
+        if job is None:
             raise Refused("job: this session has started none of that name")
-        return found
-
-
-def _counting(job: _Job) -> Callable[[], None]:
-    def done() -> None:
-        job.checked += 1
-        if job.stop.is_set():
-            raise Cancelled
-
-    return done
+        return job
 
 
 P = ParamSpec("P")
@@ -152,29 +151,29 @@ Job = Annotated[str, Field(description="What check_paper_start answered.")]
 
 def server(session: Session) -> MCPServer:
     """The server of a session; `.run("stdio")` serves it until its input ends."""
-    made: MCPServer = _Server("aisr", version=version("aisr"), instructions=_instructions(session), log_level="ERROR")
+    mcp: MCPServer = _Server("aisr", version=version("aisr"), instructions=_instructions(session), log_level="ERROR")
     jobs = Jobs(session)
     slow, quick = anyio.CapacityLimiter(THREADS), anyio.CapacityLimiter(THREADS)  # asking must not keep looking waiting
     asks = f"Sends them to the language model {session.lm.spec}, within the budget of this session."
 
     def tool(about: str) -> "Callable[[Callable[P, T]], Callable[P, Awaitable[T]]]":
         def add(work: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-            shown = _in_thread(work, slow if asks in about or READS in about else quick)
-            made.add_tool(shown, name=work.__name__, description=about, structured_output=True)
-            return shown
+            threaded = _in_thread(work, slow if asks in about or READS in about else quick)
+            mcp.add_tool(threaded, name=work.__name__, description=about, structured_output=True)
+            return threaded
 
         return add
 
     @tool(f"Judge each sentence of a paragraph against the evidence that it reports on. {asks}")
     def check_sentences(sentences: Sentences, evidence: Evidence) -> Checked:
-        return Checked(verdicts=session.judged(*claim(sentences, evidence)), spent=session.spent())
+        return Checked(verdicts=session.judge(*claim_check(sentences, evidence)), spent=session.spent())
 
     @tool(f"Judge whether a cited paper supports a claim: give its text, or the path of a text file. {asks}")
     def check_citation(claim: str, paper: str | None = None, path: str | None = None) -> Checked:
         if (paper is None) == (path is None):
             raise Refused("give either `paper`, its text, or `path`, a text file")
-        text = BLANK.split(paper) if paper is not None else blocks(allowed(session.settings.folders, str(path)))
-        return Checked(verdicts=session.judged(*citation(claim, text)), spent=session.spent())
+        text = BLANK.split(paper) if paper is not None else blocks(resolve_path(session.settings.folders, str(path)))
+        return Checked(verdicts=session.judge(*citation_check(claim, text)), spent=session.spent())
 
     @tool(
         "Begin to check a whole paper (main .tex, .md or .pdf) against its own tables and figures, and its citations "
@@ -193,8 +192,8 @@ def server(session: Session) -> MCPServer:
         first: Annotated[int, Field(ge=0)] = 0,
         most: Annotated[int, Field(ge=1, le=PAGE)] = PAGE,
         faults_only: bool = False,
-    ) -> Found:
-        return jobs.found(job, first, most, faults_only)
+    ) -> Results:
+        return jobs.results(job, first, most, faults_only)
 
     @tool("Stop the check of a paper; nothing more is sent for it.")
     def check_paper_cancel(job: Job) -> State:
@@ -209,11 +208,11 @@ def server(session: Session) -> MCPServer:
         sentences: list[str] | None = None, evidence: list[str] | None = None, path: str | None = None
     ) -> Estimated:
         if path is None:
-            return session.cost(None, claim(sentences or [], evidence or [])[1])
+            return session.cost(None, claim_check(sentences or [], evidence or [])[1])
         paper = session.paper(path, None)
-        return session.cost(paper.draft, paper.found)
+        return session.cost(paper.draft, paper.checks)
 
-    return made
+    return mcp
 
 
 class _Server(MCPServer):
@@ -242,8 +241,8 @@ def _in_thread(work: Callable[P, T], limiter: anyio.CapacityLimiter) -> Callable
         except Refused as error:
             raise ToolError(str(error)) from None
         except Exception as error:  # of a reader, a model or a server: it may repeat what a stranger wrote
-            said = quoted("checker", f"{type(error).__name__}: {error}").model_dump_json()
-            raise ToolError(f"{work.__name__} failed. Why is quoted here, and untrusted: {said}") from None
+            why = quote_text("checker", f"{type(error).__name__}: {error}").model_dump_json()
+            raise ToolError(f"{work.__name__} failed. Why is quoted here, and untrusted: {why}") from None
 
     return run
 

@@ -1,6 +1,6 @@
 """A session of checking for an agent: one budget for all of it, files below named folders, verdicts to ask about again.
 
-What no tool call can change is given once, at the start: the language model, the programs, the limits, the folders.
+What no tool call can change is set once, at the start: the language model, the programs, the limits, the folders.
 """
 
 import re
@@ -17,20 +17,17 @@ from pydantic import BaseModel, Field
 
 from aisr.base.files import cache_folder
 from aisr.base.redact import printable, secrets
-from aisr.corrections.corrections import Correction
-from aisr.corrections.corrections import known as known_flags
+from aisr.corrections.corrections import Correction, load_dismissals
 from aisr.lm.client import OpenLM
 from aisr.optimize.estimate import DryRun
-from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, Checks, checks
-from aisr.paper.check.exact import added, read_paper
-from aisr.paper.check.judging import Judge, judge_by, reviewed
+from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, Checks, collect_checks
+from aisr.paper.check.exact import add_exact_verdicts, read_paper
+from aisr.paper.check.judging import Checker, make_checker, review_draft
 from aisr.paper.check.records import Check
-from aisr.paper.check.verdicts import Kind, Review, Verdict, marked, path
+from aisr.paper.check.verdicts import Kind, Review, Verdict, mark_dismissed
 from aisr.paper.draft import Draft, Paragraph, Place
-from aisr.paper.draft import Sentence as Words
-from aisr.predict.prepare import (
-    open_gallery,
-)
+from aisr.paper.draft import Sentence as DraftSentence
+from aisr.predict.prepare import open_gallery
 from aisr.programs import drafts
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
@@ -42,24 +39,23 @@ class Refused(UserError):
     """A call that the checker refuses, in its own words alone: no text of a paper, a model or a server is in them."""
 
 
-def allowed(folders: Sequence[Path], named: str, *, folder: bool = False) -> Path:
+def resolve_path(folders: Sequence[Path], name: str, *, folder: bool = False) -> Path:
     """The regular file, or folder, that a tool call names: below one of the folders, after links are followed; a
     relative path is below the first of them. Raises `Refused` otherwise, and says the same of what lies outside and of
-    what is not there, so that nobody can find out by asking."""
+    what does not exist, so that nobody can probe for files."""
     try:
-        path = (folders[0] / named).resolve(strict=True)
+        path = (folders[0] / name).resolve(strict=True)
         mode = path.stat().st_mode
     except (OSError, ValueError, RuntimeError):
         path, mode = Path(), 0
     right = stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)
     if not right or not any(path.is_relative_to(one) for one in folders):
-        raise Refused(
-            f"path: no such {'folder' if folder else 'file'} below the folders of this session: {_names(folders)}"
-        )
+        names = ", ".join(map(str, folders))
+        raise Refused(f"path: no such {'folder' if folder else 'file'} below the folders of this session: {names}")
     return path
 
 
-def opened(folders: Sequence[Path]) -> list[Path]:
+def resolve_folders(folders: Sequence[Path]) -> list[Path]:
     """The folders by their real paths. Raises UserError for one that is none."""
     if not folders:
         raise UserError("give --folder DIR, at least once: agents name files below these alone")
@@ -67,10 +63,6 @@ def opened(folders: Sequence[Path]) -> list[Path]:
         if not one.is_dir():
             raise UserError(f"--folder {one}: no such folder")
     return [one.resolve() for one in folders]
-
-
-def _names(folders: Sequence[Path]) -> str:
-    return ", ".join(map(str, folders))
 
 
 # --- What an agent is answered: typed, and with every text from a paper or a model marked as a quotation.
@@ -162,7 +154,7 @@ class State(BaseModel):
     failed: Quote | None = Field(default=None, description="Why it failed; may repeat words of a paper.")
 
 
-class Found(BaseModel):
+class Results(BaseModel):
     """Verdicts of a finished check, the most doubtful first; `next` is where to go on, None at the end."""
 
     job: str
@@ -173,7 +165,7 @@ class Found(BaseModel):
     stopped: str | None = Field(description="The limit that ended the check early, if one did.")
 
 
-def quoted(source: str, text: str) -> Quote:
+def quote_text(source: str, text: str) -> Quote:
     """A quotation, without control characters or keys, cut at `MOST_QUOTED`. source: named as such only where it is
     a kind and a number: what stands before a colon in some evidence may be its author's words."""
     clean = printable(secrets(text.encode(errors="backslashreplace").decode()))
@@ -190,34 +182,25 @@ class Cancelled(Exception):
 
 
 class Paper(NamedTuple):
-    """A paper, what there is to check in it, the cited papers by key: paragraph id -> text, and the flags that its
-    readers dismissed, by their digests."""
+    """A paper and what there is to check in it."""
 
     draft: Draft
-    found: Checks
-    works: Mapping[str, Mapping[str, str]]
-    gone: Mapping[str, Correction]
-
-
-class _Judges(NamedTuple):
-    """Those of sentences and of citations, and the one that looks again."""
-
-    by_kind: list[Judge]
-    again: Judge
+    checks: Checks
+    works: Mapping[str, Mapping[str, str]]  # the cited papers by key: paragraph id -> text
+    dismissals: Mapping[str, Correction]  # the flags that its readers dismissed, by their digests
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session is opened with. programs: of sentences, of citations and of the second look, as `aisr check-paper`
-    takes them; None is the uncompiled one. evidence: what that one shows of
-    a picture, see `judge_by`."""
+    """What a session is opened with."""
 
     folders: Sequence[Path]
     artifacts: Path
+    # Of sentences, of citations and of the second look, as `aisr check-paper` takes them; None: the uncompiled one.
     program: str | None = None
     cite_program: str | None = None
     draft_program: str | None = None
-    evidence: str | None = None
+    evidence: str | None = None  # what an uncompiled program shows of a picture, see `make_checker`
 
 
 class Session:
@@ -226,8 +209,8 @@ class Session:
     def __init__(self, settings: Settings, lm: OpenLM) -> None:
         self.settings, self.lm = settings, lm
         self._numbers, self._lock = count(1), threading.Lock()
-        self._known: OrderedDict[str, Explained] = OrderedDict()
-        self._judges = self._ready(None, self.lm)
+        self._verdicts: OrderedDict[str, Explained] = OrderedDict()
+        self._checkers, _ = self._make_checkers(None, self.lm)
 
     def spent(self) -> Spent:
         """What all calls of the session came to so far."""
@@ -236,125 +219,123 @@ class Session:
         calls = None if limits.calls is None else max(0, limits.calls - spend.calls)
         return Spent(calls=spend.calls, usd=spend.usd, calls_left=calls, usd_left=left)
 
-    def judged(self, draft: Draft, found: Checks) -> list[Sentence]:
-        """The verdicts on what was asked about without a file."""
-        review = reviewed(draft, found, self._judges.by_kind, self.lm)
+    def judge(self, draft: Draft, checks: Checks) -> list[Sentence]:
+        """The verdicts on what was sent without a file."""
+        review = review_draft(draft, checks, self._checkers, self.lm)
         return [self.sentence(review, one) for one in review.verdicts]
 
-    def cost(self, draft: Draft | None, found: Checks) -> Estimated:
-        """What checking would come to by a dry run; nothing is sent."""
+    def cost(self, draft: Draft | None, checks: Checks) -> Estimated:
+        """What checking would come to by a dry run; nothing is sent. draft: None for what comes without a file."""
         run = DryRun()
         lm = run.open(self.lm)
-        judges = self._ready(draft, lm)
-        reviewed(draft or _alone([]), found, judges.by_kind, lm, again=None if draft is None else judges.again)
+        checkers, again = self._make_checkers(draft, lm)
+        review_draft(draft or _draft([]), checks, checkers, lm, again=again if draft else None)
         spend = run.ledger.spend
         return Estimated(asks=lm.spec, calls=spend.calls, prompt_tokens=spend.prompt_tokens, usd=spend.usd)
 
     def paper(self, path: str, papers: str | None) -> Paper:
         """A paper below the folders, and what there is to check in it. Raises `Refused`."""
         folders = self.settings.folders
-        place = allowed(folders, path)
-        cited = None if papers is None else allowed(folders, papers, folder=True)
-        draft, works = read_paper(place, None, cited, cache_folder(self.settings.artifacts) / "figures")
-        return Paper(draft, checks(draft, works), works, known_flags(place).flags)
+        file = resolve_path(folders, path)
+        cited = None if papers is None else resolve_path(folders, papers, folder=True)
+        draft, works = read_paper(file, None, cited, cache_folder(self.settings.artifacts) / "figures")
+        return Paper(draft, collect_checks(draft, works), works, load_dismissals(file).flags)
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
-        judges = self._ready(paper.draft, self.lm)
-        review = reviewed(paper.draft, paper.found, judges.by_kind, self.lm, done, again=judges.again)
-        return marked(added(review, paper.works), paper.gone)
+        checkers, again = self._make_checkers(paper.draft, self.lm)
+        review = review_draft(paper.draft, paper.checks, checkers, self.lm, done, again=again)
+        return mark_dismissed(add_exact_verdicts(review, paper.works), paper.dismissals)
 
     def explain(self, name: str) -> Explained:
         """What a verdict of this session rests on. Raises `Refused` for an unknown one."""
         with self._lock:
-            found = self._known.get(name)
-        if found is None:
+            verdict = self._verdicts.get(name)
+        if verdict is None:
             raise Refused("id: no verdict of this session has it (the oldest are forgotten)")
-        return found
+        return verdict
 
     def sentence(self, review: Review, verdict: Verdict) -> Sentence:
         """A verdict as an agent gets it, remembered for `explain`."""
         place = review.place(verdict)
-        kind = review.labels.get(verdict.kind)
-        failed = None if verdict.failure is None else quoted("server", verdict.failure)
-        meaning = review.meaning(verdict) if kind else verdict.why
-        why = quoted("checker", verdict.why) if kind and verdict.why else None
+        has_labels = verdict.kind in review.labels  # hidden text has none: why it is a fault is its meaning
         with self._lock:
             name = f"v{next(self._numbers)}"
-            said = Sentence(
-                id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
-                meaning=meaning, fault=verdict.label is not None and verdict.doubtful,
+            sentence = Sentence(
+                id=name,
+                quoted=quote_text("draft", review.sentence(verdict).text),
+                label=verdict.label,
+                meaning=review.meaning(verdict) if has_labels else verdict.why,
+                fault=verdict.label is not None and verdict.doubtful,
                 level=None if verdict.neutral else verdict.level,
-                confidence=verdict.confidence, failed=failed, why=why,
-                line=place.line, page=place.page, file=quoted("draft", path(review.draft.folder, place)),
-                work=None if verdict.work is None else quoted("draft", verdict.work),
-                dismissed=None if verdict.dismissed is None else quoted("reader", verdict.dismissed.why),
-            )  # fmt: skip
-            self._known[name] = _explained(said, verdict)
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        return said
+                confidence=verdict.confidence,
+                failed=None if verdict.failure is None else quote_text("server", verdict.failure),
+                why=quote_text("checker", verdict.why) if has_labels and verdict.why else None,
+                line=place.line,
+                page=place.page,
+                file=quote_text("draft", review.file(verdict)),
+                work=None if verdict.work is None else quote_text("draft", verdict.work),
+                dismissed=None if verdict.dismissed is None else quote_text("reader", verdict.dismissed.why),
+            )
+            self._verdicts[name] = _explained(sentence, verdict)
+            while len(self._verdicts) > REMEMBERED:
+                self._verdicts.popitem(last=False)
+        return sentence
 
-    def _ready(self, draft: Draft | None, lm: OpenLM) -> "_Judges":
+    def _make_checkers(self, draft: Draft | None, lm: OpenLM) -> tuple[list[Checker], Checker]:
+        """Those of sentences and of citations, and the one that looks again."""
         settings = self.settings
-        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
-        gallery = open_gallery(folder, settings.artifacts, drawn)
+        folder, drawings = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
+        gallery = open_gallery(folder, settings.artifacts, drawings)
 
-        def judge(kind: Kind, task: Task, name: str | None) -> Judge:
-            return judge_by(kind, task, name, lm, gallery, settings.artifacts, settings.evidence)
+        def make(kind: Kind, task: Task, name: str | None) -> Checker:
+            return make_checker(kind, task, name, lm, gallery, settings.artifacts, settings.evidence)
 
-        return _Judges(
-            [judge("claim", CLAIMS, settings.program), judge("citation", CITATIONS, settings.cite_program)],
-            judge("claim", WHOLE, settings.draft_program),
-        )
+        first = [make("claim", CLAIMS, settings.program), make("citation", CITATIONS, settings.cite_program)]
+        return first, make("claim", WHOLE, settings.draft_program)
 
 
-def claim(said: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:
+def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:
     """Sentences against evidence, as a paper that has nothing else. Raises `Refused` for too much, or nothing."""
-    texts = [" ".join(one.split()) for one in said]
+    texts = [" ".join(one.split()) for one in sentences]
     if not any(texts) or not any(one.strip() for one in evidence):
         raise Refused("give at least one sentence, and at least one piece of evidence")
-    _bounded([*texts, *evidence], len(texts))
+    _check_size([*texts, *evidence], len(texts))
     record = drafts.sentences_record(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
-    return _alone(texts), Checks((Check(record, 0, tuple(range(len(texts)))),), (), {}, {})
+    check = Check(record, tuple((0, number) for number in range(len(texts))))
+    return _draft(texts), Checks((check,), (), {}, {})
 
 
-def citation(said: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks]:
+def citation_check(claim: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks]:
     """A claim against the paragraphs of a paper. Raises `Refused` for too much, or nothing."""
-    text, found = " ".join(said.split()), [" ".join(one.split()) for one in paragraphs if one.strip()]
-    if not text or not found:
+    text, texts = " ".join(claim.split()), [" ".join(one.split()) for one in paragraphs if one.strip()]
+    if not text or not texts:
         raise Refused("give a claim, and a paper that has some text")
-    _bounded([text, *found], 1)
-    record = drafts.paragraphs_record(text, found)
-    return _alone([text]), Checks((), (Check(record, 0, (0,)),), {}, {})
+    _check_size([text, *texts], 1)
+    check = Check(drafts.paragraphs_record(text, texts), ((0, 0),))
+    return _draft([text]), Checks((), (check,), {}, {})
 
 
-def _bounded(texts: Sequence[str], sentences: int) -> None:
+def _check_size(texts: Sequence[str], sentences: int) -> None:
     if sentences > MOST_SENTENCES or len(texts) > MOST_PIECES or sum(map(len, texts)) > MOST_CHARACTERS:
         raise Refused(
             f"at most {MOST_SENTENCES} sentences, {MOST_PIECES:,} pieces of evidence or paragraphs with them, and "
             f"{MOST_CHARACTERS:,} characters a call; ask again"
         )
-    if not all(_is_text(one) for one in texts):
-        raise Refused("a text holds half of a surrogate pair, which is no character; send it as UTF-8")
-
-
-def _is_text(text: str) -> bool:
     try:
-        text.encode()
+        "".join(texts).encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        raise Refused("a text holds half of a surrogate pair, which is no character; send it as UTF-8") from None
 
 
-def _alone(texts: Sequence[str]) -> Draft:
+def _draft(texts: Sequence[str]) -> Draft:
     """A draft of one paragraph."""
     place = Place("draft")
-    return Draft(Path(), "", (Paragraph(tuple(Words(text, place) for text in texts)),), {}, {})
+    return Draft(Path(), "", (Paragraph(tuple(DraftSentence(text, place) for text in texts)),), {}, {})
 
 
-def _explained(said: Sentence, verdict: Verdict) -> Explained:
+def _explained(sentence: Sentence, verdict: Verdict) -> Explained:
     named = {mark.piece: mark.place for mark in verdict.marks if mark.place}
-    pieces = [quoted(piece.key, "\n".join(piece.lines)) for piece in verdict.evidence]
+    pieces = [quote_text(piece.key, "\n".join(piece.lines)) for piece in verdict.evidence]
     first = [pieces[k] for k in sorted(named, key=named.__getitem__)]
-    return Explained(verdict=said, named=first, shown=[one for k, one in enumerate(pieces) if k not in named])
+    return Explained(verdict=sentence, named=first, shown=[one for k, one in enumerate(pieces) if k not in named])

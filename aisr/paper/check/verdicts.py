@@ -1,13 +1,12 @@
-"""What is thought of each sentence of a paper, at its place, with the evidence that it is held against.
-
-Which flags of a review are those that readers dismissed before.
-"""
+"""Verdicts on the sentences of a paper, each with its place and the evidence that it is held against; which of them
+readers dismissed, and which make `--fail-on` fail."""
 
 import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -29,19 +28,8 @@ IN_DRAFTS: dict[ClaimLabel, DraftLabel] = {
     ClaimLabel.CONTRADICTION: DraftLabel.CONTRADICTED,
 }
 
-# --- Where a verdict stands, as files for other programs name it.
-
-
-def path(folder: Path, place: Place) -> str:
-    """The file of a place as editors and CI find it: from the current folder where it is below that, else from the
-    paper's folder. With slashes, and without the path of this machine."""
-    file = (folder / place.file).resolve()
-    here = Path.cwd()
-    return (file.relative_to(here) if file.is_relative_to(here) else Path(place.file)).as_posix()
-
-
 Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
-EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # found without a model: no confidence, and no doubt of that kind
+EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # without a model: no confidence, and no doubt of that kind
 Level = Literal["error", "warning", "note"]
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
 HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
@@ -55,10 +43,10 @@ class QuoteLabel(StrEnum):
 
 
 class Labels(NamedTuple):
-    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each."""
+    """The labels of one kind of verdict."""
 
-    neutral: str
-    meanings: Mapping[str, str]
+    neutral: str  # the one that finds no fault
+    meanings: Mapping[str, str]  # a line for each
 
 
 LABELS: Mapping[Kind, Labels] = {
@@ -83,76 +71,62 @@ def level(kind: Kind, label: str) -> Level:
 
 
 class Piece(NamedTuple):
-    """An item of evidence as the model read it. key: "Table 3" or "P3"; lines: its text, and below that the rows of a
-    table, one a line; picture: its file below the draft's folder, unchecked."""
+    """An item of evidence as the model read it."""
 
-    key: str
-    lines: tuple[str, ...]
-    picture: str | None = None
+    key: str  # "Table 3" or "P3"
+    lines: tuple[str, ...]  # its text, and below that the rows of a table, one a line
+    picture: str | None = None  # its file below the draft's folder, unchecked
 
 
 class Mark(NamedTuple):
-    """A line of evidence that stands out: piece and line count from 0; place: of a piece that the program named, its
-    place among these, from 1; 0 for a line that is nearest to the sentence in its words; columns: of a row of a table
-    the cells that something was recomputed from, from 0."""
+    """A line of evidence that stands out."""
 
-    piece: int
-    line: int
-    place: int = 0
-    columns: tuple[int, ...] = ()
+    piece: int  # from 0
+    line: int  # from 0
+    place: int = 0  # of a piece that the program named, its place among these, from 1; 0: nearest in its words
+    columns: tuple[int, ...] = ()  # of a row of a table the cells that something was recomputed from, from 0
 
 
 class Subject(NamedTuple):
-    """What a verdict is about, as its task has it, so that it can be corrected: the record without its pictures, which
-    statement of it, from 0, and as it stands there; the digest of that and its evidence; program: the digest of a
-    compiled one."""
+    """What a verdict is about, as its task has it, so that it can be corrected."""
 
     task: str
-    record: Record
-    statement: int
-    sentence: str
-    digest: str
-    program: str | None = None
+    record: Record  # without its pictures
+    statement: int  # which of the record's, from 0
+    sentence: str  # as it stands there
+    digest: str  # of sentence and evidence
+    program: str | None = None  # the digest of a compiled one
 
 
 class Dismissed(NamedTuple):
-    """That a reader wants to see a flag no more, who and why; when in ISO 8601."""
+    """That a reader wants to see a flag no more."""
 
     why: str
     who: str
-    when: str
+    when: str  # ISO 8601
 
 
 class Verdict(NamedTuple):
-    """What is thought of one sentence, or of one citation in it.
-
-    paragraph and sentence: positions in the draft and in the paragraph; statement: what was judged, which of a citation
-    may be a part of the sentence; label: None where it was not judged, for the reason `failure`; confidence: how likely
-    the label is, in 0-1, None where the LM gives no probabilities; work: key of the cited work; signs: words behind the
-    cues, by the cue; why: what was computed or found instead, where no model judged;
-    subject: what can be corrected; flag: a digest of sentence and evidence, by which a dismissed flag is known again;
-    dismissed: where it is; first: what a first look said, where this is the verdict of a second one; meaning: of the
-    label, in the words of the task that gave it, where two tasks give verdicts of this kind.
-    """
+    """What is thought of one sentence, or of one citation in it."""
 
     kind: Kind
-    paragraph: int
-    sentence: int
-    statement: str
-    label: str | None
+    paragraph: int  # its position in the draft
+    sentence: int  # its position in the paragraph
+    statement: str  # what was judged, which of a citation may be a part of the sentence
+    label: str | None  # None where it was not judged, for the reason `failure`
     neutral: bool = False
-    confidence: float | None = None
+    confidence: float | None = None  # how likely the label is, in 0-1; None where the LM gives no probabilities
     failure: str | None = None
-    work: str | None = None
+    work: str | None = None  # key of the cited work
     evidence: tuple[Piece, ...] = ()
     marks: tuple[Mark, ...] = ()
-    signs: Mapping[str, list[str]] = {}
-    why: str = ""
-    subject: Subject | None = None
-    flag: str = ""
+    signs: Mapping[str, list[str]] = {}  # words behind the cues, by the cue
+    why: str = ""  # what was computed or quoted instead, where no model judged
+    subject: Subject | None = None  # what can be corrected
+    flag: str = ""  # a digest of sentence and evidence, by which a dismissed flag is known again
     dismissed: Dismissed | None = None
-    first: str | None = None
-    meaning: str = ""
+    first: str | None = None  # the label of a first look, where this is the verdict of a second one
+    meaning: str = ""  # of the label, in the words of the task, where two tasks give verdicts of this kind
 
     @property
     def level(self) -> Level:
@@ -173,23 +147,18 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """A paper and all verdicts on it, in its own order.
-
-    labels: of each kind that was judged; worth: what the verdicts are worth, and more of it; skipped, missing: see
-    `aisr.paper.check.checks.Checks`; stopped: the limit that ended the judging early; pictures: the pictures that
-    could not be shown to a model, with the reason.
-    """
+    """A paper and all verdicts on it, in its own order."""
 
     draft: Draft
     lm: str
     verdicts: tuple[Verdict, ...]
-    labels: Mapping[Kind, Labels]
-    worth: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[Kind, Labels]  # of each kind that was judged
+    reliability: tuple[str, ...] = ()  # what the verdicts are worth, and in `details` more of it
+    details: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)  # see `aisr.paper.check.checks.Checks`
     missing: Mapping[str, int] = field(default_factory=dict)
-    stopped: str | None = None
-    pictures: Mapping[str, str] = field(default_factory=dict)
+    stopped: str | None = None  # the limit that ended the judging early
+    pictures: Mapping[str, str] = field(default_factory=dict)  # those that could not be shown to a model -> the reason
 
     def meaning(self, verdict: Verdict) -> str:
         """What the label of a verdict means, in a line; empty where there is none."""
@@ -204,11 +173,15 @@ class Review:
         """Where that stands."""
         return self.sentence(verdict).place
 
+    def file(self, verdict: Verdict) -> str:
+        """Its file as editors and CI find it, see `file_path`."""
+        return file_path(self.draft.folder, self.place(verdict))
+
     def counts(self) -> dict[str, int]:
         """How often each label was given, the commonest first; what was not judged under "not judged", and what readers
         dismissed under "dismissed", at the end."""
-        found = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.verdicts)
-        return dict(sorted(found.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
+        counts = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.verdicts)
+        return dict(sorted(counts.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
 
     @property
     def dismissed(self) -> list[Verdict]:
@@ -221,9 +194,9 @@ class Review:
         return sum(one.label is None for one in self.verdicts)
 
     def by_doubt(self) -> list[int]:
-        """Positions of the verdicts, the most doubtful first: what was found without a model; what is contradicted, the
-        surest first; other faults, the surest first; what was not judged; what was not found in the paper; what nothing
-        was found wrong with, the least sure first; and what was dismissed. Equals, and what has no confidence, in the
+        """Positions of the verdicts, the most doubtful first: what was decided without a model; what is contradicted,
+        the surest first; other faults, the surest first; what was not judged; what was not found in the paper; what no
+        fault was found with, the least sure first; and what was dismissed. Equals, and what has no confidence, in the
         paper's order, the latter behind."""
         return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
 
@@ -246,7 +219,15 @@ def _doubt(verdict: Verdict) -> tuple[int, float]:
     return {"error": 2, "warning": 3, "note": 5}[verdict.level], -sure
 
 
-def hidden(draft: Draft) -> list[Verdict]:
+def file_path(folder: Path, place: Place) -> str:
+    """The file of a place as editors and CI find it: from the current folder where it is below that, else from the
+    paper's folder. With slashes, and without the path of this machine."""
+    file = (folder / place.file).resolve()
+    here = Path.cwd()
+    return (file.relative_to(here) if file.is_relative_to(here) else Path(place.file)).as_posix()
+
+
+def hidden_verdicts(draft: Draft) -> list[Verdict]:
     """A verdict on each sentence that the file holds and no reader sees."""
     return [
         Verdict("hidden", number, position, sentence.text, HIDDEN)
@@ -256,32 +237,45 @@ def hidden(draft: Draft) -> list[Verdict]:
     ]
 
 
-def in_order(verdicts: list[Verdict]) -> tuple[Verdict, ...]:
+def sort_verdicts(verdicts: list[Verdict]) -> tuple[Verdict, ...]:
     """Verdicts in the paper's order; those on one sentence as they came."""
     return tuple(sorted(verdicts, key=lambda one: (one.paragraph, one.sentence)))
 
 
+# --- Flags that readers dismissed.
+
 MOST_BYTES = Limits().bytes  # of a picture; none that is larger is shown to a model
 
 
-def marked(review: Review, known: Mapping[str, Correction]) -> Review:
-    """The review with the digest of each flag, and with those marked that were dismissed. known: by these digests.
+def mark_dismissed(review: Review, dismissals: Mapping[str, Correction]) -> Review:
+    """The review with the digest of each flag, and with those marked that were dismissed. dismissals: by these digests.
 
     Of the pictures those are read that a flag shows, also where nothing is dismissed yet: a flag is dismissed by the
     digest that the page of its first review has.
     """
-    shown = {piece.picture for one in review.verdicts if _is_flag(one) for piece in one.evidence if piece.picture}
+    names = {piece.picture for one in review.verdicts if _is_flag(one) for piece in one.evidence if piece.picture}
     files = {
         path: picture.file
         for one in review.draft.floats.values()
         for picture in one.pictures
         # A part of a PDF page is one of the paper itself, of which any edit changes the file.
         if picture.box is None and picture.file.is_relative_to(review.draft.folder)
-        if (path := picture.path(review.draft.folder)) in shown
+        if (path := picture.path(review.draft.folder)) in names
     }
     pictures = {path: digest_file(file) for path, file in files.items() if _is_readable(file)}
-    held: dict[Piece, str] = {}  # one table may be held against many sentences
-    return replace(review, verdicts=tuple(_marked(one, pictures, known, held) for one in review.verdicts))
+    digest = cache(lambda piece: digest_texts([piece.key, *piece.lines]))  # one table may be evidence for many
+
+    def mark(verdict: Verdict) -> Verdict:
+        if not _is_flag(verdict):
+            return verdict
+        what = [verdict.subject.digest] if verdict.subject else [verdict.statement, *map(digest, verdict.evidence)]
+        shown = [pictures.get(piece.picture, "") for piece in verdict.evidence if piece.picture]
+        flag = digest_texts([verdict.kind, verdict.work or "", *what, *shown])
+        one = dismissals.get(flag)
+        gone = Dismissed(one.dismissed or "", one.who, one.when.isoformat()) if one else None
+        return verdict._replace(flag=flag, dismissed=gone)
+
+    return replace(review, verdicts=tuple(map(mark, review.verdicts)))
 
 
 def _is_flag(verdict: Verdict) -> bool:
@@ -291,43 +285,20 @@ def _is_flag(verdict: Verdict) -> bool:
 def _is_readable(file: Path) -> bool:
     """Whether it is a file, and one that could be a figure by its size."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES
-
-
-def _marked(
-    verdict: Verdict, pictures: Mapping[str, str], known: Mapping[str, Correction], held: dict[Piece, str]
-) -> Verdict:
-    if not _is_flag(verdict):
-        return verdict
-    shown = [pictures.get(piece.picture, "") for piece in verdict.evidence if piece.picture]
-    what = (
-        [verdict.subject.digest]
-        if verdict.subject
-        else [verdict.statement, *(_held(one, held) for one in verdict.evidence)]
-    )
-    flag = digest_texts([verdict.kind, verdict.work or "", *what, *shown])
-    found = known.get(flag)
-    gone = Dismissed(found.dismissed or "", found.who, found.when.isoformat()) if found else None
-    return verdict._replace(flag=flag, dismissed=gone)
-
-
-def _held(piece: Piece, held: dict[Piece, str]) -> str:
-    if piece not in held:
-        held[piece] = digest_texts([piece.key, *piece.lines])
-    return held[piece]
+    return stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
 
 
 # --- `--fail-on`: which verdicts make the command fail.
 
 
 def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that
-    kind, and a label of the first look stands for that of the second as well. Raises UserError for what is none."""
-    found = [label for kind in EXACT for label in LABELS[kind].meanings]
-    labels = {label.lower(): {label} for label in [*known, *found, HIDDEN]}
+    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that kind, and a label
+    of the first look stands for that of the second as well. Raises UserError for what is none."""
+    exact = [label for kind in EXACT for label in LABELS[kind].meanings]
+    labels = {label.lower(): {label} for label in [*known, *exact, HIDDEN]}
     labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
     for first, second in IN_DRAFTS.items():
         if second in known:  # the second look's word for what the first one doubts
@@ -335,7 +306,7 @@ def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
     unknown = [label for label in wanted if label.lower() not in labels]
     if unknown:
         raise UserError(
-            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *found])}"
+            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *exact])}"
         )
     return {label for one in wanted for label in labels[one.lower()]}
 

@@ -1,7 +1,4 @@
-"""A paper with its verdicts as one HTML file that loads nothing: the error browser's look, in the paper's own order.
-
-The files that a checked paper leaves: the page, SARIF, JSON Lines.
-"""
+"""The files that a checked paper leaves, and its lines in the terminal: the page, SARIF, JSON Lines."""
 
 import json
 import re
@@ -11,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from aisr.base.files import digest_text, write_whole
+from aisr.base.files import digest_text, pluralize, write_whole
 from aisr.base.redact import printable
 from aisr.paper.check.verdicts import (
     EXACT,
@@ -23,8 +20,8 @@ from aisr.paper.check.verdicts import (
     Review,
     Subject,
     Verdict,
+    file_path,
     level,
-    path,
 )
 from aisr.paper.draft import Place
 from aisr.programs.draft.record import DraftLabel
@@ -33,64 +30,70 @@ from aisr.programs.track1.record import ClaimLabel
 from aisr.report.page import HERE as FRAME
 from aisr.report.page import PANEL, Thumbnail, framed, inlined, no_picture
 
-FILE = "paper.html"
+PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
 HERE = Path(__file__).parent
 STYLES = (FRAME / "page.css", HERE / "page.css", PANEL / "panel.css")
 SCRIPTS = (FRAME / "elements.js", PANEL / "panel.js", HERE / "subjects.js", HERE / "paper.js")
 
 
-def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
-    """The page. thumbnail: the path of a picture below the draft's folder -> a small copy."""
+def write_files(folder: Path, review: Review) -> list[Path]:
+    """Write them into a folder, over those of an earlier run; their paths, the page first."""
+    files = [write_page(folder, review, _thumbnails(review)), folder / SARIF, folder / JSONL]
+    write_whole(folder / SARIF, as_sarif(review))
+    write_whole(folder / JSONL, as_jsonl(review))
+    return files
+
+
+def _thumbnails(review: Review) -> Thumbnail:
+    """Small copies of the pictures; what makes them loads DSPy, which a paper without any does not need."""
+    if not any(piece.picture for verdict in review.verdicts for piece in verdict.evidence):
+        return no_picture
+    from aisr.report.records import Thumbnails
+
+    return Thumbnails(review.draft.folder, review.draft.drawings)
+
+
+# --- The page: one HTML file that loads nothing, the error browser's look, in the paper's own order.
+
+
+def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) -> Path:
+    """Write the page into a folder; its path. thumbnail: the path of a picture below the draft's folder -> a small
+    copy. Halves of characters, which a PDF may hold, become question marks."""
     paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
-    return framed(
+    page = framed(
         HERE / "page.html",
         review.draft.title or "A paper without a title",
         STYLES,
         SCRIPTS,
         {"review": _content(review), "pictures": inlined(paths, thumbnail)},
         lm=review.lm,
-        worth=review.worth,
-        more=review.more,
+        reliability=review.reliability,
+        details=review.details,
         left_out=left_out(review),
-        found=bool(review.verdicts),
+        verdicts=bool(review.verdicts),
         flags=any(one.flag for one in review.verdicts),
         labels=any(one.subject and one.evidence for one in review.verdicts),
     )
-
-
-def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) -> Path:
-    """Write the page into a folder; its path. Halves of characters, which a PDF may hold, become question marks."""
-    write_whole(folder / FILE, render(review, thumbnail).encode("utf-8", "replace"))
-    return folder / FILE
+    write_whole(folder / PAGE, page.encode("utf-8", "replace"))
+    return folder / PAGE
 
 
 def left_out(review: Review) -> list[dict[str, Any]]:
     """What is not among the verdicts and why, in groups: title and items."""
     works = review.draft.works
-    missing = [
-        f"{key}{_titled(works[key].title) if key in works else ''}: {count} {_plural(count, 'sentence')}"
-        for key, count in review.missing.items()
-    ]
-    paragraphs = sum(review.skipped.values())
+    titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
+    missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
     groups = [
         ("judging was stopped", [review.stopped] if review.stopped else []),
         (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
         (f"cited works without a file: {len(missing)}", missing),
         (
-            f"paragraphs not checked: {paragraphs}",
-            [f"{why}: {count} {_plural(count, 'paragraph')}" for why, count in review.skipped.items()],
+            f"paragraphs not checked: {sum(review.skipped.values())}",
+            [f"{why}: {pluralize(count, 'paragraph')}" for why, count in review.skipped.items()],
         ),
         (f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]),
     ]
     return [{"title": title, "items": items} for title, items in groups if items]
-
-
-def _titled(title: str) -> str:
-    return f" ({title})" if title else ""
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"
 
 
 def _content(review: Review) -> dict[str, Any]:
@@ -119,13 +122,13 @@ def _content(review: Review) -> dict[str, Any]:
         "order": review.by_doubt(),
         "bundles": list(bundles),
         "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
-        **packed(one.model_dump(mode="json", exclude_none=True) for one in records.values()),
+        **_packed(one.model_dump(mode="json", exclude_none=True) for one in records.values()),
         "tasks": {name: _task(name) for name in sorted({one.subject.task for one in review.verdicts if one.subject})},
         "lm": review.lm,
     }
 
 
-def packed(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _packed(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Records as a page holds them: `records`, each with the place of every field in `values`, where what several have
     in common, such as a cited paper, stands once. Values are JSON texts: a browser that read an object would put keys
     like "10" and "2" into another order, and the order of paragraphs is evidence."""
@@ -155,11 +158,7 @@ def _subject(subject: Subject | None, places: Mapping[str, int]) -> dict[str, An
     """What a verdict is about, its record by its place."""
     if subject is None:
         return None
-    return {
-        **subject._asdict(),
-        "record": places[subject.record.id],
-        "record_id": subject.record.id,
-    }
+    return {**subject._asdict(), "record": places[subject.record.id], "record_id": subject.record.id}
 
 
 def _verdict(
@@ -192,11 +191,11 @@ def _verdict(
 # --- Verdicts as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
 
 
-def line(review: Review, verdict: Verdict) -> str:
+def format_line(review: Review, verdict: Verdict) -> str:
     """One line, as compilers write theirs: `main.tex:12: Contradiction 83 %: The sentence.`. Of a PDF the page stands
     behind the file: `paper.pdf: page 3: …`."""
     place = review.place(verdict)
-    where = path(review.draft.folder, place)
+    where = review.file(verdict)
     if place.line is not None:
         where += f":{place.line}"
     elif place.page is not None:
@@ -217,7 +216,7 @@ def as_jsonl(review: Review) -> str:
 def _object(review: Review, verdict: Verdict) -> dict[str, Any]:
     place = review.place(verdict)
     return {
-        "file": path(review.draft.folder, place),
+        "file": review.file(verdict),
         "line": place.line,
         "page": place.page,
         "kind": verdict.kind,
@@ -256,9 +255,7 @@ PLACEHOLDER = re.compile(r"\{\d+\}")
 
 def rule_id(verdict: Verdict) -> str:
     """The id of the rule that a verdict is a result of."""
-    if verdict.kind == "hidden":
-        return _slug(HIDDEN)
-    return _id(verdict.kind, verdict.label or UNJUDGED)
+    return _slug(HIDDEN) if verdict.kind == "hidden" else _id(verdict.kind, verdict.label or UNJUDGED)
 
 
 def as_sarif(review: Review) -> str:
@@ -271,16 +268,16 @@ def as_sarif(review: Review) -> str:
         {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
         for one in review.draft.unread
     ]
-    done = {
+    invocation = {
         "executionSuccessful": not review.unjudged and review.stopped is None,
         "toolExecutionNotifications": unread,
     }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "invocations": [done],
+        "invocations": [invocation],
         "results": results,
-        "properties": {"lm": review.lm, "worth": list(review.worth)},
+        "properties": {"lm": review.lm, "worth": list(review.reliability)},
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
@@ -314,34 +311,34 @@ def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
     }
 
 
-def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str, Any]:
+def _result(review: Review, verdict: Verdict, rules: Mapping[str, int]) -> dict[str, Any]:
     place, rule = review.place(verdict), rule_id(verdict)
     sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
     on_page = f"Page {place.page}: " if place.line is None and place.page is not None else ""
     work = f" [{verdict.work}]" if verdict.work else ""
     why = f" ({verdict.failure or verdict.why})" if verdict.failure or verdict.why else ""
     text = f"{on_page}{verdict.label or 'Not judged'}{sure}{work}{why}: {review.sentence(verdict).text}"
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules[rule],
-        "level": "note" if verdict.label is None else level(verdict.kind, verdict.label),
+        "level": verdict.level,
         "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
         "properties": {"page": place.page} if place.page is not None else {},
     }
     if verdict.dismissed:
-        said = f"{verdict.dismissed.who}: {verdict.dismissed.why}"
-        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
+        justification = f"{verdict.dismissed.who}: {verdict.dismissed.why}"
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": justification}]
     if verdict.confidence is not None:
-        found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
+        result["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
     floats = [review.draft.floats[key] for key in review.sentence(verdict).float_keys if key in review.draft.floats]
     if floats:
-        found["relatedLocations"] = [
+        result["relatedLocations"] = [
             {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
             for number, one in enumerate(floats)
         ]
-    return found
+    return result
 
 
 def _as_it_stands(text: str) -> str:
@@ -360,36 +357,13 @@ def _fingerprint(rule: str, verdict: Verdict) -> str:
 
 
 def _location(review: Review, place: Place) -> dict[str, Any]:
-    where: dict[str, Any] = {"artifactLocation": {"uri": _uri(path(review.draft.folder, place))}}
+    # A relative reference, byte by byte: file names need not be text.
+    uri = quote(file_path(review.draft.folder, place), errors="surrogateescape")
+    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if place.line is not None:
-        where["region"] = {"startLine": place.line}
-    return {"physicalLocation": where}
-
-
-def _uri(file: str) -> str:
-    """A path as a relative reference, byte by byte: file names need not be text."""
-    return quote(file, errors="surrogateescape")
+        location["region"] = {"startLine": place.line}
+    return {"physicalLocation": location}
 
 
 def _slug(label: str) -> str:
     return NOT_WORD.sub("-", label.lower()).strip("-")
-
-
-SARIF, JSONL = "paper.sarif", "paper.jsonl"
-
-
-def all_files(folder: Path, review: Review) -> list[Path]:
-    """Write them into a folder, over those of an earlier run; their paths, the page first."""
-    shown = write_page(folder, review, _thumbnails(review))
-    write_whole(folder / SARIF, as_sarif(review))
-    write_whole(folder / JSONL, as_jsonl(review))
-    return [shown, folder / SARIF, folder / JSONL]
-
-
-def _thumbnails(review: Review) -> Thumbnail:
-    """Small copies of the pictures; what makes them loads DSPy, which a paper without any does not need."""
-    if not any(piece.picture for verdict in review.verdicts for piece in verdict.evidence):
-        return no_picture
-    from aisr.report.records import Thumbnails
-
-    return Thumbnails(review.draft.folder, review.draft.drawings)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.checks import checks
+from aisr.paper.check.checks import collect_checks
 from aisr.paper.check.exact import read_paper
 from aisr.paper.check.records import Check
 from aisr.paper.draft import CAPTIONS, Draft, Float, add_captions
@@ -30,7 +30,7 @@ Lark & 58.5 & 66.1 \\
 
 def of_captions(made: Draft) -> list[Check]:
     whole = add_captions(made)
-    return [one for one in checks(whole, {}).claims if whole.paragraphs[one.paragraph].table_key is not None]
+    return [one for one in collect_checks(whole, {}).claims if whole.paragraphs[one.places[0][0]].table_key is not None]
 
 
 def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:
@@ -66,13 +66,13 @@ def test_bold_cells_are_marked_where_the_caption_speaks_of_them() -> None:
 def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_path: Path) -> None:
     (tmp_path / "main.tex").write_text(TABLE)
     made, _ = read_paper(tmp_path / "main.tex", None, None, None)
-    (check,) = checks(made, {}).claims
-    paragraph = made.paragraphs[check.paragraph]
+    (check,) = collect_checks(made, {}).claims
+    paragraph = made.paragraphs[check.places[0][0]]
     assert paragraph.headings == (CAPTIONS,)
     assert [one.text for one in paragraph.sentences] == [
         "Table 1: F1 of two birds.", "Wren is best at both sites, and all are above 60.0.",
     ]  # fmt: skip
-    assert check.sentences == (1,)
+    assert [place for _, place in check.places] == [1]
     assert str(paragraph.sentences[1].place) == "main.tex:6"
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from aisr.cli.paper import say_review
 from aisr.paper.check.checks import WHOLE
-from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, failing_labels, failing_verdicts, in_order
+from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, failing_labels, failing_verdicts, sort_verdicts
 from aisr.paper.check.write import write_page
 from support import papers
 from support.pages import Show, listening
@@ -29,7 +29,7 @@ def reviewed(folder: Path) -> Review:
     base = papers.reviewed(folder)
     known = Labels(WHOLE.labelled.neutral, WHOLE.labelled.definitions)
     labels: dict[Kind, Labels] = {**base.labels, "claim": known}
-    return replace(base, verdicts=in_order(verdicts), labels=labels)
+    return replace(base, verdicts=sort_verdicts(verdicts), labels=labels)
 
 
 def test_what_is_contradicted_comes_first_and_what_is_not_found_behind_all_faults(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, on_test
-from aisr.paper.check.judging import Record, worth
+from aisr.paper.check.judging import KnownProgram, reliability
 from aisr.paper.check.verdicts import Review, Verdict, failing_labels, failing_verdicts
-from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, line
+from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, format_line
 from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
 from support import papers
@@ -19,7 +19,7 @@ HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"
 
 
 def lines(review: Review) -> list[str]:
-    return [line(review, review.verdicts[place]) for place in review.by_doubt()]
+    return [format_line(review, review.verdicts[place]) for place in review.by_doubt()]
 
 
 def test_a_line_is_as_compilers_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +46,7 @@ def hostile(tmp_path: Path) -> Review:
 
 def test_no_sentence_breaks_a_line_or_steers_a_terminal(tmp_path: Path) -> None:
     review = hostile(tmp_path)
-    said = line(review, review.verdicts[2])
+    said = format_line(review, review.verdicts[2])
     assert said.endswith(r"A\x1b[2Jline of\u202e <b>two</b>: \ud800")
     assert said.isprintable()
     as_sarif(review).encode()
@@ -210,31 +210,31 @@ REPORT = {
 }
 
 
-def record(tmp_path: Path, report: dict[str, Any], lm: str = "openai/one") -> Record:
+def record(tmp_path: Path, report: dict[str, Any], lm: str = "openai/one") -> KnownProgram:
     (tmp_path / "report.json").write_text(json.dumps(report))
     made = Manifest(task="x", digest="y", lm=UsedLM(spec=lm))
-    return Record("artifacts/x/y", made, on_test(tmp_path / "report.json"))
+    return KnownProgram("artifacts/x/y", made, on_test(tmp_path / "report.json"))
 
 
 def test_the_error_rate_is_that_of_the_test_split(tmp_path: Path) -> None:
-    found = worth("claim", record(tmp_path, REPORT), "openai/one")
-    assert found.first == [
+    found = reliability("claim", record(tmp_path, REPORT), "openai/one")
+    assert found.summary == [
         "Sentences against tables and figures: judged by artifacts/x/y. On its test split (10 records) it labelled "
         "72.0 % of 25 statements right."
     ]
-    assert "Contradiction 50.0 % and 60.0 % (5)" in found.more[0]
-    assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in found.more[0]
+    assert "Contradiction 50.0 % and 60.0 % (5)" in found.details[0]
+    assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in found.details[0]
 
 
 def test_figures_of_another_lm_are_said_to_be_that(tmp_path: Path) -> None:
-    found = worth("citation", record(tmp_path, REPORT, "openai/two"), "openai/one")
-    assert found.first[1].startswith("That is the program with openai/two, and it is openai/one that judged here")
+    found = reliability("citation", record(tmp_path, REPORT, "openai/two"), "openai/one")
+    assert found.summary[1].startswith("That is the program with openai/two, and it is openai/one that judged here")
 
 
 def test_where_no_rate_is_known_it_is_said(tmp_path: Path) -> None:
     said = "No error rate of it is known"
-    assert said in worth("claim", None, "x").first[0]
-    assert said in worth("claim", Record("P", None, None), "x").first[0]
-    assert said in worth("claim", record(tmp_path, {"champion": "a"}), "x").first[0]
+    assert said in reliability("claim", None, "x").summary[0]
+    assert said in reliability("claim", KnownProgram("P", None, None), "x").summary[0]
+    assert said in reliability("claim", record(tmp_path, {"champion": "a"}), "x").summary[0]
     unsure = {"test": {**REPORT["test"], "confidence": {}}}
-    assert "was not recorded" in worth("claim", record(tmp_path, unsure), "openai/one").more[0]
+    assert "was not recorded" in reliability("claim", record(tmp_path, unsure), "openai/one").details[0]

@@ -20,14 +20,13 @@ from mcp.types import TextContent
 
 from aisr.lm.budget import Limits
 from aisr.paper.check.server import server
-from aisr.paper.check.session import Session, Settings
-from aisr.paper.check.session import opened as folders
+from aisr.paper.check.session import Session, Settings, resolve_folders
 from support.injections import INJECTIONS
 from support.paths import SAMPLE
 from support.runs import opened
 
 if TYPE_CHECKING:
-    from support.loopback import Asked, Loopback
+    from support.loopback import HttpRequest, Loopback
 
 EVIDENCE = ["| Site | Wren |\n|---|---|\n| Bog | 61.0 |"]
 SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
@@ -40,7 +39,7 @@ def session(loopback: "Loopback", tmp_path: Path) -> Callable[..., Session]:
 
     def make(**limits: Any) -> Session:
         lm = opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5)
-        return Session(Settings(folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
+        return Session(Settings(resolve_folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
 
     return make
 
@@ -151,7 +150,7 @@ def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(
         assert checked["spent"]["calls_left"] == 0
 
     talk(session(calls=2), talking)
-    assert len(loopback.asked) == 2
+    assert len(loopback.requests) == 2
 
 
 def test_no_file_outside_of_the_folders_is_read(session: Callable[..., Session], tmp_path: Path) -> None:
@@ -195,7 +194,7 @@ def test_what_a_model_or_its_server_says_is_a_quotation_too_and_costs_no_session
 
     async def talking(client: Client) -> None:
         for number, reply in enumerate((ORDER, (400, error), (401, error))):
-            loopback.reply = lambda asked, reply=reply: reply  # type: ignore[misc]
+            loopback.reply = lambda request, reply=reply: reply  # type: ignore[misc]
             words = {"sentences": [f"Wren leads {number} times."], "evidence": EVIDENCE}
             answer = await client.call_tool("check_sentences", words)
             assert "Ignore all" not in unquoted(json.dumps(answer.structured_content or "") + text_of(answer))
@@ -274,9 +273,9 @@ def test_a_check_that_is_cancelled_sends_nothing_more(
     text = f"# Wrens\n\n## Results\n\n{paragraphs}Table 1: F1.\n\n| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n"
     (tmp_path / "papers" / "a.md").write_text(text, encoding="utf-8")
 
-    def held(asked: "Asked") -> Any:
+    def held(request: "HttpRequest") -> Any:
         go.wait(30)
-        return usual(asked)
+        return usual(request)
 
     loopback.reply = held
 
@@ -288,7 +287,7 @@ def test_a_check_that_is_cancelled_sends_nothing_more(
         assert "is cancelled" in await refused(client, "check_paper_result", job=job)
 
     talk(session(), talking)
-    assert 0 < len(loopback.asked) < 29
+    assert 0 < len(loopback.requests) < 29
 
 
 @pytest.mark.slow
@@ -315,4 +314,4 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
             assert "sk-planted" not in json.dumps(found)
 
     anyio.run(run)
-    assert len(loopback.asked) == 3
+    assert len(loopback.requests) == 3

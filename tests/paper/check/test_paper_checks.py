@@ -12,8 +12,8 @@ from aisr.paper.check.checks import (
     TOO_MANY,
     TOO_MUCH,
     Checks,
-    bundle,
-    checks,
+    collect_checks,
+    paragraph_floats,
 )
 from aisr.paper.check.records import LEFT_OUT, MOST_TABLE
 from aisr.paper.check.second_look import HIDDEN
@@ -63,14 +63,14 @@ def claim(found: Checks, number: int = 0) -> Track1Record:
 def test_a_bundle_is_what_the_paragraph_refers_to() -> None:
     every = floats(table(1), table(2), figure("1", "figures/x.png"))
     one = paragraph(said("We reach 7.", "1"), said("Others reach 8.", "t2", "t9"), said("It is so."))
-    found = checks(draft(one, shown=every), {})
+    found = collect_checks(draft(one, shown=every), {})
     record = claim(found)
     assert record.sentences == ["We reach 7.", "Others reach 8.", "It is so."]
     assert [(item.type, item.caption, item.img_path, item.text) for item in record.evidence_bundle] == [
         ("image", "Figure 1", "figures/x.png", ""),
         ("table", "Table 2: Caption 2.", None, "a\tb\n1\t2"),
     ]
-    assert found.claims[0].sentences == (0, 1, 2)
+    assert found.claims[0].places == ((0, 0), (0, 1), (0, 2))
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_in_a_results_section_a_paragraph_without_references_has_the_floats_arou
 ) -> None:
     shown = floats(table(1, "Results", "Wind"), table(2, "Results"), table(3, "Discussion", "Error Analysis"))
     one = draft(paragraph(said("We gain 3 points."), under=under), shown=shown)
-    assert bundle(one, one.paragraphs[0]) == found
+    assert paragraph_floats(one, one.paragraphs[0]) == found
 
 
 def test_other_paragraphs_are_skipped_and_counted() -> None:
-    found = checks(
+    found = collect_checks(
         draft(
             paragraph(said("The boards were lent to us (Obi, 2022), see Table 1 and Section 4.2.", "t1")),
             paragraph(said("We gain 3 points.")),
@@ -104,7 +104,7 @@ def test_other_paragraphs_are_skipped_and_counted() -> None:
         {},
     )
     assert found.skipped == {NO_CLAIM: 1, NO_EVIDENCE: 2, HIDDEN: 1}
-    assert [one.sentences for one in found.claims] == [(0, 2)]
+    assert [one.places for one in found.claims] == [((4, 0), (4, 2))]
     assert claim(found).claim_text == "Ours is the best. It is."
 
 
@@ -114,12 +114,12 @@ def test_citing_sentences_become_one_claim_a_citation() -> None:
     )
     gone = said("So it is (Roe, 2001; Void, 2002).", work_keys=("roe", "empty"))
     secret = said("Hidden (Obi, 2022).", work_keys=("obi",), hidden=True)
-    found = checks(draft(paragraph(said("First."), both, gone, secret)), PAPERS)
+    found = collect_checks(draft(paragraph(said("First."), both, gone, secret)), PAPERS)
     records = [one.record for one in found.citations if isinstance(one.record, Track2Record)]
     texts = [one.claim_text for one in records]
-    assert [(one.work, one.sentences, text) for one, text in zip(found.citations, texts, strict=True)] == [
-        ("obi", (1,), "It is windy there."),
-        ("holm", (1,), "birds are seen there."),
+    assert [(one.work, one.places, text) for one, text in zip(found.citations, texts, strict=True)] == [
+        ("obi", ((0, 1),), "It is windy there."),
+        ("holm", ((0, 1),), "birds are seen there."),
     ]
     assert isinstance(records[0], Track2Record)
     assert records[0].paragraphs == PAPERS["obi"]
@@ -136,24 +136,24 @@ def test_ids_stay_when_something_else_is_edited() -> None:
     def ids(found: Checks) -> list[str]:
         return [one.record.id for one in (*found.claims, *found.citations)]
 
-    before = ids(checks(draft(first, shown=shown), PAPERS))
-    after = ids(checks(draft(other, again, shown=shown), PAPERS))
+    before = ids(collect_checks(draft(first, shown=shown), PAPERS))
+    after = ids(collect_checks(draft(other, again, shown=shown), PAPERS))
     assert set(before) < set(after)
     assert len(set(after)) == 3
-    twice = ids(checks(draft(first, again, shown=shown), PAPERS))
+    twice = ids(collect_checks(draft(first, again, shown=shown), PAPERS))
     assert twice[0] == before[0]
     assert len(set(twice)) == len(twice) == 4
     another = floats(table(1)._replace(rows="a\tb\n1\t3"))
-    assert ids(checks(draft(first, shown=another), PAPERS))[0] != before[0]
+    assert ids(collect_checks(draft(first, shown=another), PAPERS))[0] != before[0]
 
 
 def test_what_all_checks_show_together_is_bounded_and_a_picture_outside_of_the_folder_not_named() -> None:
     large = floats(table(1)._replace(rows="7\t" * (MOST_SHOWN // 5)))
-    found = checks(draft(*[paragraph(said("We reach 7.", "t1"))] * 4, shown=large), {})
+    found = collect_checks(draft(*[paragraph(said("We reach 7.", "t1"))] * 4, shown=large), {})
     assert len(found.claims) == 2
     assert found.skipped == {TOO_MUCH: 2}
     shown = floats(figure("1")._replace(pictures=(Picture(Path("/elsewhere/x.png")),)))
-    found = checks(draft(paragraph(said("We gain 3 points.", "1")), shown=shown), {})
+    found = collect_checks(draft(paragraph(said("We gain 3 points.", "1")), shown=shown), {})
     assert claim(found).evidence_bundle[0].img_path is None
 
 
@@ -162,15 +162,15 @@ def test_a_section_with_more_floats_than_anybody_looks_at_gives_none_to_paragrap
     under = ("Results",)
     every = floats(*(table(number, *under) for number in range(MOST_FLOATS + 1)))
     silent, naming = paragraph(said("We reach 7."), under=under), paragraph(said("We reach 7.", "t2"), under=under)
-    found = checks(draft(silent, naming, shown=every), {})
-    assert [one.paragraph for one in found.claims] == [1]
+    found = collect_checks(draft(silent, naming, shown=every), {})
+    assert [one.places[0][0] for one in found.claims] == [1]
     assert found.skipped == {TOO_MANY: 1}
 
 
 def test_of_a_very_long_table_the_rows_are_shown_that_a_sentence_names() -> None:
     rows = "\n".join(["Bird\tF1", *(f"Finch {k}\t{k}.25" for k in range(3_000))])
     results = paragraph(said("Finch 2123 reaches 2123.25.", "t1"), under=("Results",))
-    found = checks(draft(results, shown=floats(table(1)._replace(rows=rows))), {})
+    found = collect_checks(draft(results, shown=floats(table(1)._replace(rows=rows))), {})
     shown = str(claim(found).evidence_bundle[0].text)
     assert (shown[:4], "Finch 2123" in shown) == ("Bird", True)
     assert shown.endswith(LEFT_OUT)

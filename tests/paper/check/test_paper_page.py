@@ -151,8 +151,8 @@ def hostile(folder: Path) -> Review:
         labels={**review.labels, "citation": Labels("Supported", {"Overstate": HOSTILE})},
         missing={HOSTILE: 1},
         skipped={HOSTILE: 2},
-        worth=(HOSTILE,),
-        more=(HOSTILE,),
+        reliability=(HOSTILE,),
+        details=(HOSTILE,),
         lm=HOSTILE,
     )
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
-from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
-from aisr.paper.check.judging import Judge, judged, reviewed
+from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, collect_checks
+from aisr.paper.check.judging import Checker, judge_checks, review_draft
 from aisr.paper.check.verdicts import Mark, Review, Verdict
 from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written
@@ -21,17 +21,17 @@ def answers(request: Any) -> str:
     return written(prompt, {"label": "Overstate", "evidence_ids": ["P2"]})
 
 
-def claims(**options: Any) -> Judge:
-    return Judge("claim", CLAIMS, CLAIMS.build(options))
+def claims(**options: Any) -> Checker:
+    return Checker("claim", CLAIMS, CLAIMS.build(options))
 
 
-def citations() -> Judge:
-    return Judge("citation", CITATIONS, CITATIONS.build({}))
+def citations() -> Checker:
+    return Checker("citation", CITATIONS, CITATIONS.build({}))
 
 
 def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
     done: list[None] = []
-    found = judged(claims(), [papers.claim_check()], scripted(answers), lambda: done.append(None))
+    found = judge_checks(claims(), [papers.claim_check()], scripted(answers), lambda: done.append(None))
     assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in found] == [
         (1, 0, "Supported", True), (1, 1, "Contradiction", False), (1, 2, "Unsupported Causal Mechanistic", False),
     ]  # fmt: skip
@@ -48,7 +48,7 @@ def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_neare
 
 
 def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
-    (found,) = judged(citations(), [papers.citation_check()], scripted(answers))
+    (found,) = judge_checks(citations(), [papers.citation_check()], scripted(answers))
     assert (found.label, found.work, found.statement) == ("Overstate", "ash2020", papers.TEXTS[0][1])
     assert [piece.key for piece in found.evidence] == ["P1", "P2"]
     assert found.evidence[found.marks[0].piece].lines == (papers.CITED["P2"],)
@@ -56,7 +56,7 @@ def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
-    found = judged(claims(), [papers.claim_check()], scripted(lambda request: "no idea"))
+    found = judge_checks(claims(), [papers.claim_check()], scripted(lambda request: "no idea"))
     assert [one.label for one in found] == [None] * 3
     assert all("unusable answer" in str(one.failure) for one in found)
     assert not any(one.neutral for one in found)
@@ -71,13 +71,13 @@ def limited(calls: int) -> OpenLM:
 def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() -> None:
     checks = [papers.claim_check(), papers.claim_check(["Lark is best.", "So it is.", "Always."], 2)]
     lm = limited(1)
-    found = judged(claims(), checks, lm)
+    found = judge_checks(claims(), checks, lm)
     assert [one.label for one in found] == [*SAID, None, None, None]
     assert found[3].failure == "not reached: 1 LM call was sent and --max-calls is 1"
     assert found[3].statement == "Lark is best."
     again = replace(lm, lm=lm.lm.copy())
     again.lm.ledger = Ledger()
-    assert [one.label for one in judged(claims(), checks, again)] == [*SAID, *SAID]
+    assert [one.label for one in judge_checks(claims(), checks, again)] == [*SAID, *SAID]
     assert len(requests(lm)) == 2  # the first paragraph came from the cache
 
 
@@ -89,7 +89,7 @@ def review_of(answer: Any, **more: Any) -> Review:
     """The sentences of a paper, the second and third of which a first look doubts, after the second one."""
     texts = ("Wren leads at both sites (Table 1).", "At Heath, Lark reaches 72.4.", "It wins because of its filter.")
     made = drafts.draft(*texts, tables=(drafts.table(drafts.SITES),))
-    found = checks(made, {})
+    found = collect_checks(made, {})
 
     def both(request: Any) -> str:
         prompt = question(request)
@@ -98,8 +98,8 @@ def review_of(answer: Any, **more: Any) -> Review:
     lm = scripted(both)
     for name, value in more.items():
         setattr(lm.lm, name, value)
-    again = Judge("claim", WHOLE, WHOLE.build({}))
-    review = reviewed(made, found, [claims(), citations()], lm, again=again)
+    again = Checker("claim", WHOLE, WHOLE.build({}))
+    review = review_draft(made, found, [claims(), citations()], lm, again=again)
     assert review.labels["claim"].meanings == WHOLE.labelled.definitions
     return review
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.checks import checks
+from aisr.paper.check.checks import collect_checks
 from aisr.paper.check.records import LEFT_OUT
-from aisr.paper.check.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, SecondLook
+from aisr.paper.check.second_look import AT_ONCE, MOST_TOKENS, NO_RESULT, SecondLook
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from aisr.paper.passages import float_keys, keys_by_name
 from aisr.programs.draft.record import DraftRecord
@@ -38,7 +38,7 @@ def paper(*sections: tuple[str, str], tables: tuple[Float, ...] = TABLES, cites:
 
 
 def look(draft: Draft) -> SecondLook:
-    found = checks(draft, {}).second
+    found = collect_checks(draft, {}).second
     assert found is not None
     return found
 
@@ -65,11 +65,13 @@ def shown(draft: Draft, paragraph: int, *places: int) -> list[str]:
 )
 def test_what_sums_up_goes_straight_to_it_where_it_states_a_result(sentence: str, wanted: bool) -> None:
     for heading in ("Abstract", "1 Introduction", "Conclusions", "Discussion"):
-        found = checks(paper((heading, f"{sentence}. So it is"), ("Results", "Table 1 shows 61.0"), cites="Ash"), {})
+        found = collect_checks(
+            paper((heading, f"{sentence}. So it is"), ("Results", "Table 1 shows 61.0"), cites="Ash"), {}
+        )
         assert found.second is not None
         assert found.second.straight == ({0: (0,)} if wanted else {}), heading
-        assert found.skipped == ({} if wanted else {NOTHING_TOLD: 1})
-        assert [one.paragraph for one in found.claims] == [1]
+        assert found.skipped == ({} if wanted else {NO_RESULT: 1})
+        assert [one.places[0][0] for one in found.claims] == [1]
     for whose in ("Birds are larger than bats", "Our birds are larger than bats"):
         introduced = look(paper(("Introduction", whose))).straight  # compares what is not of this paper
         assert bool(introduced) == whose.startswith("Our")
@@ -101,7 +103,7 @@ def test_no_sentence_is_evidence_for_itself_or_for_those_that_are_asked_about_wi
     twice = paper(("Results", "Wren reaches 61.0 at the bog"), ("Results", "At the bog Wren reaches 61.0 in all"))
     (check,) = look(twice).checks({0: (0,), 1: (0,)})
     assert isinstance(check.record, DraftRecord)
-    assert check.places == [(0, 0), (1, 0)]
+    assert check.places == ((0, 0), (1, 0))
     assert [item.type for item in check.record.evidence_bundle if "Section" in item.text] == []
     assert "Wren reaches 61.0 at the bog. … At the bog Wren" in check.record.paragraph
 
@@ -117,9 +119,9 @@ def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named(
     assert "Finch-270\t270.25" in cut
     assert cut.endswith(LEFT_OUT)
     assert sum(map(tokens, found)) < MOST_TOKENS
-    many = checks(paper(("Abstract", ". ".join(f"It is {k} %" for k in range(2 * AT_ONCE + 1)))), {}).second
+    many = collect_checks(paper(("Abstract", ". ".join(f"It is {k} %" for k in range(2 * AT_ONCE + 1)))), {}).second
     assert many is not None
-    assert [len(one.sentences) for one in many.checks(many.straight)] == [AT_ONCE, AT_ONCE, 1]
+    assert [len(one.places) for one in many.checks(many.straight)] == [AT_ONCE, AT_ONCE, 1]
 
 
 def test_a_judge_is_told_where_a_sentence_stands_and_what_sums_up_is_asked_about_together() -> None:
@@ -136,6 +138,6 @@ def test_a_judge_is_told_where_a_sentence_stands_and_what_sums_up_is_asked_about
     draft = paper(("Abstract", "Wren reaches 61.0"), ("Results", "It did"), ("Conclusion", "Lark reaches 58.5"))
     (both,) = look(draft).checks(look(draft).straight)
     assert isinstance(both.record, DraftRecord)
-    assert both.places == [(0, 0), (2, 0)]
+    assert both.places == ((0, 0), (2, 0))
     assert both.record.paragraph == "(Abstract) Wren reaches 61.0. … (Conclusion) Lark reaches 58.5."
     assert (both.record.headings, both.record.own_results) == ((), False)

@@ -1,9 +1,9 @@
-"""The sentences of a paper as candidates: ranked for a claim, shown with their neighbours, and known again in passages
-that were copied out of it.
+"""The sentences of a paper as candidates: ranked for a claim, with their neighbours, and recognized in passages that
+were copied out of it.
 
 They are ranked by BM25, or by readable features of what says how a claim was found out: whether they match the claim,
 stand in a section on method, name who was studied and what was measured, and do not state the result again. The weights
-are written by hand until they are learnt from the gold passages of train.
+are written by hand until they are fitted to the gold passages of train.
 """
 
 import re
@@ -21,38 +21,38 @@ from aisr.programs.retrieval import bm25, heading, order, split_sentences, stemm
 from aisr.programs.text import SHORTEST, letters
 
 PAPERS = 64  # whose sentences are kept
-FEWEST = 5  # stems of a sentence, from which on it is known again by most of them
+FEWEST = 5  # stems of a sentence, from which on it is recognized by most of them
 WITHIN = re.compile(r"(?:[=<>±~–−-]|\b(?:of|was|were|by|to))\s*\d*\s?\.$")  # the end of what is half a number
 MOST_SHARED = 0.8  # of its stems
 PAGE = re.compile(r"\s?[(\[](?:pp?\. ?|pages? |sect?(?:ion|\.) ?)[\d.]{1,8}(?:[-–]\d{1,4})?[)\]]$", re.IGNORECASE)
 
 
 class Paper(NamedTuple):
-    """A paper. sentences: all of it, in document order; owner: the place of the paragraph that each stands in; idle:
-    places of sentences in headings, bare captions, references and the like."""
+    """A paper in sentences."""
 
     paragraphs: tuple[str, ...]
-    sentences: tuple[str, ...]
-    owner: tuple[int, ...]
-    idle: frozenset[int]
+    sentences: tuple[str, ...]  # in document order
+    owner: tuple[int, ...]  # the place of the paragraph that each stands in
+    idle: frozenset[int]  # places of sentences in headings, bare captions, references and the like
 
-    def ranked(self, claim: str) -> list[int]:
+    def rank(self, claim: str) -> list[int]:
         """Places of sentences, best first by BM25; idle ones only where all are."""
         best = [int(place) for place in order(bm25(claim, self.sentences))]
         return [place for place in best if place not in self.idle] or best
 
     def with_neighbours(self, places: Iterable[int]) -> list[int]:
         """Sentences and the one on either side of each, of the same paragraph, in document order."""
-        found = {
-            near
-            for place in places
-            for near in range(max(place - 1, 0), min(place + 2, len(self.sentences)))
-            if self.owner[near] == self.owner[place]
-        }
-        return sorted(found)
+        return sorted(
+            {
+                near
+                for place in places
+                for near in range(max(place - 1, 0), min(place + 2, len(self.sentences)))
+                if self.owner[near] == self.owner[place]
+            }
+        )
 
     def text(self, places: Iterable[int]) -> str:
-        """Sentences as one text, in the order given."""
+        """The sentences at these places as one text."""
         return " ".join(self.sentences[place] for place in places)
 
 
@@ -60,23 +60,23 @@ class Paper(NamedTuple):
 def paper(paragraphs: tuple[str, ...]) -> Paper:
     """A paper in sentences. What was parted within a number ("β = – 0 .", "12") is one sentence."""
     split, owner = split_sentences(paragraphs)
-    sentences, owners = _whole(split, [int(place) for place in owner])
+    sentences, owners = _joined(split, [int(place) for place in owner])
     idle = {int(key) for key in without_content({str(place): text for place, text in enumerate(paragraphs)})}
     places = frozenset(place for place, own in enumerate(owners) if own in idle)
     return Paper(paragraphs, sentences, owners, places)
 
 
-def _whole(sentences: Sequence[str], owners: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _joined(sentences: Sequence[str], owners: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Sentences of which none ends within a number, and the paragraph of each."""
-    found: list[str] = []
+    texts: list[str] = []
     kept: list[int] = []
     for text, owner in zip(sentences, owners, strict=True):
-        if found and kept[-1] == owner and WITHIN.search(found[-1]) and text[:1].isdigit():
-            found[-1] += f" {text}"
+        if texts and kept[-1] == owner and WITHIN.search(texts[-1]) and text[:1].isdigit():
+            texts[-1] += f" {text}"
         else:
-            found.append(text)
+            texts.append(text)
             kept.append(owner)
-    return tuple(found), tuple(kept)
+    return tuple(texts), tuple(kept)
 
 
 def without_page(text: str) -> str:
@@ -85,16 +85,16 @@ def without_page(text: str) -> str:
 
 
 @lru_cache(maxsize=PAPERS)
-def known_again(source: Paper, passages: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+def locate(source: Paper, passages: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """For each passage the places of the sentences that it holds: word for word but for what parsing changes, a part of
     a sentence that is longer, or most words of one that was misread."""
-    found = []
+    places = []
     stems = stemmed(source.sentences)
     texts = [letters(sentence) for sentence in source.sentences]
     for passage, own in zip(passages, stemmed(passages), strict=True):
         sought, held = letters(passage), set(own)
-        found.append(tuple(k for k in range(len(texts)) if _holds(sought, held, texts[k], stems[k])))
-    return tuple(found)
+        places.append(tuple(k for k in range(len(texts)) if _holds(sought, held, texts[k], stems[k])))
+    return tuple(places)
 
 
 def _holds(sought: str, held: set[str], text: str, stems: Sequence[str]) -> bool:
@@ -115,34 +115,34 @@ PATTERNS = {
     "result": r"we (?:found|show|find|conclude)|results? (?:show|suggest|indicate)|significant\w*|p [<=]|increased|"
     r"decreased|higher than|lower than|consistent with|suggest\w*|in conclusion",
 }
-TELLING = {name: re.compile(rf"\b(?:{pattern})", re.IGNORECASE) for name, pattern in PATTERNS.items()}
+FEATURES = {name: re.compile(rf"\b(?:{pattern})", re.IGNORECASE) for name, pattern in PATTERNS.items()}
 ON_METHOD = re.compile(r"method|material|participant|procedure|measure|design|sample|data|analys|experiment", re.I)
 NAMES = ("claim", "section", *PATTERNS)
 BY_HAND = {
     "claim": 1.0, "section": 1.0, "participants": 0.6, "measures": 0.6, "procedure": 0.6, "particulars": 0.3,
     "result": -0.8,
 }  # fmt: skip
-FEWEST_GOLD = 5  # gold sentences that weights are learnt from
+FEWEST_GOLD = 5  # gold sentences that weights are fitted to
 
 
 class MethodWeights(Fitted):
-    """weights: of each feature, in units of its spread or of its being there."""
+    """What ranks the sentences of a paper for a claim."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    weights: dict[str, float]
+    weights: dict[str, float]  # of each feature, in units of its spread, or of a 0 or 1
 
     def summary(self) -> str:
         """It in a few words."""
-        return "weights of what tells sentences on method"
+        return "weights of the features of sentences on method"
 
     def page(self) -> str:
         """They as a person reads them, as Markdown."""
         rows = [f"| {name} | {self.weights.get(name, 0):.2f} |" for name in NAMES]
-        return "What ranks sentences, learnt from the gold passages of train:\n\n" + "\n".join(
+        return "What ranks sentences, fitted to the gold passages of train:\n\n" + "\n".join(
             ["| feature | weight |", "|---|---|", *rows]
         )
 
-    def ranked(self, claim: str, source: Paper) -> list[int]:
+    def rank(self, claim: str, source: Paper) -> list[int]:
         """Places of sentences, best first; idle ones only where all are."""
         scores = features(claim, source) @ np.array([self.weights.get(name, 0.0) for name in NAMES])
         best = [int(place) for place in order(scores)]
@@ -158,7 +158,7 @@ def features(claim: str, source: Paper) -> NDArray[np.float64]:
         [
             min((value - float(match.mean())) / spread, 3.0),
             float(bool(ON_METHOD.search(under[source.owner[place]]))),
-            *(float(bool(pattern.search(text))) for pattern in TELLING.values()),
+            *(float(bool(pattern.search(text))) for pattern in FEATURES.values()),
         ]
         for place, (value, text) in enumerate(zip(match, source.sentences, strict=True))
     ]
@@ -167,22 +167,22 @@ def features(claim: str, source: Paper) -> NDArray[np.float64]:
 
 def headings(source: Paper) -> list[str]:
     """The heading that each paragraph stands under; "" for none."""
-    found, last = [], ""
+    under, last = [], ""
     for text in source.paragraphs:
         last = text if heading(text) else last
-        found.append(last)
-    return found
+        under.append(last)
+    return under
 
 
-def learn(claims: Sequence[tuple[str, Paper, tuple[str, ...]]]) -> MethodWeights | None:
-    """Weights by which gold sentences come before others of their paper; None where too few are known again. claims:
+def fit_weights(claims: Sequence[tuple[str, Paper, tuple[str, ...]]]) -> MethodWeights | None:
+    """Weights by which gold sentences come before others of their paper; None where too few are located. claims:
     each with its paper and gold passages."""
     rows, gold = [], []
     for claim, source, passages in claims:
-        held = {place for places in known_again(source, passages) for place in places}
-        telling = [place for place in range(len(source.sentences)) if place not in source.idle]
-        rows.append(features(claim, source)[telling])
-        gold += [place in held for place in telling]
+        held = {place for places in locate(source, passages) for place in places}
+        candidates = [place for place in range(len(source.sentences)) if place not in source.idle]
+        rows.append(features(claim, source)[candidates])
+        gold += [place in held for place in candidates]
     if sum(gold) < FEWEST_GOLD or all(gold):
         return None
     fitted = LogisticRegression(class_weight="balanced").fit(np.concatenate(rows), gold)
