@@ -65,10 +65,8 @@ def write_traces(
             client.start_trace(info)
             client.log_spans(experiment, spans)
     except (mlflow.MlflowException, NotImplementedError) as error:  # the second: a server older than MLflow 3.4
-        raise NotTraced(
-            f"the MLflow store did not take the traces: {redact.secrets(reason(error))}; --traces 0 leaves them out"
-        ) from error
-    return len(records)
+        raise NotTraced(f"the MLflow store did not take the traces: {redact.secrets(reason(error))}") from error
+    return len(chosen)
 
 
 def sample(task: Task, replayed: Sequence[ReplayedRecord], count: int, seed: int) -> list[ReplayedRecord]:

@@ -9,12 +9,12 @@ import pytest
 
 from aisr.base.files import digest_file
 from aisr.tracking.store import open_store
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.compiled import FEW, KEY, TOKEN, Compiled
 from support.loopback import Loopback
 from support.paths import SAMPLE
 
-CHEAP = ("--candidates", 1, "--no-decide")
+CHEAP = sets("search.candidates=1", "search.decide=false")
 TEST = SAMPLE / "track1" / "test.jsonl"
 
 

@@ -36,7 +36,7 @@ def test_a_moved_folder_is_used_where_it_is(
     moved = artifacts.rename(tmp_path / name)
     assert load_registered(moved, MODEL).digest == digest
     words = ["--task", "track1", "--artifacts", moved]
-    report = aisr("techreport", MODEL, *words, "--out", tmp_path / "paper.md")
+    report = aisr("techreport", MODEL, "--artifacts", moved, "--out", tmp_path / "paper.md")
     assert report.code == 0, report.err
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
     done = aisr("evaluate", "--program", MODEL, "--data", tmp_path / "data" / "test.jsonl", *words, *lm)

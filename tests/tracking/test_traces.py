@@ -17,12 +17,13 @@ from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.tracking import traces
 from aisr.tracking.store import open_store
+from support.commands import sets
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.scripted import TRACKS, claim, corpus, field, flat, question, scripted, written
 
 KEY = "sk-planted-c41f88"
-FEW = ("--limit-train", 4, "--limit-dev", 4, "--limit-test", 2)
+FEW = sets("limits.train=4", "limits.dev=4", "limits.test=2")
 
 
 def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[ReplayedRecord]:
@@ -196,7 +197,17 @@ def test_a_compile_goes_on_where_the_store_takes_no_traces(
 
     monkeypatch.setattr("mlflow.tracing.client.TracingClient.log_spans", refuse)
     words = ["compile", "--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "mine"]
-    words += [*FEW, "--no-decide", "--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    words += [
+        *FEW,
+        "--set",
+        "search.decide=false",
+        "--lm",
+        "openai/local",
+        "--api-base",
+        loopback.url,
+        "--artifacts",
+        artifacts,
+    ]
     finished = aisr(*words)
     assert finished.code == 0, finished.err
     assert "registered models:/aisr-track1@champion" in finished.out + finished.err
