@@ -66,7 +66,7 @@ def write_traces(
             client.log_spans(experiment, spans)
     except (mlflow.MlflowException, NotImplementedError) as error:  # the second: a server older than MLflow 3.4
         raise NotTraced(f"the MLflow store did not take the traces: {redact.secrets(reason(error))}") from error
-    return len(chosen)
+    return len(records)
 
 
 def sample(task: Task, replayed: Sequence[ReplayedRecord], count: int, seed: int) -> list[ReplayedRecord]:
