@@ -274,9 +274,9 @@ def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[
     from aisr.tracking.store import NoStore, reason
 
     try:
-        tracked = runs.track(artifacts, made)
-        named = runs.said(artifacts, tracked.run_id)
-        if shown := traces.logged(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
+        tracked = runs.log_compile(artifacts, made)
+        named = runs.describe_run(artifacts, tracked.run_id)
+        if shown := traces.log_traces(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
             note(shown)
     except (MlflowException, NoStore, OSError) as error:
         complain(

@@ -82,7 +82,7 @@ def report(
     from aisr.tracking import runs
 
     with tempfile.TemporaryDirectory() as place:
-        folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
+        folder = runs.fetch_files(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
         judged, thumbnail = records.read(folder), page.kept(folder / page.FILE)
     if image_root is not None:
         from aisr.report.records import Thumbnails
