@@ -186,7 +186,7 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": constraints}
-    if decides(predict):
+    if is_decision_model(predict):
         fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
         questions = questions_of(predict.signature, constraints)
         config["metadata"] = {"constraints": constraints, "fields": fields, "questions": questions}
@@ -208,9 +208,9 @@ def _asks_once(predict: dspy.Predict) -> bool:
     return bool(getattr(_engine(predict), "asks_once", False))
 
 
-def decides(predict: dspy.Predict) -> bool:
+def is_decision_model(predict: dspy.Predict) -> bool:
     """Whether the LM is a decision model, which gives a probability for each option and writes nothing."""
-    return bool(getattr(_engine(predict), "decides", False))
+    return bool(getattr(_engine(predict), "is_decision_model", False))
 
 
 def _engine(predict: dspy.Predict) -> Any:

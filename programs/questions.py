@@ -25,7 +25,7 @@ class Each:
 
 @dataclass(frozen=True)
 class Brief:
-    """What a new program asks an LM whose options are scored (`OpenLM.brief`) in place of its signature's own words: an
+    """What a new program asks an LM whose options are scored (`OpenLM.short_prompts`) for its signature's own words: an
     instruction with its section of options, of the same content."""
 
     instruction: str

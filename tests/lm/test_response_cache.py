@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.response_cache import REMEMBERED, AnswerCache, check_cache
+from aisr.lm.response_cache import MEMORY_ANSWERS, AnswerCache, check_cache
 from support.faults import small_files
 from support.loopback import Loopback
 from support.trap import Trap
@@ -65,10 +65,10 @@ def test_what_is_stored_comes_back_as_it_was(cache_anew: Callable[[], None]) -> 
 
 def test_little_stays_in_memory_and_another_process_finds_it_all(tmp_path: Path) -> None:
     cache, beside = AnswerCache(tmp_path), AnswerCache(tmp_path)
-    requests = [{"messages": f"question {number}"} for number in range(REMEMBERED + 50)]
+    requests = [{"messages": f"question {number}"} for number in range(MEMORY_ANSWERS + 50)]
     for number, request in enumerate(requests):
         cache.put(request, {"answer": number})
-    assert len(cache.memory_cache) == REMEMBERED
+    assert len(cache.memory_cache) == MEMORY_ANSWERS
     for one in (cache, beside):
         assert [one.get(request) for request in requests[::97]] == [{"answer": k} for k in range(len(requests))[::97]]
         one.disk_cache.close()

@@ -8,8 +8,7 @@ import pytest
 
 from aisr.cli import display
 from aisr.lm.config import LMConfig
-from aisr.lm.embedded import usable_cores
-from aisr.lm.llama_cpp import load
+from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
 from aisr.predict.judge import Outcome, judge
 from aisr.programs.track1.task import TRACK1

@@ -10,9 +10,8 @@ import dspy
 import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.client import LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import Price
 from aisr.programs.decision import LM, Decision, Rule
 from aisr.programs.task import Task
