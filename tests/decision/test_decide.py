@@ -95,7 +95,7 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     for row, outcome in rows:
         words = [
             f"Model {len(marked)} was measured" + (f" zyx{label.split()[-1]}" if fold.pop(0) == held_out else "")
-            for label in task.labelled.said(row.example.gold)
+            for label in task.labelled.first_labels(row.example.gold)
         ]
         example = row.example.copy(**{field: words if task is TRACK1 else words[0]})
         marked.append(JudgedRecord(row._replace(example=example), outcome))
@@ -221,7 +221,7 @@ def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> 
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
     program.decision = fit_decision(task.labelled, rows, seed=0, naming=program.naming).decision
-    if task.names_evidence:
+    if task.labelled.names_evidence:
         program.naming = EvidencePolicy(none=("Topical Match",))
     loaded = parse(program_text(task, program), "a test").program
     examples = scripted.examples(task, program)

@@ -82,17 +82,16 @@ def test_the_verdict_sees_who_is_quoted_and_whether_word_for_word() -> None:
     assert "2. When? news.example: In spring" in evidence
 
 
-def test_a_model_that_answers_with_the_passages_scores_exactly_the_floor() -> None:
+def test_a_model_that_answers_with_the_passages_scores_exactly_the_baseline() -> None:
     program = AveritecJudge(questions=0)
     records = [claim(k, label) for k, label in enumerate(("Refuted", "Supported", "Refuted"), start=1)]
     examples = [program.prepare(record) for record in records]
     outcomes = judge_all(AVERITEC, program, examples, scripted(reply))
     gold = [example.gold for example in examples]
-    assert AVERITEC.floor is not None
-    floor = AVERITEC.score(gold, [AVERITEC.floor(example) for example in examples]).report()
-    assert AVERITEC.score(gold, [outcome.answer for outcome in outcomes]).report() == floor
-    assert AVERITEC.score(gold, [AVERITEC.fallback(record) for record in records]).report() == floor
-    assert floor.score == pytest.approx(2 / 3)
+    baseline = AVERITEC.score(gold, [example.baseline for example in examples]).report()
+    assert AVERITEC.score(gold, [outcome.answer for outcome in outcomes]).report() == baseline
+    assert AVERITEC.score(gold, [AVERITEC.submission.fallback(record) for record in records]).report() == baseline
+    assert baseline.score == pytest.approx(2 / 3)
 
 
 def test_a_labelled_record_is_a_demo_of_all_three_predictors() -> None:

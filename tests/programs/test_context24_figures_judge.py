@@ -59,7 +59,7 @@ def test_without_any_lm_nothing_is_asked() -> None:
     assert program.predictors() == []
     lm = scripted([])
     example = program.prepare(claim())
-    assert judge(CONTEXT24_FIGURES, program, example, lm).answer == CONTEXT24_FIGURES.fallback(claim())
+    assert judge(CONTEXT24_FIGURES, program, example, lm).answer == CONTEXT24_FIGURES.submission.fallback(claim())
     with pytest.raises(UserError, match="asks no LM"):
         program.judging  # noqa: B018
 

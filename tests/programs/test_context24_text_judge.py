@@ -50,12 +50,11 @@ def test_ids_that_were_not_shown_are_asked_about_again_and_then_fail_the_record(
     assert "S99" in wording(requests(lm)[1])
 
 
-def test_what_needs_no_lm_is_the_floor_beside_every_result() -> None:
+def test_what_needs_no_lm_is_the_baseline_beside_every_result() -> None:
     examples = [Context24TextJudge().prepare(claim(k)) for k in (1, 2)]
-    assert CONTEXT24_TEXT.floor is not None
-    floors = [CONTEXT24_TEXT.floor(example) for example in examples]
-    assert floors == [unasked(Context24TextJudge(strategy="sentences"), claim(k)) for k in (1, 2)]
-    assert floors == [CONTEXT24_TEXT.fallback(claim(k)) for k in (1, 2)]
+    baselines = [example.baseline for example in examples]
+    assert baselines == [unasked(Context24TextJudge(strategy="sentences"), claim(k)) for k in (1, 2)]
+    assert baselines == [CONTEXT24_TEXT.submission.fallback(claim(k)) for k in (1, 2)]
 
 
 def test_gold_passages_are_locate_in_the_paper() -> None:

@@ -206,7 +206,7 @@ def test_a_hostile_demo_is_shown_like_any_other(ways: list[tuple[Way, Harmless]]
 
 
 def assert_in_the_set(way: Way, answer: Any) -> None:
-    assert way.task.problem(way.record(HARMLESS), answer) is None
+    assert way.task.submission.problem(way.record(HARMLESS), answer) is None
     labels = answer if way.task is TRACK1 else [answer.label]
     assert set(labels) <= set(way.task.labelled.labels)
 

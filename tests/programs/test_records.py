@@ -35,7 +35,7 @@ def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
 
 def test_a_track_1_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
     [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), Track1Record, "track1")
-    assert record.sentences == ["A holds.", "B holds."]
+    assert record.statements == ["A holds.", "B holds."]
     assert record.gold == [[S], [SCOPE, ENTITY]]
     assert [item.caption for item in record.evidence_bundle] == ["", "Table 3: ...", "Figure 1: ..."]
     assert record.evidence_bundle[1].img_path == "images/xxx.jpg"
