@@ -1,4 +1,4 @@
-"""`make demo`: tasks whose sample has a plan file `demo.toml` from records to a submission; those that are named, or all.
+"""`make demo`: tasks whose sample has a `demo.toml` (a plan file) from records to a submission; those named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. What takes time is what the model reads, some 200 tokens a
