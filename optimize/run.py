@@ -60,6 +60,7 @@ class Plan:
     decide: bool = True  # fit a decision layer
     corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
+    text: str = ""  # a plan file that repeats it
 
     def records(self, split: str) -> Iterator[Record]:
         """The records of a split; among those of train the corrected ones, which no limit cuts."""
@@ -355,6 +356,7 @@ class Run:
                 "program.json": program_text(self.plan.task, self.champion),
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
+                "plan.toml": self.plan.text,
                 "PROMPT.md": prompt_page(title, self.plan.task, self.champion),
             },
         )

@@ -4,11 +4,10 @@ A judge subclasses `Judge`, or `LabelJudge` where its answers are labels. It has
 predictors, `prepare` (a record as an example) and `steps` (its questions, one after the other, and the prediction that
 they lead to). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults."""
 
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
+from typing import Any, ClassVar, Self
 
 import dspy
 from pydantic import BaseModel
@@ -30,55 +29,12 @@ from aisr.programs.decision import Decision
 from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.errors import UserError
 from aisr.programs.images import Form, Gallery
+from aisr.programs.options import Option, suggestion, table
 from aisr.programs.probabilities import Judgement, judgements_of
 from aisr.programs.questions import CONFIDENCE
 from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
-
-
-class Option(NamedTuple):
-    """An option of a judge, as help, the command and the documents print it."""
-
-    name: str
-    type: type  # str, int or bool
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()  # the values that it can have; none: any
-    min: int | None = None
-    max: int | None = None
-    searched: bool = False  # whether an optimizer sets it, and nobody else
-
-    @property
-    def expected(self) -> str:
-        """The values that it can have, in words."""
-        if self.choices:
-            return f"one of: {', '.join(self.choices)}"
-        if self.type is bool:
-            return "true or false"
-        if self.type is str:
-            return "a text"
-        low = "" if self.min is None else str(self.min)
-        return f"{low} to {self.max}" if self.max is not None else f"{low} or more" if low else "a whole number"
-
-    def check(self, value: Any) -> None:
-        """Raises UserError for a value that the option cannot have."""
-        fits = type(value) is self.type and (not self.choices or value in self.choices)
-        if fits and self.type is int:
-            fits = (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
-        if not fits:
-            expected = self.expected if self.choices else f"expected {self.expected}"
-            raise UserError(f"{self.name} is {value!r}; {expected}")
-
-    def parse(self, text: str) -> Any:
-        """The value that a text of the command line is of. Raises UserError for what it cannot be."""
-        value: Any = text
-        if self.type is bool:
-            value = {"true": True, "false": False}.get(text.lower(), text)
-        elif self.type is int and text.strip().lstrip("-").isdecimal():
-            value = int(text)
-        self.check(value)
-        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,20 +69,7 @@ class JudgeOptions:
     @classmethod
     def table(cls) -> list[Option]:
         """All options, a judge's own first."""
-        own = vars(cls).get("__annotations__", {})
-        return [
-            Option(
-                name=one.name,
-                type=str if get_origin(one.type) is Literal else one.type,  # type: ignore[arg-type]
-                default=one.default,
-                help=one.metadata.get("help", ""),
-                choices=get_args(one.type),
-                min=one.metadata.get("min"),
-                max=one.metadata.get("max"),
-                searched=one.metadata.get("searched", False),
-            )
-            for one in sorted(fields(cls), key=lambda one: one.name not in own)
-        ]
+        return table(cls)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -135,9 +78,7 @@ class JudgeOptions:
         names = cls.names()
         for name in values:
             if name not in names:
-                close = difflib.get_close_matches(name, names, 1)
-                hint = f"; did you mean {close[0]}?" if close else ""
-                raise UserError(f"no option {name!r}{hint}; options: {', '.join(names)}")
+                raise UserError(f"no option {name!r}{suggestion(name, names)}; options: {', '.join(names)}")
         return cls(**values)
 
     @classmethod

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from aisr.cli.options import TRACES
+from aisr.cli.compile import TRACES
 from aisr.tracking.store import open_store
 from support import scripted
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.compiled import copied
 from support.corpora import read_rows, write
 from support.loopback import HttpRequest, Loopback, judged, serve
@@ -23,7 +23,7 @@ from support.trap import Trap
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
 PICTURE = "![pixel](//planted.invalid/pixel.png)"  # Markdown, which would tell a stranger who reads it
-FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--no-decide")
+FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.decide=false")
 
 
 class Planted(NamedTuple):

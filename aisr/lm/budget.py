@@ -328,7 +328,7 @@ def check_price(config: LMConfig, price: Price | None, ledger: Ledger) -> None:
     """Raises `LMUnavailable` where a limit in US dollars could not be kept."""
     if ledger.limits.usd is not None and price is None:
         raise LMUnavailable(
-            f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')} PROMPT,COMPLETION "
+            f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}=PROMPT,COMPLETION "
             "in USD a million tokens"
         )
 

@@ -205,13 +205,13 @@ class RetrievalScore(NamedTuple):
     ranks: list[int]  # of the first gold paragraph of each claim, from 1
 
 
-def claims_with_evidence(task: Task, file: Path, least: int = 1, limit: int | None = None) -> list[Searched]:
-    """The claims of a labelled file that have gold evidence, the first `limit` of them, of papers with `least`
-    paragraphs or more. Raises UserError where there are none, or the task retrieves nothing."""
+def claims_with_evidence(task: Task, file: Path, limit: int | None = None) -> list[Searched]:
+    """The claims of a labelled file that have gold evidence, the first `limit` of them. Raises UserError
+    where there are none, or the task retrieves nothing."""
     if task.searched is None:
         raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
     searched = (task.searched(record) for record in read(file, task.record, task.name))
-    claims = [claim for claim in searched if claim.gold and len(claim.paragraphs) >= least][:limit]
+    claims = [claim for claim in searched if claim.gold][:limit]
     if not claims:
         raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
     return claims

@@ -90,7 +90,7 @@ def check_compatible(program: Judge, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
     writes none."""
     if program.form == "image" and lm.supports_vision is False:
-        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
+        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
     for predictor in program.predictors():
         check_writes(predictor.signature, lm)
 

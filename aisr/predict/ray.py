@@ -121,7 +121,7 @@ def _ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise RayUnavailable("--engine ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
+        raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
     return ray
 
 

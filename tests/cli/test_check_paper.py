@@ -18,7 +18,7 @@ from aisr.paper.check.verdicts import EXACT, IN_DRAFTS
 from aisr.paper.readers.files import READERS
 from aisr.paper.recompute.numbers import Label
 from support import pdfs
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.corpora import read_rows
 from support.loopback import Loopback
 from support.sample_key import FOLDER, answer, faults, letters
@@ -146,7 +146,7 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
 
 
 def test_a_run_that_a_limit_stopped_goes_on_where_it_was(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    stopped = check(aisr, keyed, "--max-calls", 3, "--threads", 1)
+    stopped = check(aisr, keyed, *sets("limits.max_calls=3", "lm.threads=1"))
     assert stopped.code == 1
     assert len(keyed.requests) == 3
     assert "judging was stopped" in stopped.out
@@ -215,9 +215,9 @@ def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, q
     assert told.code == 0, told.err
     assert "judged by known. On its test split (2 records) it labelled 75.0 % of 4 statements right." in told.out
     assert "No error rate of it is known: no scores on a test" in check(aisr, keyed, "--program", "unknown").out
-    refused = check(aisr, keyed, "--cite-program", "known")
+    refused = check(aisr, keyed, "--program", "known", "--program", "known")
     assert refused.code == 2
-    assert f"is compiled for {CLAIMS.name}" in refused.err
+    assert f"are both compiled for {CLAIMS.name}" in refused.err
 
 
 @pytest.mark.parametrize(

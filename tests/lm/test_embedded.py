@@ -161,7 +161,19 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     records = [record.model_dump(mode="json") for record in corpus(TRACK2)]
     for name, begin, end in (("train", 0, 3), ("dev", 4, 6), ("test", 7, 8)):
         write(folder / f"{name}.jsonl", records[begin:end])
-    return ["--task", "track2", "--data", folder, "--name", "mine", "--no-track", "--no-decide", "--demos", 1]
+    return [
+        "--task",
+        "track2",
+        "--data",
+        folder,
+        "--name",
+        "mine",
+        "--no-track",
+        "--set",
+        "search.decide=false",
+        "--demos",
+        1,
+    ]
 
 
 @pytest.mark.slow

@@ -13,14 +13,15 @@ from aisr.base.files import digest_file
 from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
+from support.commands import sets
 from support.corpora import read_rows, write
 from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
-FEW = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 2, "--demos", 2, "--candidates", 2)
-HYBRID = ("--retriever", "hybrid:openai/embedder")
+FEW = (*sets("limits.train=4", "limits.dev=3", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
+HYBRID = ("-T", "retriever=hybrid:openai/embedder")
 
 
 def both(request: HttpRequest) -> Reply:
@@ -71,20 +72,23 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
 def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     with serve() as other:
         other.reply = both
-        finished = compile_(aisr, tmp_path, server, "--embedding-api-base", other.url)
+        finished = compile_(aisr, tmp_path, server, "--set", f"lm.embedding_api_base={other.url}")
         assert finished.code == 0, finished.err
         assert other.requests
         assert all(map(is_embedding, other.requests))
         assert not any(map(is_embedding, server.requests))
         manifest = (tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
-        assert "--embedding-api-base …" in json.loads(manifest)["command"]
+        assert "lm.embedding_api_base=…" in json.loads(manifest)["command"]
 
 
 def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     for words, said in (
-        (["--embedding-api-base", "provider"], "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY"),
-        (["--retriever", "dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
+        (
+            ["--set", "lm.embedding_api_base=provider"],
+            "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY",
+        ),
+        (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
     ):
         finished = compile_(aisr, tmp_path, server, *words)
         assert finished.code == 2
@@ -93,17 +97,17 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Pa
 
 
 def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
-    price = ["--price", "0,0", "--max-usd", "0.001"]
+    price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
     finished = compile_(aisr, tmp_path, server, *price)
     assert finished.code == 2
-    assert "the price of openai/embedder is unknown; give it by --embedding-price" in finished.err
+    assert "the price of openai/embedder is unknown; give it by --set lm.embedding_price" in finished.err
     assert server.requests == []
-    finished = compile_(aisr, tmp_path, server, *price, "--embedding-price", 10)
+    finished = compile_(aisr, tmp_path, server, *price, "--set", "lm.embedding_price=10")
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
     assert len(server.requests) == 1
-    finished = compile_(aisr, tmp_path, server, "--max-calls", 2, name="few")
+    finished = compile_(aisr, tmp_path, server, "--set", "limits.max_calls=2", name="few")
     assert finished.code == 2
     assert "2 LM calls were sent and --max-calls is 2" in finished.err
     assert not (tmp_path / "track2" / "few" / "program.json").exists()

@@ -13,12 +13,12 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from aisr.base import redact
-from aisr.cli.options import TRACES
+from aisr.cli.compile import TRACES
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from support import processes
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.compiled import Compiled
 from support.corpora import beginning, write
 from support.loopback import HttpRequest, Loopback, completion, judged
@@ -27,7 +27,7 @@ from support.trap import is_pickle
 
 KEY = "sk-planted-5e8d07"
 TOKEN = "planted-t0ken-in-the-address"
-FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
 
 
 def talkative(request: HttpRequest) -> Any:
@@ -143,15 +143,15 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
         assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base"])
-def test_an_address_with_a_query_is_refused(option: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["lm.api_base", "lm.embedding_api_base"])
+def test_an_address_with_a_query_is_refused(setting: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     at = ["--task", "track2", "--program", compiled.folder("track2"), *data, "--lm", "openai/x"]
     for end in ("?key=planted", "#planted", "?"):
-        addresses = {"--api-base": "http://127.0.0.1:9/v1", option: f"http://127.0.0.1:9/v1{end}"}
-        done = aisr("predict", *at, *(word for pair in addresses.items() for word in pair))
+        addresses = {"lm.api_base": "http://127.0.0.1:9/v1", setting: f"http://127.0.0.1:9/v1{end}"}
+        done = aisr("predict", *at, *sets(*(f"{name}={address}" for name, address in addresses.items())))
         assert done.code == 2
-        assert f"{option} holds a query" in done.err
+        assert "holds a query" in done.err
         assert "planted" not in done.err
 
 
@@ -179,7 +179,7 @@ def test_that_a_key_goes_to_two_places_is_said(
 ) -> None:
     for name, value in {"OPENAI_API_KEY": KEY, **({"AISR_API_KEY": own} if own else {})}.items():
         monkeypatch.setenv(name, value)
-    words = ["--lm", "openai/x", "--api-base", loopback.url, "--embedding-api-base", "provider", "--estimate"]
+    words = ["--lm", "openai/x", "--api-base", loopback.url, "--set", "lm.embedding_api_base=provider", "--estimate"]
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
     assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (not own)

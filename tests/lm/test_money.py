@@ -21,6 +21,7 @@ from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.track1.task import TRACK1
 from support import faults
+from support.commands import sets
 from support.corpora import read_rows, write
 from support.decisions import served
 from support.loopback import HttpRequest, Loopback, Reply, completion, judged
@@ -340,7 +341,7 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     program = compiled.folder("track1")
     command: list[object] = ["predict", "--task", "track1", "--program", program, "--data", data, "--out", out]
-    command += ["--lm", "openai/local", "--api-base", loopback.url, "--price", "1,10", "--threads", 1]
+    command += ["--lm", "openai/local", "--api-base", loopback.url, *sets("lm.price=1,10", "lm.threads=1")]
     assert aisr(*command, "--max-usd", 0.03).code == 1
     sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]

@@ -69,7 +69,17 @@ def words(aisr: Any, tmp_path: Path, loopback: Loopback) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(("task", "options"), PROGRAMS)
-@pytest.mark.parametrize("form", [(), ("--no-schema",)], ids=["JSON", "fields"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        (),
+        (
+            "--set",
+            "lm.schema=false",
+        ),
+    ],
+    ids=["JSON", "fields"],
+)
 def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     task: Task, options: Row, form: tuple[str, ...], tmp_path: Path, words: Callable[..., Any], loopback: Loopback
 ) -> None:
@@ -191,7 +201,7 @@ def test_a_line_that_is_no_answer_is_named(line: str, tmp_path: Path) -> None:
     [
         (["--batch", "import"], "--answers"),
         (["--answers", "a.jsonl"], "--answers"),
-        (["--batch", "export", "--engine", "ray"], "--engine ray would ask the LM itself"),
+        (["--batch", "export", "--ray", "local"], "--ray would ask the LM itself"),
         (["--batch", "export", "--lm", "embedded"], "--lm openai/MODEL, not embedded"),
     ],
 )

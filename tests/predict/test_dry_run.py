@@ -15,7 +15,7 @@ from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS
 from aisr.programs.text import tokens
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
@@ -98,9 +98,17 @@ def test_every_task_runs_dry_and_fails_no_record(task: str, loopback: Loopback, 
 
 
 def test_the_command_leaves_nothing_and_warns_of_a_limit(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
-    few = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4, "--optimizer", "labeled", "--max-calls", 3)
+    few = (
+        *sets("limits.train=8", "limits.dev=6", "limits.test=4"),
+        "--optimizer",
+        "labeled",
+        "--set",
+        "limits.max_calls=3",
+    )
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--artifacts", tmp_path, *few]
-    done = aisr("compile", *at, "--lm", "openai/local", "--api-base", loopback.url, "--price", "1,1", "--estimate")
+    done = aisr(
+        "compile", *at, "--lm", "openai/local", "--api-base", loopback.url, "--set", "lm.price=1,1", "--estimate"
+    )
     assert done.code == 0, done.err
     assert "Nothing was sent" in done.out
     assert "warning: --max-calls 3 would end it early" in done.out

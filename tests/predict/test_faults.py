@@ -24,6 +24,7 @@ from aisr.lm.client import OpenLM
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.commands import sets
 from support.corpora import read_rows, write
 from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
 from support.paths import ROOT, SAMPLE, TESTS
@@ -281,12 +282,12 @@ def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback",
     words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", out]
     words += ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
     first(1, loopback, PASSING["hang"])
-    stopped = aisr(*words, "--threads", 1, "--timeout", 0.2, "--max-calls", 3)
+    stopped = aisr(*words, *sets("lm.threads=1", "lm.timeout=0.2", "limits.max_calls=3"))
     assert (stopped.code, stopped.err) == (1, "")
     assert "stopped with 4 records left: 3 LM calls were sent and --max-calls is 3" in stopped.out
     assert len(loopback.requests) == 3  # the one that hung, and two that were answered
     ended = aisr(*words)
     assert ended.code == 0, ended.err
     assert "6 records, 2 of them from an earlier run" in ended.out
-    refused = aisr(*words[:-2], "--lm", "embedded", "--timeout", 1)
+    refused = aisr(*words[:-2], "--lm", "embedded", "--set", "lm.timeout=1")
     assert refused.code == 2

@@ -28,7 +28,7 @@ COUNT = 60
 
 def command(folder: Path, url: str, out: Path, *more: object, lm: str = "openai/local") -> list[object]:
     words = ["predict", "--task", "track1", "--program", folder / "mine", "--data", folder / "records.jsonl"]
-    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--threads", 4, *more]
+    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--set", "lm.threads=4", *more]
 
 
 def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
@@ -72,7 +72,7 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
 
     loopback.reply = hold
     out = folder / "out.jsonl"
-    process = start(command(folder, loopback.url, out, "--engine", "ray", "--workers", 2), folder / "cache")
+    process = start(command(folder, loopback.url, out, "--ray", "local", "--workers", 2), folder / "cache")
     try:
         held.wait(120)
         workers = workers_of(process)
@@ -97,7 +97,7 @@ def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path
     loopback.reply = decisions.decide
     most, flying = 40, 4
     out = folder / "out.jsonl"
-    ray = ["--engine", "ray", "--workers", 2, "--max-calls", most]
+    ray = ["--ray", "local", "--workers", 2, "--set", f"limits.max_calls={most}"]
     process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
     said, _ = process.communicate(timeout=180)
     assert process.returncode == 1, said
@@ -109,6 +109,6 @@ def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:
     with mock.patch.dict(sys.modules, {"ray": None}):
-        finished = aisr(*command(folder, "http://127.0.0.1:9/v1", folder / "out.jsonl", "--engine", "ray"))
+        finished = aisr(*command(folder, "http://127.0.0.1:9/v1", folder / "out.jsonl", "--ray", "local"))
     assert finished.code == 2
     assert "pip install 'aisr[ray]'" in finished.err

@@ -14,12 +14,12 @@ from aisr.predict.judge import judge
 from aisr.programs.questions import describe_options
 from aisr.programs.records import read
 from support import decisions
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.loopback import HttpRequest, Loopback, Reply, completion
 from support.paths import SAMPLE
 from support.tracks import BOTH
 
-FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--demos", 2, "--candidates", 2)
+FEW = (*sets("limits.train=6", "limits.dev=4", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
 LM = "decide:openai/gpt-6-luna"
 BRIEF = "the evidence itself states otherwise: another value, direction or ranking for the same thing, or another of "
 BRIEF += "its own names; what it merely lacks conflicts with nothing"
@@ -44,7 +44,7 @@ def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, tmp_path: Path, lo
         return 200, completion(request, json.dumps({"new_instruction": written}))
 
     loopback.reply = reply
-    teacher = ["--teacher-lm", "openai/writer", "--teacher-api-base", loopback.url]
+    teacher = ["--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}"]
     finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa", *teacher)
     assert finished.code == 0, finished.err
     requests = [asked for asked in loopback.requests if "questions" in asked.body]

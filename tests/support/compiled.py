@@ -7,13 +7,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.tracks import BOTH
 
 KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may appear anywhere
-FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
 
 
 class Compiled(NamedTuple):

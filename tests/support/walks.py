@@ -56,8 +56,8 @@ def walk(
     do("check", file, *at)
     assert f"{len(rows)} good records, 0 bad lines" in output["check"]
     do("split", file, *at, "--out", data, "--parts", "2:1:1")
-    compiling = [*at, "--data", data, "--candidates", 1, "--demos", 2, "--name", "mine", *words, *lm]
-    do("compile", *compiling, "--estimate", "--price", "0.15,0.6")
+    compiling = [*at, "--data", data, "--set", "search.candidates=1", "--demos", 2, "--name", "mine", *words, *lm]
+    do("compile", *compiling, "--estimate", "--set", "lm.price=0.15,0.6")
     assert re.search(r"LM calls, .* prompt .*USD", output["compile"])
     do("compile", *compiling)
     do("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
@@ -68,8 +68,8 @@ def walk(
     do("score", data / "test.jsonl", out, *at, "--output", place / "score.json")
     do("submit", *at, "--data", inputs, "--predictions", out, "--out", packed)
     do("report", folder, "--artifacts", artifacts)
-    do("inspect", *at, "--program", folder, "--artifacts", artifacts)
-    do("techreport", folder, *at, "--out", place / "tech.md", "--artifacts", artifacts)
+    do("inspect", folder, "--artifacts", artifacts)
+    do("techreport", folder, "--out", place / "tech.md", "--artifacts", artifacts)
     manifest, report = (json.loads(file.read_text()) for file in (folder / "manifest.json", place / "score.json"))
     assert report["score"] == pytest.approx(manifest["scores"]["test"]["score"])
     return Walk(output, folder, manifest, gold, inputs, out, report, packed)

@@ -38,7 +38,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: py
     rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / f"{side}.jsonl")]
     rows = [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
     hidden = ("label", "questions", "claim_types", "justification")
-    walked = walk(server, artifacts, aisr, "averitec", rows, hidden, "--optimizer", "labeled", "--questions", 3)
+    walked = walk(server, artifacts, aisr, "averitec", rows, hidden, "--optimizer", "labeled", "-T", "questions=3")
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["questions"] == 3
     assert walked.manifest["champion"].startswith("labeled")

@@ -48,7 +48,7 @@ def corpus() -> list[Row]:
 
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
-    words = ["--optimizer", "labeled", "--strategy", "element/sentence", "--order", 6]
+    words = ["--optimizer", "labeled", "-T", "strategy=element/sentence", "-T", "order=6"]
     walked = walk(server, artifacts, aisr, NAME, corpus(), ["findings"], *words)
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["strategy"] == "element/sentence"
@@ -74,11 +74,11 @@ def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, ais
         url = dead.url  # nobody listens there any more
     lm = ["--lm", "openai/local", "--api-base", url, "--artifacts", artifacts]
     data, at = SAMPLE / NAME, ["--task", NAME]
-    words = ["--data", data, "--optimizer", "gepa", "--name", "still", "--order", 0, "--strategy", "chunk/sentence"]
+    words = ["--data", data, "--optimizer", "gepa", "--name", "still", "-T", "order=0", "-T", "strategy=chunk/sentence"]
     estimated = aisr("compile", *at, *words, "--estimate", *lm)
     assert estimated.code == 0, estimated.err
     assert re.search(r"\b0 LM calls", estimated.out)
-    compiled = aisr("compile", *at, *words, "--limit-test", 4, *lm)
+    compiled = aisr("compile", *at, *words, "--set", "limits.test=4", *lm)
     assert compiled.code == 0, compiled.err
     folder = artifacts / NAME / "still"
     made = json.loads((folder / "manifest.json").read_text())

@@ -42,7 +42,7 @@ def records(side: str) -> list[dict[str, Any]]:
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
     rows = [{**row, "id": f"c{k}"} for k, row in enumerate(row for side in SIDES for row in records(side))]
-    words = ["--optimizer", "labeled", "--sentences", 4]
+    words = ["--optimizer", "labeled", "-T", "sentences=4"]
     walked = walk(server, artifacts, aisr, "context24-text", rows, ["context"], *words)
     assert "weights of the features of sentences on method" in walked.output["compile"]
     assert "without any LM" in walked.output["compile"]
@@ -74,7 +74,7 @@ def test_a_strategy_without_lm_is_compiled_and_sends_nothing(
     server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path
 ) -> None:
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    words = ["compile", "--task", "context24-text", "--data", TEXT, "--optimizer", "knn", "--strategy", "sentences"]
+    words = ["compile", "--task", "context24-text", "--data", TEXT, "--optimizer", "knn", "-T", "strategy=sentences"]
     estimated = aisr(*words, "--estimate", *lm)
     assert "0 LM calls" in estimated.out, estimated.out + estimated.err
     done = aisr(*words, "--name", "floor", "--no-track", *lm)

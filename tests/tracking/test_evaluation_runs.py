@@ -9,12 +9,12 @@ import pytest
 
 from aisr.base.files import digest_file
 from aisr.tracking.store import open_store
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.compiled import FEW, KEY, TOKEN, Compiled
 from support.loopback import Loopback
 from support.paths import SAMPLE
 
-CHEAP = ("--candidates", 1, "--no-decide")
+CHEAP = sets("search.candidates=1", "search.decide=false")
 TEST = SAMPLE / "track1" / "test.jsonl"
 
 
@@ -192,7 +192,7 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
         "evaluate": ["--program", logged.root / "track1" / "first", "--data", TEST, "--limit", 3],
     }[command]
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "experiment", gone)
+        patch.setattr(runs, "_experiment", gone)
         finished = aisr(command, *words, *lm)
     assert finished.code == 1
     assert "the store went away; the same command " in finished.err

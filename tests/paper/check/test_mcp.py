@@ -20,7 +20,8 @@ from mcp.types import TextContent
 
 from aisr.lm.budget import Limits
 from aisr.paper.check.server import server
-from aisr.paper.check.session import Session, Settings, resolve_folders
+from aisr.paper.check.session import Session, Settings
+from support.commands import sets
 from support.injections import INJECTIONS
 from support.paths import SAMPLE
 from support.runs import opened
@@ -39,7 +40,7 @@ def session(loopback: "Loopback", tmp_path: Path) -> Callable[..., Session]:
 
     def make(**limits: Any) -> Session:
         lm = opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5)
-        return Session(Settings(resolve_folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
+        return Session(Settings([tmp_path / "papers"], tmp_path / "artifacts"), lm)
 
     return make
 
@@ -295,7 +296,7 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aisr.cli", *words, "--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"],
+        args=["-m", "aisr.cli", *words, "--artifacts", str(tmp_path), *sets("limits.max_calls=3", "lm.threads=1")],
         env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
     )
 
