@@ -129,9 +129,9 @@ def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[Replayed
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = runs.track_evaluation(store, done, folder)
-        named = runs.said(store, run)
-        if shown := traces.logged(store, run, done.loaded.task, replayed, TRACES, seed=0):
+        run = runs.log_evaluation(store, done, folder)
+        named = runs.describe_run(store, run)
+        if shown := traces.log_traces(store, run, done.loaded.task, replayed, TRACES, seed=0):
             note(shown)
     except (MlflowException, NoStore, OSError) as error:
         complain(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")

@@ -36,10 +36,10 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
 
 
 def _check_exists(program: str, artifacts: Path) -> None:
-    from aisr.tracking.store import MODEL_SCHEME, check_registered
+    from aisr.tracking.store import MODEL_SCHEME, parse_model_uri
 
     if program.startswith(MODEL_SCHEME):
-        check_registered(artifacts, program)
+        parse_model_uri(artifacts, program)
     else:
         from aisr.artifact.folder import check_program_exists
 

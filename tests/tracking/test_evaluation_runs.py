@@ -192,7 +192,7 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
         "evaluate": ["--program", logged.root / "track1" / "first", "--data", TEST, "--limit", 3],
     }[command]
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "experiment", gone)
+        patch.setattr(runs, "_experiment", gone)
         finished = aisr(command, *words, *lm)
     assert finished.code == 1
     assert "the store went away; the same command " in finished.err

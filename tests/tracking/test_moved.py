@@ -21,10 +21,10 @@ from support.scripted import right, scripted
 MODEL = "models:/aisr-track1@champion"
 
 
-def track(root: Path, data: Path, name: str) -> runs.Tracked:
+def track(root: Path, data: Path, name: str) -> runs.LoggedCompile:
     """A compile of a few records that is registered in the store below `root`."""
     lm, given = scripted(right), replace(plan(data, decide=False), name=name)
-    return runs.track(root, compile_program(given, lm, lm, root, SILENT))
+    return runs.log_compile(root, compile_program(given, lm, lm, root, SILENT))
 
 
 @pytest.mark.parametrize("name", ["with a blank and %"])

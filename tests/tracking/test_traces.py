@@ -95,7 +95,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
 ) -> None:
     records = told(task, corpus(task), tmp_path)
     before = threading.enumerate()
-    assert traces.log(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
+    assert traces.write_traces(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
     found = {trace.info.tags["aisr.record"]: trace for trace in logged(run)}
     assert list(found) == [one.record.id for one in traces.sample(task, records, 4, seed=0)]
     for one in records:
@@ -106,8 +106,8 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
         assert root.name == one.record.id
         assert root.inputs["record"]["id"] == one.record.id
         assert all(text in root.inputs["record"]["statements"] for text in task.labelled.statements(one.example))
-        assert root.outputs == {"prediction": task.line(one.outcome.answer)}
-        assert root.attributes["gold"] == task.line(one.example.gold)
+        assert root.outputs == {"prediction": task.prediction.line(one.outcome.answer)}
+        assert root.attributes["gold"] == task.prediction.line(one.example.gold)
         right = bool(task.score([one.example.gold], [one.outcome.answer]).right()[0])
         assert root.attributes["right"] is right
         assert [span.parent_id for span in calls] == [root.span_id] * len(one.calls)
@@ -124,7 +124,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
 
 def test_a_failed_record_is_an_error_with_its_reason(run: Any, artifacts: Path, tmp_path: Path) -> None:
     records = told(TRACK1, [claim("Supported", "Supported")], tmp_path, lambda request: "no idea")
-    traces.log(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0)
+    traces.write_traces(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0)
     (trace,) = logged(run)
     assert trace.info.state.value == "ERROR"
     assert "unusable answer" in trace.data.spans[0].outputs["failed"][0]
@@ -159,7 +159,9 @@ def test_no_key_and_no_address_is_in_a_trace(
         sure = "Row 1.1" in question(request)
         return written(question(request), {"sentence_labels": ["Supported"], "note": planted}) if sure else planted
 
-    log = traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0)
+    log = traces.write_traces(
+        open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0
+    )
     assert log == 2
     stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
     assert b"<OPENAI_API_KEY> at <address>" in stored
@@ -173,7 +175,7 @@ def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_pa
     picture = {"type": "image", "image_caption": ["Figure 1: a."], "img_path": "a.png"}
     record = Track1Record.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
     program = attach_gallery(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
-    traces.log(
+    traces.write_traces(
         open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path, program=program), 1, seed=0
     )
     (trace,) = logged(run)
