@@ -55,13 +55,6 @@ def command_line() -> str:
     return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
 
 
-def chosen_task(name: str) -> "Task":
-    """The task of that name."""
-    from aisr.programs.registry import TASKS
-
-    return TASKS[name]
-
-
 # --- Language models.
 
 
