@@ -13,7 +13,6 @@ from aisr.paper.check.checks import (
     TOO_MUCH,
     Checks,
     collect_checks,
-    paragraph_floats,
 )
 from aisr.paper.check.records import LEFT_OUT, MOST_TABLE
 from aisr.paper.check.second_look import HIDDEN
@@ -74,21 +73,22 @@ def test_a_bundle_is_what_the_paragraph_refers_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("under", "keys"),
+    ("under", "names"),
     [
-        (("Results", "Wind"), ("t1",)),
-        (("4 Experiments and Results",), ()),
-        (("Method", "Wind"), ()),
-        (("Discussion", "Error Analysis"), ("t3",)),
-        ((), ()),
+        (("Results", "Wind"), ["Table 1"]),
+        (("4 Experiments and Results",), []),
+        (("Method", "Wind"), []),
+        (("Method", "Error Analysis"), ["Table 3"]),
+        ((), []),
     ],
 )
 def test_in_a_results_section_a_paragraph_without_references_has_the_floats_around(
-    under: tuple[str, ...], keys: tuple[str, ...]
+    under: tuple[str, ...], names: list[str]
 ) -> None:
-    by_key = floats(table(1, "Results", "Wind"), table(2, "Results"), table(3, "Discussion", "Error Analysis"))
-    one = draft(paragraph(sentence("We gain 3 points."), under=under), by_key=by_key)
-    assert paragraph_floats(one, one.paragraphs[0]) == keys
+    by_key = floats(table(1, "Results", "Wind"), table(2, "Results"), table(3, "Method", "Error Analysis"))
+    checks = collect_checks(draft(paragraph(sentence("We gain 3 points."), under=under), by_key=by_key), {})
+    evidence = claim(checks).evidence_bundle if checks.claims else []
+    assert [item.caption.partition(":")[0] for item in evidence] == names
 
 
 def test_other_paragraphs_are_skipped_and_counted() -> None:
