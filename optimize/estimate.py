@@ -28,7 +28,7 @@ from pydantic import BaseModel
 from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.config import Price
-from aisr.lm.decide import MOST_QUESTIONS, on_wire
+from aisr.lm.decide import MOST_QUESTIONS, to_wire
 from aisr.lm.embeddings import BATCH, Embeddings
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.ask import UnusableAnswer
@@ -66,7 +66,7 @@ class DryRun:
         for real, dry in self._opened:
             if real is lm:
                 return dry
-        engine = _SilentEngine(lm.decides)
+        engine = _SilentEngine(lm.is_decision_model)
         silent: LedgerLM = lm.lm.copy(engine=engine, async_engine=InThread(engine))
         silent.ledger = self.ledger
         inner = lm.adapter.inner if isinstance(lm.adapter, _CountingAdapter) else lm.adapter  # of a run within a run
@@ -158,7 +158,7 @@ class _CountingAdapter(dspy.Adapter):
         values = self.run.answer(signature, inputs, metadata.get("constraints") or {}, wrong, draw)
         read, written = sum(_tokens(message["content"]) for message in messages), 0
         if questions := metadata.get("questions"):  # a decision model reads them beside the text, and writes nothing
-            asked = tokens(json.dumps([on_wire(one) for one in questions]))
+            asked = tokens(json.dumps([to_wire(one) for one in questions]))
             read = asked + read * ceil(len(questions) / MOST_QUESTIONS)
         else:
             written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
@@ -176,8 +176,8 @@ class _CountingAdapter(dspy.Adapter):
 
 
 class _SilentEngine:
-    """The engine of an LM that nothing reaches but prompts of its own adapter, which answers them. decides: as
-    `aisr.lm.decide.DecisionEngine` has it."""
+    """The engine of an LM that nothing reaches but prompts of its own adapter, which answers them.
+    is_decision_model: as `aisr.lm.decide.DecisionEngine` has it."""
 
     supports_response_schema = True
     supports_function_calling = False
@@ -185,8 +185,8 @@ class _SilentEngine:
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
     takes_constraints = True  # aisr.programs.ask: what a list may hold, and how many
 
-    def __init__(self, decides: bool) -> None:
-        self.decides = decides
+    def __init__(self, is_decision_model: bool) -> None:
+        self.is_decision_model = is_decision_model
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_SilentEngine":
         return self

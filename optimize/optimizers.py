@@ -133,7 +133,7 @@ def gepa(search: Search) -> list[Judge]:
         metric=search.objective.with_feedback,
         max_metric_calls=search.settings.candidates * (len(search.dev) + 2 * GEPA_MINIBATCH),
         reflection_minibatch_size=GEPA_MINIBATCH,
-        reflection_lm=search.teacher.lm.copy(temperature=1.0, max_tokens=search.teacher.longest),
+        reflection_lm=search.teacher.lm.copy(temperature=1.0, max_tokens=search.teacher.reflection_tokens),
         instruction_proposer=Reflection(
             search.student, search.train, search.objective.confusion, search.teacher.adapter
         ),
@@ -178,7 +178,7 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     identities = {identity(candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if search.lm.brief:
+        if search.lm.short_prompts:
             describe_lost_options(program)
         if identity(program) not in identities:
             identities.add(identity(program))

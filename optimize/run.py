@@ -60,6 +60,7 @@ class Plan:
     decide: bool = True  # fit a decision layer
     corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
+    text: str = ""  # a plan file that repeats it
 
     def records(self, split: str) -> Iterator[Record]:
         """The records of a split; among those of train the corrected ones, which no limit cuts."""
@@ -69,7 +70,7 @@ class Plan:
     def build_student(self, lm: OpenLM) -> Judge:
         """The uncompiled program."""
         student: Judge = self.task.build(self.options)
-        if lm.brief:
+        if lm.short_prompts:
             describe_options(student)  # so that optimizers work on an instruction that holds them
         return attach_embeddings(attach_gallery(student, self.gallery), lm.embeddings)
 
@@ -270,7 +271,7 @@ class Run:
     def _check_teacher(self) -> None:
         """Raises UserError where the teacher was asked and never answered: candidates without its lessons tell nothing
         about it."""
-        error = self.teacher.lm.contact.never
+        error = self.teacher.lm.contact.error
         if error is not None:
             reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
             raise UserError(
@@ -355,6 +356,7 @@ class Run:
                 "program.json": program_text(self.plan.task, self.champion),
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
+                "plan.toml": self.plan.text,
                 "PROMPT.md": prompt_page(title, self.plan.task, self.champion),
             },
         )

@@ -32,7 +32,7 @@ class UnusableAnswer(ValueError):
 
 
 class Question(NamedTuple):
-    """What a predictor is asked, and what its answer must be."""
+    """A question to a predictor, and what its answer must be."""
 
     predict: dspy.Predict
     inputs: dict[str, Any]
@@ -86,15 +86,15 @@ class _Attempts:
         self._repairing = False
 
     def take(self, answer: dspy.Prediction) -> None:
-        """Take an answer that parsed; one that the question's check refuses is asked for again, with the complaint.
-        Raises `UnusableAnswer` at the second."""
+        """Take an answer that parsed; one that the question's check refuses leads to a second attempt, with the
+        complaint. Raises `UnusableAnswer` at the second."""
         complaint = self.question.check(answer)
         if complaint is None:
             self.answer = answer
             return
         place = _place_in_trace(answer)
         if place is not None:
-            # A refused answer must not be bootstrapped into a demo; what an optimizer asked before stays in the trace.
+            # A refused answer must not be bootstrapped into a demo; earlier calls of an optimizer stay in the trace.
             del dspy.settings.trace[place]
         self._refuse(complaint)
 
@@ -152,7 +152,7 @@ def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str 
 
 
 def _but_for_confidence(error: AdapterParseError) -> dspy.Prediction | None:
-    """An answer that holds all but how likely its labels are, or that in another form than asked for. None where
+    """An answer that lacks nothing but the confidence in its labels, or has that in another form. None where
     something else is wrong with it."""
     fields = error.signature.output_fields
     if CONFIDENCE not in fields or error.lm_response is None:
@@ -186,7 +186,7 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": constraints}
-    if decides(predict):
+    if is_decision_model(predict):
         fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
         questions = questions_of(predict.signature, constraints)
         config["metadata"] = {"constraints": constraints, "fields": fields, "questions": questions}
@@ -208,9 +208,9 @@ def _asks_once(predict: dspy.Predict) -> bool:
     return bool(getattr(_engine(predict), "asks_once", False))
 
 
-def decides(predict: dspy.Predict) -> bool:
-    """Whether who is asked gives a probability for each option, and writes nothing."""
-    return bool(getattr(_engine(predict), "decides", False))
+def is_decision_model(predict: dspy.Predict) -> bool:
+    """Whether the LM is a decision model, which gives a probability for each option and writes nothing."""
+    return bool(getattr(_engine(predict), "is_decision_model", False))
 
 
 def _engine(predict: dspy.Predict) -> Any:

@@ -1,15 +1,13 @@
 """The base classes of all judges: what one is built with, how it is called, and what it tells optimizers.
 
 A judge subclasses `Judge`, or `LabelJudge` where its answers are labels. It has a frozen dataclass of its options, its
-predictors, `prepare` (a record as an example) and `steps` (what is asked, one question after the other, and what comes
-of it). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults.
-"""
+predictors, `prepare` (a record as an example) and `steps` (its questions, one after the other, and the prediction that
+they lead to). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults."""
 
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
+from typing import Any, ClassVar, Self
 
 import dspy
 from pydantic import BaseModel
@@ -22,7 +20,7 @@ from aisr.programs.ask import (
     UnusableAnswer,
     arun,
     clean_trace,
-    decides,
+    is_decision_model,
     run,
     unknown_names,
     wrong_count,
@@ -31,55 +29,12 @@ from aisr.programs.decision import Decision
 from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.errors import UserError
 from aisr.programs.images import Form, Gallery
+from aisr.programs.options import Option, suggestion, table
 from aisr.programs.probabilities import Judgement, judgements_of
 from aisr.programs.questions import CONFIDENCE
 from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
-
-
-class Option(NamedTuple):
-    """An option of a judge, as help, the command and the documents print it."""
-
-    name: str
-    type: type  # str, int or bool
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()  # the values that it can have; none: any
-    min: int | None = None
-    max: int | None = None
-    searched: bool = False  # whether an optimizer sets it, and nobody else
-
-    @property
-    def expected(self) -> str:
-        """The values that it can have, in words."""
-        if self.choices:
-            return f"one of: {', '.join(self.choices)}"
-        if self.type is bool:
-            return "true or false"
-        if self.type is str:
-            return "a text"
-        low = "" if self.min is None else str(self.min)
-        return f"{low} to {self.max}" if self.max is not None else f"{low} or more" if low else "a whole number"
-
-    def check(self, value: Any) -> None:
-        """Raises UserError for a value that the option cannot have."""
-        fits = type(value) is self.type and (not self.choices or value in self.choices)
-        if fits and self.type is int:
-            fits = (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
-        if not fits:
-            expected = self.expected if self.choices else f"expected {self.expected}"
-            raise UserError(f"{self.name} is {value!r}; {expected}")
-
-    def parse(self, text: str) -> Any:
-        """The value that a text of the command line is of. Raises UserError for what it cannot be."""
-        value: Any = text
-        if self.type is bool:
-            value = {"true": True, "false": False}.get(text.lower(), text)
-        elif self.type is int and text.strip().lstrip("-").isdecimal():
-            value = int(text)
-        self.check(value)
-        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +48,16 @@ class JudgeOptions:
 
     nearest: int = field(
         default=0,
-        metadata={"help": "How many demos a record is shown, those nearest to it; 0: all.", "min": 0, "searched": True},
+        metadata={
+            "help": "How many demos, the nearest, stand in the prompt of a record; 0: all.",
+            "min": 0,
+            "searched": True,
+        },
     )
     nearest_by: Similarity = field(
         default="words",
         metadata={
-            "help": "What the nearest demos are found by: `words` (BM25), or `both`, with word vectors.",
+            "help": "How demos are compared with a record: by `words` (BM25), or by `both`, with word vectors.",
             "searched": True,
         },
     )
@@ -110,20 +69,7 @@ class JudgeOptions:
     @classmethod
     def table(cls) -> list[Option]:
         """All options, a judge's own first."""
-        own = vars(cls).get("__annotations__", {})
-        return [
-            Option(
-                name=one.name,
-                type=str if get_origin(one.type) is Literal else one.type,  # type: ignore[arg-type]
-                default=one.default,
-                help=one.metadata.get("help", ""),
-                choices=get_args(one.type),
-                min=one.metadata.get("min"),
-                max=one.metadata.get("max"),
-                searched=one.metadata.get("searched", False),
-            )
-            for one in sorted(fields(cls), key=lambda one: one.name not in own)
-        ]
+        return table(cls)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -132,9 +78,7 @@ class JudgeOptions:
         names = cls.names()
         for name in values:
             if name not in names:
-                close = difflib.get_close_matches(name, names, 1)
-                hint = f"; did you mean {close[0]}?" if close else ""
-                raise UserError(f"no option {name!r}{hint}; options: {', '.join(names)}")
+                raise UserError(f"no option {name!r}{suggestion(name, names)}; options: {', '.join(names)}")
         return cls(**values)
 
     @classmethod
@@ -143,7 +87,7 @@ class JudgeOptions:
         return [option.name for option in cls.table()]
 
     def as_dict(self) -> dict[str, Any]:
-        """By name; what the nearest demos are found by only where some are."""
+        """By name; `nearest_by` only where there are nearest demos."""
         values = {option.name: getattr(self, option.name) for option in self.table()}
         return values if self.nearest else {name: value for name, value in values.items() if name != "nearest_by"}
 
@@ -195,7 +139,7 @@ class Judge(dspy.Module):
     Options: ClassVar[type[JudgeOptions]] = JudgeOptions
     options: JudgeOptions  # what it was built with
     statement: str = "claim"  # the input that a demo and a record have in common where they are the same
-    form: Form = "caption"  # what of a picture the LM is shown
+    form: Form = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
     decision: Decision | None = None  # how label probabilities become labels; None: the LM's own labels
@@ -224,7 +168,7 @@ class Judge(dspy.Module):
         raise NotImplementedError
 
     def steps(self, *args: Any, **inputs: Any) -> Steps:
-        """What is asked about the inputs of an example, and what it comes to."""
+        """The questions about the inputs of an example, and the prediction."""
         raise NotImplementedError
 
     def fit(self, records: Sequence[Any]) -> None:
@@ -285,8 +229,8 @@ class Judge(dspy.Module):
         return bare
 
     def forward(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
-        """What `steps` come to. failure: why a record could not be prepared, which fails it without a question. Raises
-        `UnusableAnswer`."""
+        """The prediction for an example. failure: why its record could not be prepared, which fails it without a
+        question. Raises `UnusableAnswer`."""
         if failure is not None:
             raise UnusableAnswer(failure)
         return run(self.steps(**inputs))
@@ -305,7 +249,7 @@ class Judge(dspy.Module):
         constraints: Constraints = MappingProxyType({}),
         **inputs: Any,
     ) -> Question:
-        """What `predict` is asked, with the demos that are nearest to `about`, the statement of the record."""
+        """A question to `predict`, with the demos that are nearest to `about`, the statement of the record."""
         demos = nearest(predict.demos, self.statement, about, self.knn)
         return Question(predict, {"demos": demos, **inputs}, check, constraints)
 
@@ -346,7 +290,7 @@ class LabelJudge(Judge):
         """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a
         list of them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        judged = judgements_of(answer, field, labels, self.labels, self.options.states, decides(predict))
+        judged = judgements_of(answer, field, labels, self.labels, self.options.states, is_decision_model(predict))
         clean_trace(answer)
         return judged
 
@@ -361,7 +305,7 @@ class SentenceJudge(LabelJudge):
     statement = "sentences"
 
     def sentences_question(self, predict: dspy.Predict, sentences: Sequence[str], **inputs: Any) -> Question:
-        """What `predict` is asked where it labels all sentences in one call."""
+        """A question to `predict` about the labels of all sentences, in one call."""
         count = len(sentences)
         slots = {"minItems": count, "maxItems": count}
         return self.question(

@@ -14,24 +14,24 @@ RETRIEVERS: Mapping[Similarity, str] = MappingProxyType({"words": "bm25", "both"
 # the same evidence that it is from, and that of the statements that are nearly the same.
 SOURCE, DUPLICATES = "from_source", "from_twins"
 MARKS = (SOURCE, DUPLICATES)
-MOST_OF_A_SOURCE = 2  # demos of one paper or table that are shown beside each other
+MOST_OF_A_SOURCE = 2  # demos of one paper or table in one prompt
 
 
 @dataclass(frozen=True)
 class KnnConfig:
-    """Which demos a record is shown."""
+    """Which demos stand in the prompt of a record."""
 
     count: int = 0  # the nearest so many; 0: all of them
     by: Similarity = "words"  # BM25 over words, or its ranks fused with those by the built-in word vectors
-    # The groups that the statement of a demo or a record is in, where they are known: no record is shown a demo of a
-    # group of its own, which would give the answer away. That is no part of the program.
+    # The groups that the statement of a demo or a record is in, where they are known: no prompt of a record has
+    # a demo of the record's own group, which would give the answer away. That is no part of the program.
     excluded: Mapping[str, frozenset[int]] = field(default_factory=dict, compare=False, repr=False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "KnnConfig":
         return self
 
     def excludes(self, text: str) -> bool:
-        """Whether the record of a statement is shown no demo of a group of its own."""
+        """Whether demos are kept out of the prompt for the record of a statement."""
         return self.count > 0 and text in self.excluded
 
 

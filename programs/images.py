@@ -1,4 +1,4 @@
-"""Pictures of records: found below one folder, checked, read, shown to a model, and as they stand in demos.
+"""Pictures of records: below one folder, checked, read, as a model gets them, and as they stand in demos.
 
 `img_path` comes from outside. It names a file below the image root and nothing else: no path that climbs out, no link
 that leads out, no file that is not a picture, none too large to be one of a paper. What fails any of this never leaves
@@ -58,7 +58,7 @@ class Picture(NamedTuple):
 
 
 class Gallery:
-    """The pictures below one folder. `problems` has what could not be shown: record id and path -> reason.
+    """The pictures below one folder. `problems` has the reason for each that cannot be used, by record id and path.
 
     text: what reads the rows of text in a picture's file (`Reader`); drawn: for drawings that were converted to
     pictures, the picture's file by the path of the drawing.
@@ -76,7 +76,7 @@ class Gallery:
         return self  # its problems belong in one place
 
     def file(self, record: str, img_path: str) -> str | None:
-        """The absolute path of a picture that can be shown; None, and an entry in `problems`, for any other."""
+        """The absolute path of a picture that can be used; None, and an entry in `problems`, for any other."""
         try:
             path = find(self.root, img_path, self.drawn)
             decode(str(path))
@@ -86,7 +86,7 @@ class Gallery:
         return str(path)
 
     def digest(self, img_path: str) -> str | None:
-        """The SHA-256 of a picture's file; None where there is none that could be shown by its place and size."""
+        """The SHA-256 of a picture's file; None for a path or a size that is refused."""
         try:
             path = find(self.root, img_path, self.drawn)
         except BadPicture:
@@ -246,12 +246,12 @@ def render(
     record: str = "",
 ) -> Evidence:
     """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the rows of a table that is
-    given as text on lines behind it; and the pictures to be shown.
+    text on lines behind it; and the pictures for the model.
 
     form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
-    names the pictures, for a model to see. A picture that cannot be shown says so in its line and
-    stands in the gallery's `problems`, under the id of the record. Of a table whose
-    title is a caption already shown, the line says whose cells they are.
+    names the pictures, for a model to see. A picture that cannot be used says so in its line and stands in the
+    gallery's `problems`, under the id of the record. The line of a table whose title repeats a caption says whose cells
+    they are.
     Raises UserError where pictures are wanted and there is no gallery.
     """
     if form != "caption" and gallery is None and any(item.img_path for item in bundle):
@@ -259,7 +259,7 @@ def render(
     numbers: Counter[str] = Counter()
     lines: list[str] = []
     pictures: list[Picture] = []
-    captions: dict[str, str] = {}  # what a table says in place of one that was shown
+    captions: dict[str, str] = {}  # of captions in the text: what a table says in their place
     for item in bundle:
         kind = KINDS[item.type]
         numbers[kind] += 1
@@ -286,7 +286,7 @@ def _letters(text: str) -> str:
 def _show(
     record: str, item: EvidenceItem, form: Form, gallery: Gallery, lines: list[str], pictures: list[Picture]
 ) -> None:
-    """The picture of an item behind its line, in the form that is asked for."""
+    """Add the picture of an item behind its line, in its form."""
     file = gallery.file(record, item.img_path or "")
     if file is None:
         lines[-1] += f" {UNREADABLE}"

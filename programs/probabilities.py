@@ -124,7 +124,7 @@ class Judgement(NamedTuple):
     """What a model thinks of one sentence or claim.
 
     label: what it says; chances: a probability for each label of the track, in its order, summing to 1; source: where
-    they come from. Those of a single vote are only how it is counted: nobody is to be shown them (`known`).
+    they come from. Those of a single vote are only how it is counted, and for no reader (`known`).
     """
 
     label: str
@@ -147,7 +147,7 @@ def from_logprobs(content: Any, field: str, answers: Sequence[str], labels: Sequ
     """A judgement for each label of `answers`, which an answer's tokens spell after the name of its output `field`.
 
     content: the tokens of the answer with their likeliest alternatives, as OpenAI's API lists them. None where the
-    labels cannot be found in them or a number is no log-probability.
+    labels do not occur in them or a number is no log-probability.
     """
     tokens = list(content or [])
     if not all(_usable(entry) for token in tokens for entry in (token, *(token.top_logprobs or []))):
@@ -183,8 +183,8 @@ def judgements_of(
     """A judgement for each slot of an answer: from its log-probabilities where it has some, else from what it states,
     else by the vote.
 
-    answers: the labels that its output `field` holds, one a slot; states: whether it was asked to state how likely they
-    are; decided: by a decision model, whose tokens are whole labels.
+    answers: the labels that its output `field` holds, one a slot; states: whether it states a confidence in
+    them; decided: by a decision model, whose tokens are whole labels.
     """
     logprobs = answer.get("logprobs")
     judgements = from_logprobs(logprobs.content, field, answers, labels) if logprobs else None

@@ -1,7 +1,7 @@
 """A typed signature as closed questions, for an LM whose options are scored in place of being written.
 
 Such an LM gives a probability for every option of a question. An output field that is one of several labels is one
-question; a list of labels is one a slot; a list of ids is a yes-or-no question for each id that was shown (`Each` says
+question; a list of labels is one a slot; a list of ids is a yes-or-no question for each id in the prompt (`Each` says
 how it is put). The instruction of a signature may end with a section that describes the options, one a line: an
 optimizer rewrites it with the rest. Where it lost all of them, the definitions in the output field stand in.
 """
@@ -25,7 +25,7 @@ class Each:
 
 @dataclass(frozen=True)
 class Brief:
-    """What a new program asks an LM whose options are scored (`OpenLM.brief`) in place of its signature's own words: an
+    """What a new program asks an LM whose options are scored (`OpenLM.short_prompts`) for its signature's own words: an
     instruction with its section of options, of the same content."""
 
     instruction: str
@@ -68,8 +68,8 @@ def questions_of(signature: Any, constraints: Mapping[str, Mapping[str, Any]]) -
     number of the slot, of a list of ids the id, else None; `instructions`; `labels`, None for a yes-or-no question.
 
     constraints: what an answer is held to, from which come the number of a list's labels (`minItems`) and the ids that
-    a list may hold (`items`). The options are described once, in the instruction: said again for each slot they would
-    be half of what is paid for.
+    a list may hold (`items`). The options are described once, in the instruction: repeated for each slot they would be
+    half of the cost.
     """
     questions: list[dict[str, Any]] = []
     for name, field in signature.output_fields.items():
@@ -113,8 +113,8 @@ def describe_options(program: Any) -> None:
 
 
 def describe_lost_options(program: Any) -> None:
-    """Have the instructions of a program that an optimizer left describe the options as they are asked: where it lost
-    the section, by the definitions in the output fields."""
+    """Have the instructions of a program that an optimizer left describe the options: where it lost the section, by the
+    definitions in the output fields."""
     for predictor in program.predictors():
         predictor.signature = with_options(predictor.signature)
 

@@ -97,12 +97,12 @@ def tenths(having: Counter[str], papers: int) -> dict[str, str]:
 
     having: how many of the papers have a stem.
     """
-    found: dict[str, list[str]] = {}
+    shares: dict[str, list[str]] = {}
     for stem, count in sorted(having.items()):
         share = round(10 * count / papers)
         if share >= FEWEST:
-            found.setdefault(str(share), []).append(stem)
-    return {share: " ".join(stems) for share, stems in sorted(found.items(), key=lambda pair: int(pair[0]))}
+            shares.setdefault(str(share), []).append(stem)
+    return {share: " ".join(stems) for share, stems in sorted(shares.items(), key=lambda pair: int(pair[0]))}
 
 
 def by_stem(table: Mapping[str, str]) -> dict[str, int]:
@@ -122,14 +122,14 @@ def rare_words(claim: str, texts: tuple[str, ...], common: Mapping[str, int]) ->
     known = [stem for stem in dict.fromkeys(stems) if index is not None and stem in index.vocab_dict]
     if index is None or not known:
         return {BY_RARITY: np.zeros(len(texts)), SHARE: np.zeros(len(texts))}
-    told = np.column_stack([index.get_scores([stem]) for stem in known])
+    scores = np.column_stack([index.get_scores([stem]) for stem in known])
     weights = rarity(known, common)
     whole = float((rarity(dict.fromkeys(stems), common) ** 2).sum())
-    return {BY_RARITY: told @ weights, SHARE: (told > 0) @ weights**2 / whole}
+    return {BY_RARITY: scores @ weights, SHARE: (scores > 0) @ weights**2 / whole}
 
 
 def papers_having(papers: Sequence[tuple[str, ...]]) -> Counter[str]:
-    """How many of the papers, each given as its paragraphs, have a stem."""
+    """How many of the papers, each a tuple of paragraphs, have a stem."""
     return Counter(stem for paper in papers for stem in {stem for own in stemmed(paper) for stem in own})
 
 
@@ -167,7 +167,7 @@ PROSE = 300  # characters from which a paragraph can be the opening: titles, aut
 TINY = 60
 
 
-def standing(texts: tuple[str, ...]) -> dict[str, Values]:
+def position_features(texts: tuple[str, ...]) -> dict[str, Values]:
     """The features that no claim changes, by name."""
     opening = _opening(texts)
     count = len(texts)
@@ -271,24 +271,20 @@ PAPERS = 256  # whose tables are kept: many claims cite the same paper
 
 
 class _Paper(NamedTuple):
-    """What is counted of a paper, whatever the claim. A row a paragraph, or a sentence.
+    """What is counted of a paper, whatever the claim. A row a paragraph, or a sentence."""
 
-    known: column of each stem; words and pairs: which stems stand in a paragraph, in two sentences from here on; rarity
-    and sentence_rarity: log of how few paragraphs, sentences have a stem; owner: the paragraph of each sentence.
-    """
-
-    known: dict[str, int]
-    words: csc_array
-    sentences: csc_array
-    pairs: csc_array
-    rarity: Values
-    sentence_rarity: Values
+    known: dict[str, int]  # the column of each stem
+    words: csc_array  # which stems stand in a paragraph
+    sentences: csc_array  # in a sentence
+    pairs: csc_array  # in a sentence or the next one
+    rarity: Values  # log of how few paragraphs have a stem
+    sentence_rarity: Values  # of how few sentences
     norms: Values
-    owner: NDArray[np.int64]
+    owner: NDArray[np.int64]  # the paragraph of each sentence
     bigrams: list[set[tuple[str, str]]]
     numbers: list[set[str]]
     names: list[set[str]]
-    standing: dict[str, Values]
+    position: dict[str, Values]
 
 
 def measure(
@@ -298,7 +294,7 @@ def measure(
     paragraphs; those of sentences are the built-in ones, as a paper has ten times as many; common: in how many tenths
     of other papers a stem stands. Raises what `embed` raises."""
     texts = tuple(texts)
-    paper = counted(texts)
+    paper = count_paper(texts)
     lexical, sentence = bm25(claim, texts), best_sentence(claim, texts)
     near, near_sentence = dense(claim, texts, embed), _best(_sentence_cosines(claim, texts), paper.owner, len(texts))
     (stems,) = stemmed([claim])
@@ -308,7 +304,7 @@ def measure(
     in_pairs = _best(share(paper.pairs[:, ids] @ paper.rarity[ids], whole), paper.owner, len(texts))
     own = paper.sentence_rarity[ids] ** 2
     alike = _best(share(paper.sentences[:, ids] @ own, paper.norms * np.sqrt(own.sum())), paper.owner, len(texts))
-    told = len(ids) / max(len(set(stems)), 1)
+    known_share = len(ids) / max(len(set(stems)), 1)
     score = _standard(lexical)
     rare = rare_words(claim, texts, common or {})
     columns = {
@@ -331,21 +327,21 @@ def measure(
         "likeness of the best sentence in rare words": _standard(alike),
         BY_RARITY: _standard(rare[BY_RARITY]),
         SHARE: rare[SHARE],
-        "share of the claim's word pairs": _found(set(pairwise(stems)), paper.bigrams),
-        "share of the claim's numbers": _found(set(NUMBER.findall(claim)), paper.numbers),
-        "share of the claim's names": _found(set(NAME.findall(claim)), paper.names),
+        "share of the claim's word pairs": _share_in(set(pairwise(stems)), paper.bigrams),
+        "share of the claim's numbers": _share_in(set(NUMBER.findall(claim)), paper.numbers),
+        "share of the claim's names": _share_in(set(NAME.findall(claim)), paper.names),
         "BM25 of the paragraph before": np.concatenate([[0.0], score[:-1]]),
         "BM25 of the paragraph behind": np.concatenate([score[1:], [0.0]]),
-        **paper.standing,
-        "opening, where the paper has more of the claim's words": (told - 0.7) * paper.standing[OPENING],
-        "words for methods, where the claim has some too": rate(METHOD, [claim])[0] * paper.standing[METHODS],
+        **paper.position,
+        "opening, where the paper has more of the claim's words": (known_share - 0.7) * paper.position[OPENING],
+        "words for methods, where the claim has some too": rate(METHOD, [claim])[0] * paper.position[METHODS],
     }
     return np.column_stack([columns[name] for name in FEATURES])
 
 
 @lru_cache(maxsize=PAPERS)
-def counted(texts: tuple[str, ...]) -> _Paper:
-    """What is counted of a paper once, for all claims that cite it."""
+def count_paper(texts: tuple[str, ...]) -> _Paper:
+    """The counts of a paper, once for all claims that cite it."""
     stems = stemmed(texts)
     known: dict[str, int] = {}
     for own in stems:
@@ -369,7 +365,7 @@ def counted(texts: tuple[str, ...]) -> _Paper:
         [set(pairwise(own)) for own in stems],
         [set(NUMBER.findall(text)) for text in texts],
         [set(NAME.findall(text)) for text in texts],
-        standing(texts),
+        position_features(texts),
     )
 
 
@@ -405,9 +401,9 @@ def _best(of_sentences: Values, owner: NDArray[np.int64], count: int) -> Values:
     return best
 
 
-def _found(wanted: set[str] | set[tuple[str, str]], having: Sequence[set]) -> Values:  # type: ignore[type-arg]
-    """The share of what is wanted that each text has; 0 where nothing is."""
-    return np.array([len(wanted & own) for own in having]) / max(len(wanted), 1)
+def _share_in(sought: set[str] | set[tuple[str, str]], texts: Sequence[set]) -> Values:  # type: ignore[type-arg]
+    """The share of some words or pairs that each text has; 0 where there are none."""
+    return np.array([len(sought & own) for own in texts]) / max(len(sought), 1)
 
 
 def _standard(values: Values) -> Values:

@@ -33,7 +33,7 @@ PicturePath = Annotated[str | None, AfterValidator(_below_a_folder)]
 
 
 class Record(BaseModel):
-    """What the records of all tasks share. `id` is given by `read` where the file has none."""
+    """What the records of all tasks share. `read` sets `id` where the file has none."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -167,7 +167,7 @@ class Line(NamedTuple, Generic[RecordT]):
     number: int
     record: RecordT | None
     problem: str | None
-    numbered: bool = False  # the record had no id and was given one
+    numbered: bool = False  # the record had no id and got one
 
 
 def scan(
@@ -256,13 +256,13 @@ def _line(
 def explain(error: ValidationError) -> str:
     """The first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
     faults = error.errors(include_url=False)
-    said: list[str] = []
+    lines: list[str] = []
     for fault in faults[:MOST_FAULTS]:
         field, (wrong, expected) = _field(fault["loc"]), _wrong(fault)
-        again = any(one.endswith(expected) for one in said)  # the list of labels is long
-        said.append((f"{field}: {wrong}" if field else wrong) + ("" if again else expected))
-    more = len(faults) - len(said)
-    return "; ".join(said) + (f"; and {more} more in this line" if more else "")
+        again = any(one.endswith(expected) for one in lines)  # the list of labels is long
+        lines.append((f"{field}: {wrong}" if field else wrong) + ("" if again else expected))
+    more = len(faults) - len(lines)
+    return "; ".join(lines) + (f"; and {more} more in this line" if more else "")
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -22,7 +22,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
-# Single characters too: "Corvid-2" and "2.3 points" are told apart by nothing else. It is worth 2.5 points of Hit@3 on
+# Single characters too: "Corvid-2" and "2.3 points" differ in nothing else. It is worth 2.5 points of Hit@3 on
 # the sample's train and dev, and so is b = 0.75 (paragraphs are short) against 0.4.
 WORD = r"(?u)\b\w+\b"
 PAPERS = 256  # whose indices, embeddings and idle paragraphs are kept: many claims cite the same paper
@@ -133,10 +133,10 @@ SPEC = re.compile(r"([a-z0-9-]+)(?::([A-Za-z0-9][\w./-]*))?")
 
 
 class Retriever(NamedTuple):
-    """make: the matcher, given what embeds texts; embeds: whether it uses that."""
+    """A way to rank paragraphs."""
 
-    make: Callable[[Embed], Matcher]
-    embeds: bool = False
+    make: Callable[[Embed], Matcher]  # the matcher, from what embeds texts
+    embeds: bool = False  # whether it uses that
 
 
 def order(scores: Scores) -> NDArray[np.int64]:
@@ -188,7 +188,7 @@ def embedder(spec: str, embed: Embed | None = None) -> Embed:
 
 
 def embedding_model(spec: str) -> str | None:
-    """The embedding model that has to be asked for a spec; None where there is none, or it is the built-in one. Raises
+    """The embedding model that a spec needs; None where there is none, or it is the built-in one. Raises
     ValueError for what is no spec."""
     return _parsed(spec)[1]
 
@@ -217,7 +217,7 @@ CAPTION = re.compile(
     r"\s*+(?:\.\s*+)?[A-Z]?\d",
     re.IGNORECASE,
 )
-BARE = 160  # characters up to which a caption says what is shown, and nothing of what is seen
+BARE = 160  # characters up to which a caption names its subject, and states nothing about it
 # What stands below such a heading, and paragraphs that begin so without one.
 END_HEADING = re.compile(
     r"(?:\d+(?:\.\d+)*\.?\s+)?(?:references|bibliography|literature cited|funding(?: (?:statement|sources?))?"
@@ -249,8 +249,8 @@ def without_content(paragraphs: Mapping[str, str]) -> set[str]:
 
 
 def able_to_decide(keys: Sequence[str], paragraphs: Mapping[str, str]) -> list[str]:
-    """Those of some ids whose paragraphs can decide a claim; all of them where none can. A heading is shown for
-    what stands below it: to ask about it, too, would cost as much as a question about a paragraph."""
+    """Those of some ids whose paragraphs can decide a claim; all of them where none can. A heading is in the prompt
+    for what stands below it: a question about it, too, would cost as much as one about a paragraph."""
     idle = without_content(paragraphs)
     return [key for key in keys if key not in idle] or list(keys)
 
@@ -347,8 +347,8 @@ def excerpt(claim: str, text: str, most: int) -> str:
     return f"{CUT if first else ''}{kept}{CUT if last + 1 < len(parts) or len(kept) == most else ''}"
 
 
-USUAL_TOKENS = 3000  # tokens of a paper that are shown by default
-LEAST_TOKENS = 600  # tokens of a single paragraph that are shown at least
+USUAL_TOKENS = 3000  # tokens of a paper in a prompt by default
+LEAST_TOKENS = 600  # tokens of a single paragraph in a prompt at least
 
 
 class Passages(NamedTuple):
@@ -376,7 +376,7 @@ def select_passages(
 
 def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int) -> Passages:
     """The first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands under where
-    that fits too. What cannot decide a claim comes when all else is shown. Where the best one does not fit, it is shown
+    that fits too. What cannot decide a claim comes last. Where the best one does not fit, it stands
     alone, cut to the budget or `LEAST_TOKENS`, whichever is more, around what matches the claim."""
     under, idle = _headings(paragraphs), without_content(paragraphs)
     with_content = [key for key in best_first if key not in idle]
@@ -404,7 +404,7 @@ def rank(claim: str, paragraphs: Mapping[str, str], matcher: Matcher = bm25) -> 
 
 
 def paper_tokens(paragraphs: Mapping[str, str]) -> int:
-    """About how many tokens a paper takes if all of it is shown."""
+    """About how many tokens all of a paper takes."""
     return sum(_cost(key, text) for key, text in paragraphs.items())
 
 

@@ -139,7 +139,7 @@ def _broken(text: str) -> str:
     return MARKER.sub(lambda marker: f"{marker[0]} ", text)
 
 
-# Words that LaTeX's math fonts were given letter by letter: \\mathrm { B L E U }.
+# Words that stand letter by letter in LaTeX's math fonts: \\mathrm { B L E U }.
 SPACED = re.compile(r"(\\(?:mathrm|mathbf|mathit|mathsf|mathtt|text|textbf|textit|operatorname)\s*\{)([^{}]*)\}")
 LETTERS = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_])+(?!\S)")
 KEPT = str.maketrans("\n\t", "  ")
@@ -316,7 +316,7 @@ def _composed(text: str) -> str:
     return text if unicodedata.is_normalized("NFKC", text) else PIECE.sub(lambda piece: folded(piece[0]), text)
 
 
-SHORTEST = 12  # letters and digits of a quote; fewer are found by chance
+SHORTEST = 12  # letters and digits of a quote; fewer match by chance
 PAPERS = 32  # whose letters are kept: a megabyte for a long one
 
 

@@ -1,7 +1,7 @@
-"""What was found once and is to be found again: text, in one SQLite file, and read as text alone.
+"""A cache of texts in one SQLite file, which are read as text alone.
 
-Caches that pickle what they store have whoever can write to their files run whatever they like in the reader. Here all
-that is no text is not there.
+A cache that pickles its values runs the code of anybody who can write to its file. Here a value that is no text counts
+as missing.
 """
 
 import json
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aisr.programs.errors import UserError
 
-Found = TypeVar("Found")
+ValueT = TypeVar("ValueT")
 FILE = "kept.db"
 WAITING = 60.0  # seconds, for another process that writes
 
@@ -73,17 +73,17 @@ class TextStore:
         self._table = TextTable(folder)
         self._form = form
 
-    def once(self, key: str, find: Callable[[], Found]) -> Found:
-        """What is kept under a key; else what is found now, and is kept. A row that is not of the form is not kept; one
-        that cannot be written is found again next time."""
+    def once(self, key: str, compute: Callable[[], ValueT]) -> ValueT:
+        """The value of a key; where there is none of the form, `compute` makes it and it is kept, if it can be
+        written."""
         with suppress(ValidationError, sqlite3.Error):
             if (text := self._table.get(key)) is not None:
-                kept: Found = self._form.validate_json(text)
+                kept: ValueT = self._form.validate_json(text)
                 return kept
-        found = find()
+        value = compute()
         with suppress(sqlite3.Error):
-            self._table.set(key, json.dumps(self._form.dump_python(found)))
-        return found
+            self._table.set(key, json.dumps(self._form.dump_python(value)))
+        return value
 
     def __enter__(self) -> "TextStore":
         return self

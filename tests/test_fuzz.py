@@ -23,8 +23,7 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS
 from aisr.programs.track2.task import TRACK2
 from support.corpora import citation, claim
-from support.scripted import TRACKS, examples, scripted, written
-from support.scripted import said as labels_of
+from support.scripted import TRACKS, examples, labels_of, scripted, written
 
 CASES = 150
 

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from aisr.cli.options import TRACES
+from aisr.cli.compile import TRACES
 from aisr.tracking.store import open_store
 from support import scripted
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.compiled import copied
 from support.corpora import read_rows, write
-from support.loopback import Asked, Loopback, judged, serve
+from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
 from support.servers import get, ui
 from support.trap import Trap
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
 PICTURE = "![pixel](//planted.invalid/pixel.png)"  # Markdown, which would tell a stranger who reads it
-FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--no-decide")
+FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.decide=false")
 
 
 class Planted(NamedTuple):
@@ -61,7 +61,7 @@ def compiled_hostile(
     with serve() as server, pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         # Demos help this model, so the champion has some, and its prompt shows them.
-        server.reply = lambda asked: judged(asked) if asked.has_demos else flat(asked)
+        server.reply = lambda request: judged(request) if request.has_demos else flat(request)
         made = Planted(root, data, server)
         words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW]
         finished = aisr(*words, *made.lm)
@@ -76,9 +76,9 @@ def planted(compiled_hostile: Planted, tmp_path: Path, monkeypatch: pytest.Monke
     return compiled_hostile._replace(root=copied(compiled_hostile.root, tmp_path / "artifacts"))
 
 
-def flat(asked: Asked) -> str:
-    labels = ["Contradiction"] * len(json.loads(scripted.field(asked.question, "sentences") or ""))
-    return scripted.written(asked.question, {"sentence_labels": labels})
+def flat(request: HttpRequest) -> str:
+    labels = ["Contradiction"] * len(json.loads(scripted.field(request.question, "sentences") or ""))
+    return scripted.written(request.question, {"sentence_labels": labels})
 
 
 def test_code_beside_a_registered_program_is_not_run(

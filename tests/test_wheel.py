@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from support import processes
+from support.commands import sets
 from support.corpora import read_rows
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
@@ -84,7 +85,7 @@ def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves
     env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
     data = ["--task", "track2", "--data", SAMPLE / "track2"]
-    few = ["--limit-train", 8, "--limit-dev", 4, "--limit-test", 3]
+    few = sets("limits.train=8", "limits.dev=4", "limits.test=3")
     champion = ["--program", "models:/aisr-track2@champion"]
     one = tmp_path / "one.jsonl"
     one.write_text((SAMPLE / "track2" / "test.jsonl").read_text(encoding="utf-8").splitlines()[0], encoding="utf-8")
@@ -92,7 +93,8 @@ def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves
         [python, *processes.several([
             ["compile", *data, *few, "--optimizer", "labeled", "--name", "mine", *lm],
             ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
-            ["check-paper", "paper/main.tex", "--papers", "paper/papers", "--out", "review", "--max-calls", 3, *lm],
+            ["check-paper", "paper/main.tex", "--papers", "paper/papers", "--out", "review",
+             "--set", "limits.max_calls=3", *lm],
         ])[1:]],
         cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip

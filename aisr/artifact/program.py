@@ -201,5 +201,5 @@ def build_like(program: Judge, task: Task, options: Mapping[str, Any]) -> Judge:
     """A new program with the instruction that the search for `program` began with."""
     built = task.build(options)
     if any(describes_options(predictor.signature) for predictor in program.predictors()):
-        describe_options(built)  # the LM takes short prompts (`OpenLM.brief`)
+        describe_options(built)  # the LM takes short prompts (`OpenLM.short_prompts`)
     return built

@@ -7,42 +7,25 @@ from typing import Annotated
 import typer
 
 from aisr.base import redact
-from aisr.cli import compile as compile_commands
+from aisr.cli import compile as compile_command
 from aisr.cli import data, evaluate, machine, paper, predict, report
-from aisr.cli.help import Command, Group, spread, takes_a_file
 from aisr.cli.options import REFUSED
 from aisr.programs.errors import UserError
 
-app = typer.Typer(
-    cls=Group,
-    no_args_is_help=True,
-    rich_markup_mode=None,  # with panels, help takes half a second on a slow machine
-    pretty_exceptions_enable=False,
-)
-for _command in (
-    data.check,
-    data.split,
-    data.corrections,
-    compile_commands.compile_,
-    evaluate.evaluate,
-    evaluate.compare,
-    evaluate.promote,
-    predict.predict,
-    data.export,
-    evaluate.retrieval,
-    predict.vote,
-    predict.submit,
-    predict.score,
-    report.inspect,
-    report.report,
-    report.techreport,
-    report.check_text,
-    paper.check_paper,
-    paper.mcp,
-    machine.ui,
-    machine.doctor,
-):
-    app.command(_command.__name__.strip("_").replace("_", "-"), cls=Command)(takes_a_file(spread(_command)))
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
+PANELS = {
+    "Data": (data.check, data.split, data.corrections, evaluate.retrieval, data.export),
+    "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
+    "Predict": (predict.predict, predict.vote, predict.submit, predict.score),
+    "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
+    "Programs": (report.inspect, report.report, report.techreport),
+    "This machine": (machine.ui, machine.doctor),
+}
+for _panel, _commands in PANELS.items():
+    for _command in _commands:
+        _class = compile_command.CompileCommand if _command is compile_command.compile_ else None
+        app.command(_command.__name__.strip("_").replace("_", "-"), cls=_class, rich_help_panel=_panel)(_command)
 
 
 def _version(wanted: bool) -> None:
@@ -55,34 +38,36 @@ def _version(wanted: bool) -> None:
 def _options(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
-    """Judge whether AI-assisted scientific writing is faithful to its evidence (NLPCC 2026 Task 10): compile prompt
-    programs against the ranking score, version them, predict and submit."""
+    """Compile LM programs that check whether scientific statements are supported by their evidence; predict, submit,
+    check papers."""
 
 
 def main() -> None:
-    """The console script: what a user can mend ends in one line on standard error and exit code 2."""
+    """Run a command: what a user can mend ends in one line on standard error and exit code 2."""
     try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit("stopped; the same command goes on where it can")
+        code = app(sys.argv[1:] or ["--help"], prog_name="aisr", standalone_mode=False)
+        if code == INTERRUPTED:
+            print("stopped; the same command goes on where it can", file=sys.stderr)
+        sys.exit(code)
     except Exception as error:
         if not _is_for_the_user(error):
             raise
-        print(f"error: {_said(error)}", file=sys.stderr)
+        print(f"error: {_message(error)}", file=sys.stderr)
         sys.exit(REFUSED)
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return redact.printable(f"{error.filename}: {error.strerror}")
-    return redact.secrets(str(error))
+    return redact.secrets(error.format_message() if isinstance(error, typer.TyperException) else str(error))
 
 
 def _is_for_the_user(error: Exception) -> bool:
-    """Bad input, files and LM errors carry messages of their own; anything else is a fault of ours and is shown."""
+    """Whether an error carries a message for the user: bad input, files, LM errors. Anything else is a fault of ours
+    and is raised."""
     loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
     others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
-    return isinstance(error, (UserError, OSError, *others))
+    return isinstance(error, (UserError, OSError, typer.TyperException, *others))
 
 
 if __name__ == "__main__":

@@ -1,44 +1,271 @@
 """The command that compiles programs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from aisr.cli.options import (
     ARTIFACTS,
+    LM,
+    LM_PANEL,
+    OUTPUT_PANEL,
     RECORDS_FAILED,
-    TRACES,
+    SAMPLE,
+    TASK_WORDS,
+    ApiBase,
     Estimate,
-    LMSpec,
-    Reach,
-    Root,
-    Spending,
-    Traces,
-    chosen_task,
-)
-from aisr.cli.session import command_line, lm_beside, lm_config, opened_lm, prepare
-from aisr.cli.task_options import (
-    EmbeddingApiBase,
     ImageRoot,
-    ProgramOptions,
-    TaskName,
+    MaxUsd,
+    Root,
+    Settings,
+    TaskSettings,
+    check_files,
+    check_task,
+    of_field,
 )
+from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
+from aisr.cli.session import chosen_task, command_line, open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.errors import UserError
+from aisr.programs.names import TASK_NAMES
+from aisr.programs.options import suggestion
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.run import Plan, Run
+    from aisr.optimize.run import Plan as CompilePlan
+    from aisr.optimize.run import Run
+    from aisr.optimize.search import Settings as SearchSizes
     from aisr.predict.replay import ReplayedRecord
+    from aisr.programs.images import Gallery
+    from aisr.programs.task import Task
+
+SEARCH_PANEL = "Search"
+TRACES = 5  # records, failed, wrong and right ones, that MLflow shows as traces
 
 
-# --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
+class CompileCommand(TyperCommand):
+    """The command whose help also lists what plan.toml takes, and the options of a task that --task names."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help of the command, then the options of the task, or the settings of plan files."""
+        super().format_help(ctx, formatter)
+        print_tables(ctx.params.get("task"))
 
 
-def register(artifacts: Path, plan: "Plan", made: "Run", told: "list[ReplayedRecord]", traced: int) -> bool:
-    """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
+def compile_(
+    plan: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PLAN]",
+            help="A plan.toml with what the options say, such as that of an artifact; options win over it.",
+            callback=check_files,
+        ),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar=TASK_WORDS, help="The task.", callback=check_task, is_eager=True)
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
+        ),
+    ] = None,
+    task_settings: TaskSettings = None,
+    image_root: ImageRoot = None,
+    optimizer: Annotated[str | None, of_field(Search, "optimizer", metavar="NAME,…", panel=SEARCH_PANEL)] = None,
+    budget: Annotated[str | None, of_field(Search, "budget", panel=SEARCH_PANEL)] = None,
+    demos: Annotated[int | None, of_field(Search, "demos", panel=SEARCH_PANEL)] = None,
+    lm: LM = None,
+    api_base: ApiBase = None,
+    teacher_lm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="The LM that writes demos and instructions. Default: that of --lm.",
+            rich_help_panel=LM_PANEL,
+        ),
+    ] = None,
+    settings: Settings = None,
+    max_usd: MaxUsd = None,
+    estimate: Estimate = False,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the artifact. Default: that of the optimizer.", rich_help_panel=OUTPUT_PANEL),
+    ] = None,
+    track: Annotated[
+        bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=OUTPUT_PANEL)
+    ] = True,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Search for the best program by the ranking score, test it, save and register it."""
+    merged = read_plan(
+        plan,
+        settings or (),
+        uses=tuple(TABLES),
+        task={"name": task},
+        search={"optimizer": optimizer, "budget": budget, "demos": demos},
+        lm={"model": lm, "api_base": api_base},
+        teacher={"model": teacher_lm},
+        limits={"max_usd": max_usd},
+    )
+    folder = _check_folder(merged, data)
+    prepare(artifacts)
+    from aisr.artifact.program import check_name
+    from aisr.cli import display
+    from aisr.optimize.estimate import DryRun
+    from aisr.optimize.run import Callbacks, compile_program
+    from aisr.predict.prepare import find_gallery
+    from aisr.report import write as write_report
+    from aisr.tracking import store
+
+    chosen = chosen_task(str(merged.task))
+    merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
+    files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").exists()}
+    merged = replace(merged, search=_with_optimizers(merged, files["train"]))
+    name = check_name(name or str(merged.search.optimizer).replace(",", "-"))
+    ledger = open_ledger(merged.limits, None if estimate else artifacts / chosen.name / name)
+    opened = open_lm(merged.lm, ledger, needs_key=not estimate)
+    teacher = open_teacher(merged, opened, ledger, needs_key=not estimate)
+    check_written(chain_of(merged.search), teacher)
+    work = _compile_plan(chosen, merged, opened, files, name, find_gallery(image_root, files["train"], artifacts))
+    if estimate:
+        run = DryRun()
+        with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
+            silent = Callbacks(lambda stage: None, progress.judged, lambda contender: None, run.add_gold)
+            compile_program(work, run.open(opened), run.open(teacher), Path(nowhere), silent)
+        display.print_estimate(run, ledger.limits)
+        return
+    display.note(
+        f"compiling {chosen.name} on {folder} with {','.join(work.optimizers)} and {merged.lm.model} "
+        f"into {artifacts / chosen.name / work.name}/"
+    )
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(opened.ledger) as progress:
+        watcher = Callbacks(progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender)))
+        made = compile_program(work, opened, teacher, artifacts, watcher)
+        print_champion(made)
+        progress.stage("report and figures, from the response cache")
+        replayed = write_report.of_compile(work, made, opened)
+    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
+    display.say_pictures(work.gallery.problems if work.gallery else {})
+    display.say_spend(opened.ledger.spend)
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
+    logged = not track or register(artifacts, work, made, replayed)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
+    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
+
+
+def _check_folder(plan: Plan, data: Path | None) -> Path:
+    """The folder of the records. Raises UserError where the plan names no task, or there are no records, before
+    anything is made."""
+    if plan.task is None:
+        raise UserError(f"--task is missing; expected one of: {', '.join(TASK_NAMES)}")
+    if data is None and not SAMPLE.is_dir():
+        raise UserError(
+            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
+            "--data FOLDER with train.jsonl and dev.jsonl"
+        )
+    if data is not None and not data.is_dir():
+        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+    folder = data or SAMPLE / str(plan.task)
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
+    return folder
+
+
+def _with_optimizers(plan: Plan, train: Path) -> Search:
+    """[search] with the optimizers that run. Raises UserError for one that does not exist, and for `--demos 0` where
+    there is nothing else to search for."""
+    from aisr.optimize.demos import default_optimizers
+
+    search = plan.search
+    chain = chain_of(search)
+    if search.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    return replace(
+        search, optimizer=",".join(chain or default_optimizers(train, plan.limits.train, _sizes(search).demos))
+    )
+
+
+def _sizes(search: Search) -> "SearchSizes":
+    from aisr.optimize.search import settings
+
+    return settings(
+        search.budget, search.seed, demos=search.demos, demo_tokens=search.demo_tokens, candidates=search.candidates
+    )
+
+
+def chain_of(search: Search) -> list[str]:
+    """The optimizers that --optimizer names, in turn. Raises UserError for one that does not exist."""
+    from aisr.optimize.optimizers import OPTIMIZERS
+
+    chain = [step.strip() for step in search.optimizer.split(",")] if search.optimizer else []
+    for step in chain:
+        if step not in OPTIMIZERS:
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, or several joined by commas"
+            raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
+    return chain
+
+
+def _compile_plan(
+    task: "Task", plan: Plan, lm: "OpenLM", files: dict[str, Path], name: str, gallery: "Gallery | None"
+) -> "CompilePlan":
+    """What to compile: the plan, with what depends on the LM and on the records."""
+    from aisr.cli import display
+    from aisr.corrections.labelled import RECORDS as CORRECTIONS
+    from aisr.optimize.examples import read_corrected
+    from aisr.optimize.run import Plan as CompilePlan
+    from aisr.predict.prepare import evidence_form, states_for
+
+    limits = plan.limits
+    corrections = files["train"].with_name(CORRECTIONS)
+    added = read_corrected(task, corrections, files) if corrections.exists() else None
+    if added:
+        display.note(str(added))
+    options = dict(plan.options)
+    if "states" in task.judge.Options.names() and "states" not in options and states_for(lm):
+        options["states"] = True
+    if "evidence" in options:
+        options["evidence"] = evidence_form(options["evidence"], lm)
+    return CompilePlan(
+        task=task,
+        name=name,
+        optimizers=chain_of(plan.search),
+        settings=_sizes(plan.search),
+        options=options,
+        data=files,
+        limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
+        decide=plan.search.decide,
+        corrected=added,
+        command=command_line(),
+        gallery=gallery,
+        text=plan_text(replace(plan, options=options)),
+    )
+
+
+def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
+    """Raises UserError where an optimizer has instructions written and the teacher writes none."""
+    from aisr.optimize.optimizers import WRITTEN_BY_LM
+
+    writing = [step for step in chain if step in WRITTEN_BY_LM]
+    if teacher.is_decision_model and writing:
+        raise UserError(
+            f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
+            "PROVIDER/MODEL"
+        )
+
+
+# --- Logging a finished compile to MLflow and registering its champion.
+
+
+def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[ReplayedRecord]") -> bool:
+    """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
@@ -47,9 +274,9 @@ def register(artifacts: Path, plan: "Plan", made: "Run", told: "list[ReplayedRec
     from aisr.tracking.store import NoStore, reason
 
     try:
-        tracked = runs.track(artifacts, made)
-        named = runs.said(artifacts, tracked.run_id)
-        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
+        tracked = runs.log_compile(artifacts, made)
+        named = runs.describe_run(artifacts, tracked.run_id)
+        if shown := traces.log_traces(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
             note(shown)
     except (MlflowException, NoStore, OSError) as error:
         complain(
@@ -65,218 +292,7 @@ def register(artifacts: Path, plan: "Plan", made: "Run", told: "list[ReplayedRec
     return True
 
 
-# --- The options of `aisr compile` that steer the search: optimizer, its teacher, how thorough it is.
-
-Optimizer = Annotated[
-    str | None,
-    typer.Option(
-        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: knn "
-        "where train has 200 records, else random-search."
-    ),
-]
-ArtifactName = Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")]
-TeacherLM = Annotated[
-    str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
-]
-TeacherApiBase = Annotated[
-    str | None,
-    typer.Option(
-        help="Address of an OpenAI-compatible server for --teacher-lm; `provider`: whom the model string names, "
-        "which has to be said where --api-base is given."
-    ),
-]
-TeacherPrice = Annotated[str | None, typer.Option(help="--price of --teacher-lm.")]
-Budget = Annotated[
-    str,
-    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`."),
-]
-Demos = Annotated[int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")]
-DemoTokens = Annotated[
-    int | None,
-    typer.Option(min=1, help="Most tokens, about, of all demos. By budget: 3000, 3000 or 6000."),
-]
-Candidates = Annotated[
-    int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
-]
-
-
-def chain_of(optimizer: str) -> list[str]:
-    """The optimizers that --optimizer names, in turn. Raises UserError for one that there is not."""
-    from aisr.optimize.optimizers import OPTIMIZERS
-
-    chain = [step.strip() for step in optimizer.split(",")]
-    for step in chain:
-        if step not in OPTIMIZERS:
-            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
-    return chain
-
-
-def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
-    """Raises UserError where an optimizer has instructions written and the teacher writes none."""
-    from aisr.optimize.optimizers import WRITTEN_BY_LM
-
-    writing = [step for step in chain if step in WRITTEN_BY_LM]
-    if teacher.decides and writing:
-        raise UserError(
-            f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
-            "PROVIDER/MODEL"
-        )
-
-
-SAMPLE = Path("data/sample")
-
-
-def compile_(
-    *,
-    task: TaskName,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
-        ),
-    ] = None,
-    optimizer: Optimizer = None,
-    name: ArtifactName = None,
-    lm: LMSpec = "embedded",
-    reach: Reach,
-    teacher_lm: TeacherLM = None,
-    teacher_api_base: TeacherApiBase = None,
-    teacher_price: TeacherPrice = None,
-    budget: Budget = "medium",
-    demos: Demos = None,
-    demo_tokens: DemoTokens = None,
-    candidates: Candidates = None,
-    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
-    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
-    states: Annotated[
-        bool | None,
-        typer.Option(
-            help="Whether the LM states how likely each label is. Default: where it gives no log-probabilities, or may "
-            "give none."
-        ),
-    ] = None,
-    built: ProgramOptions,
-    image_root: ImageRoot = None,
-    embedding_api_base: EmbeddingApiBase = None,
-    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
-    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
-    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
-    spending: Spending,
-    estimate: Estimate = False,
-    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
-    traces: Traces = TRACES,
-    artifacts: Root = ARTIFACTS,
-) -> None:
-    """Compile a program against the ranking score; save the champion and register it."""
-    _check_folder(task, data)
-    prepare(artifacts)
-    from aisr.artifact.program import check_name
-    from aisr.cli import display
-    from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.demos import default_optimizers
-    from aisr.optimize.estimate import DryRun
-    from aisr.optimize.examples import read_corrected
-    from aisr.optimize.run import Callbacks, Plan, compile_program
-    from aisr.optimize.search import settings
-    from aisr.predict.prepare import evidence_form, find_gallery, states_for
-    from aisr.report import write as write_report
-    from aisr.tracking import store
-
-    chosen = chosen_task(task)
-    chain = chain_of(optimizer) if optimizer else []
-    sizes: dict[str, Any] = {
-        "demos": demos,
-        "demo_tokens": demo_tokens,
-        "candidates": candidates,
-    }
-    if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
-        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    folder = data or SAMPLE / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
-    searched = settings(budget, seed, **sizes)
-    usual = chain or default_optimizers(files["train"], limit_train, searched.demos)
-    name = check_name(name or "-".join(usual))
-    ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
-    config = lm_config(lm, reach, embedding_api_base=embedding_api_base, **spending.prices())
-    opened = opened_lm(config, ledger, needs_key=not estimate)
-    if teacher_lm:
-        beside = lm_beside(config, "teacher", teacher_lm, teacher_api_base, teacher_price)
-        teacher = opened_lm(beside, ledger, needs_key=not estimate)
-    elif teacher_api_base or teacher_price:
-        raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
-    else:
-        teacher = opened
-    check_written(chain, teacher)
-    chain = usual
-    if not files["test"].exists():
-        del files["test"]
-    corrections = folder / CORRECTIONS
-    learnt = read_corrected(chosen, corrections, files) if corrections.exists() else None
-    if learnt:
-        display.note(str(learnt))
-    if states is None and "states" in chosen.judge.Options.names():
-        states = states_for(opened) or None
-    given = built.said() | {"states": states}
-    options = {key: value for key, value in given.items() if value is not None}
-    if built.evidence:
-        options["evidence"] = evidence_form(built.evidence, opened)
-    plan = Plan(
-        task=chosen,
-        name=name,
-        optimizers=chain,
-        settings=searched,
-        options=options,
-        data=files,
-        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
-        decide=decide,
-        corrected=learnt,
-        command=command_line(),
-        gallery=find_gallery(image_root, files["train"], artifacts),
-    )
-    if estimate:
-        run = DryRun()
-        with TemporaryDirectory() as nowhere, display.live(run.ledger) as shown:
-            silent = Callbacks(lambda stage: None, shown.judged, lambda contender: None, run.add_gold)
-            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
-        display.print_estimate(run, ledger.limits)
-        return
-    display.note(
-        f"compiling {chosen.name} on {folder} with {','.join(chain)} and {lm} "
-        f"into {artifacts / chosen.name / plan.name}/"
-    )
-    if track:
-        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.live(opened.ledger) as shown:
-        watcher = Callbacks(
-            shown.stage,
-            shown.judged,
-            lambda contender: shown.say(contender_line(contender)),
-        )
-        made = compile_program(plan, opened, teacher, artifacts, watcher)
-        say_champion(made)
-        shown.stage("report and figures, from the response cache")
-        told = write_report.of_compile(plan, made, opened)
-    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
-    display.say_pictures(plan.gallery.problems if plan.gallery else {})
-    display.say_spend(opened.ledger.spend)
-    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
-    logged = not track or register(artifacts, plan, made, told, traces)
-    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
-
-
-def _check_folder(task: str, data: Path | None) -> None:
-    """Raises UserError where the records cannot be there, before anything is made."""
-    if data is None and not SAMPLE.is_dir():
-        raise UserError(
-            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
-            "--data FOLDER with train.jsonl and dev.jsonl"
-        )
-    if data is not None and not data.is_dir():
-        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-    for name in ("train.jsonl", "dev.jsonl"):
-        if not (file := (data or SAMPLE / task) / name).is_file():
-            raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")
+# --- What a compile prints of its candidates and its champion.
 
 
 def contender_line(contender: Any) -> str:
@@ -286,7 +302,7 @@ def contender_line(contender: Any) -> str:
     return f"    {contender.name}: {contender.dev.interval} on {seen}{price}"
 
 
-def say_champion(made: Any) -> None:
+def print_champion(made: Any) -> None:
     """What a compile found."""
     from aisr.base.files import percent
     from aisr.cli.display import note, say_failures
@@ -310,7 +326,7 @@ def say_champion(made: Any) -> None:
     baseline = made.choice.contenders[0].name
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
-        say_decision(made.fitted.report)
+        print_decision(made.fitted.report)
     if made.manifest.names_none is not None:
         note(f"  no evidence is named with: {', '.join(made.manifest.names_none) or '(no label)'}")
     if made.choice.unscored:
@@ -327,15 +343,15 @@ def say_champion(made: Any) -> None:
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
         else:
-            told = in_words(made.test.gain, len(made.test.champion.scores), baseline)
-            note(f"  difference from {baseline} on test: {made.test.gain}: {told}")
+            summary = in_words(made.test.gain, len(made.test.champion.scores), baseline)
+            note(f"  difference from {baseline} on test: {made.test.gain}: {summary}")
             for remark in made.test.baseline.score.remarks:
                 note(f"    {baseline}: {remark}")
     elif "test" in made.manifest.data:
         note("  on the held-out test split: not scored, the budget was spent before")
 
 
-def say_decision(report: dict[str, Any]) -> None:
+def print_decision(report: dict[str, Any]) -> None:
     """What became of the decision layer."""
     from aisr.base.files import percent
     from aisr.cli.display import note

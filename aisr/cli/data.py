@@ -1,15 +1,28 @@
-"""The commands that read and write record files: check, split, corrections, export. They need no language model."""
+"""The commands that read and write record files: check, split, corrections, export. None of them asks an LM."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.cli.options import ARTIFACTS, REFUSED, Jsonl, Root, Schema, chosen_task, known_task, there
-from aisr.cli.session import load, prepare
-from aisr.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, ShapeLike, TaskName, Unit
+from aisr.cli.options import (
+    ARTIFACTS,
+    REFUSED,
+    TASK_WORDS,
+    ImageRoot,
+    Jsonl,
+    Root,
+    Settings,
+    TaskName,
+    TaskSettings,
+    check_files,
+    check_task,
+)
+from aisr.cli.plan import read_plan, task_options
+from aisr.cli.session import chosen_task, load, prepare
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,12 +38,11 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=there)],
+    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=check_files)],
     task: TaskName,
-    limit: Annotated[int, typer.Option(min=1, help="How many bad lines to list.")] = 20,
     image_root: ImageRoot = None,
 ) -> None:
-    """Check every line of a record file, and the pictures that it names; list what is wrong."""
+    """List the wrong lines of a record file, and pictures that are missing."""
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
@@ -52,8 +64,7 @@ def check(
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
-            if bad <= limit:
-                note(str(line.problem))
+            note(str(line.problem))
             continue
         records += 1
         rows.append(fingerprint(chosen, line.record))
@@ -65,13 +76,11 @@ def check(
             labels["(withheld)"] += 1
         else:
             labels.update(chosen.judgements.said(gold) if chosen.judgements else [chosen.stratum(gold) or "(labelled)"])
-    if bad > limit:
-        note(f"… and {bad - limit} more (--limit {bad} lists them)")
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
     if rows:
-        _say_shared(all_keys(rows))
+        _print_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
     if bad and chosen.converter:
@@ -82,19 +91,28 @@ def check(
 
 
 def split(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=there)],
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=check_files)],
     task: TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(help="train:dev:test, in whole parts.")] = "3:1:1",
     folds: Annotated[int | None, typer.Option(min=2, help="Instead: that many folders for cross-validation.")] = None,
-    shape_like: ShapeLike = None,
+    shape_like: Annotated[
+        Path | None,
+        typer.Option(
+            help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file.",
+            callback=check_files,
+        ),
+    ] = None,
     error_share: Annotated[
         float,
         typer.Option(help="With --shape-like: share of paragraphs with an error. The test phases have about .82."),
     ] = 0.82,
     seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 0,
 ) -> None:
-    """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
+    """Split labelled records into train, dev and test that share nothing.
+
+    No claim, picture, paper or evidence, nor one much like it, is on two sides.
+    """
     from aisr.cli.display import note
     from aisr.optimize import split as splits
     from aisr.programs.records import read
@@ -104,25 +122,25 @@ def split(
     if shape_like and sentences is None:
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
-    found = splits.survey(chosen, file)
+    survey = splits.survey(chosen, file)
     if folds:
-        made = {f"fold-{k}": s for k, s in enumerate(splits.split_folds(found.strata, found.keys, folds, seed), 1)}
+        made = {f"fold-{k}": s for k, s in enumerate(splits.split_folds(survey.strata, survey.keys, folds, seed), 1)}
     else:
-        made = {"": splits.split(chosen, found.strata, found.keys, splits.Parts.parse(parts), seed)}
-    _say_leak(found, next(iter(made.values())), seed)
+        made = {"": splits.split(chosen, survey.strata, survey.keys, splits.Parts.parse(parts), seed)}
+    _print_leak(survey, next(iter(made.values())), seed)
     whole = made
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
         made = {
-            name: splits.resample_split(sides, found, chosen.labelled.neutral, like, seed)
+            name: splits.resample_split(sides, survey, chosen.labelled.neutral, like, seed)
             for name, sides in made.items()
         }
     for name, sides in made.items():
-        for side, count in splits.write_split(sides, found, file, out / name).items():
+        for side, count in splits.write_split(sides, survey, file, out / name).items():
             before = len(getattr(whole[name], side))
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
-            faulty = _faulty(chosen, found, getattr(sides, side))
+            faulty = _count_faulty(chosen, survey, getattr(sides, side))
             note(f"  {out / name / side}.jsonl: {count} records{faulty}{less}")
 
 
@@ -144,50 +162,50 @@ def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
 def _fields(file: Path) -> set[str]:
     try:
         with file.open("rb") as lines:
-            found = json.loads(next(filter(bytes.strip, lines), b""))
+            first = json.loads(next(filter(bytes.strip, lines), b""))
     except (ValueError, RecursionError):
-        return set()  # no JSON Lines at all; which line is wrong was said already
-    return set(found) if isinstance(found, dict) else set()
+        return set()  # no JSON Lines at all; the check of its lines names the wrong one
+    return set(first) if isinstance(first, dict) else set()
 
 
 def _names(record: "type[BaseModel]") -> set[str]:
     """The names that a record's fields may go by in a file."""
     from pydantic import AliasChoices
 
-    found = set()
+    names: set[str] = set()
     for name, field in record.model_fields.items():
         alias = field.validation_alias
-        names = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
-        found |= {one for one in names if isinstance(one, str)}
-    return found
+        aliases: list[Any] = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
+        names |= {one for one in aliases if isinstance(one, str)}
+    return names
 
 
-def _faulty(task: "Task", found: "Survey", rows: "list[int]") -> str:
+def _count_faulty(task: "Task", survey: "Survey", rows: "list[int]") -> str:
     """How many records have a fault, in words; nothing for a task without labels."""
     if task.judgements is None:
         return ""
     neutral = task.judgements.neutral
-    return f", {sum(found.strata[row] != neutral for row in rows)} of them not all {neutral}"
+    return f", {sum(survey.strata[row] != neutral for row in rows)} of them not all {neutral}"
 
 
-def _say_shared(keys: "list[set[str]]") -> None:
-    """What records have in common."""
+def _print_shared(keys: "list[set[str]]") -> None:
+    """Print what records have in common."""
     from aisr.cli.display import note
     from aisr.optimize.leakage import groups, shared
 
     note(f"  {len(keys)} records in {len(set(groups(keys)))} groups; what they share with another: {shared(keys)}")
 
 
-def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
-    """What a plain random split of the same sizes would have leaked."""
+def _print_leak(survey: "Survey", made: "Split", seed: int) -> None:
+    """Print what a plain random split of the same sizes would have leaked."""
     import random
 
     from aisr.cli.display import note
     from aisr.optimize.leakage import leak
 
-    plain = leak(found.keys, random.Random(seed).sample(range(len(found.keys)), len(made.train)))
-    _say_shared(found.keys)
-    note(f"  a plain random split would share with train: {plain}; this one: {leak(found.keys, made.train)}")
+    plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(made.train)))
+    _print_shared(survey.keys)
+    note(f"  a plain random split would share with train: {plain}; this one: {leak(survey.keys, made.train)}")
 
 
 MOST = 20  # lines of a kind that are listed
@@ -196,10 +214,11 @@ MOST = 20  # lines of a kind that are listed
 def corrections(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE", help="What pages downloaded as corrections."),
+        typer.Argument(metavar="FILE...", help="Files of corrections, as pages download them."),
     ],
     task: Annotated[
-        str | None, typer.Option(help="Of which task to make labelled records.", callback=known_task)
+        str | None,
+        typer.Option(metavar=TASK_WORDS, help="Task to make labelled records of.", callback=check_task),
     ] = None,
     out: Annotated[
         Path | None,
@@ -208,21 +227,23 @@ def corrections(
     data: Annotated[
         list[Path] | None,
         typer.Option(
-            help="The record file that a corrected report is about, where its corrections look up their records; "
-            "repeatable.",
-            callback=there,
+            help="Record file of a corrected report, in which corrections look up their records; repeatable.",
+            callback=check_files,
         ),
     ] = None,
     draft: Annotated[
         Path | None,
-        typer.Option(help="The paper whose dismissed flags `aisr check-paper` is to pass over from now on."),
+        typer.Option(help="Paper whose dismissed flags `aisr check-paper` passes over from now on."),
     ] = None,
     majority: Annotated[
         bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
     ] = False,
 ) -> None:
-    """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
-    out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
+    """Make labelled records of what people corrected on a page.
+
+    Each label has who and when beside it. Statements on which people differ are listed and left out. Nothing is
+    overwritten. With --draft, the paper remembers which flags were dismissed.
+    """
     from aisr.corrections.corrections import read_corrections
 
     if (task is None) != (out is None) or (task is None and draft is None):
@@ -285,7 +306,7 @@ def _labels(
     from aisr.optimize.examples import read_corrected
 
     made = label_records(task, corrections, known, majority)
-    _say(made)
+    _print_left_out(made)
     if not made.records:
         raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
     _write(out, made.files())
@@ -300,8 +321,8 @@ def _labels(
         note(str(read_corrected(task, out / RECORDS, splits)))
 
 
-def _say(made: "LabelledRecords") -> None:
-    """What was left out, and why."""
+def _print_left_out(made: "LabelledRecords") -> None:
+    """Print what was left out, and why."""
     from aisr.cli.display import note
 
     for task, count in made.other_tasks.items():
@@ -343,35 +364,32 @@ def export(
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
     ] = None,
-    unit: Unit = None,
-    context_tokens: ContextTokens = None,
-    schema: Schema = True,
+    task_settings: TaskSettings = None,
+    settings: Settings = None,
     image_root: ImageRoot = None,
-    embedding_api_base: EmbeddingApiBase = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Write labelled records as chat-format training examples, for a provider that tunes models."""
+    """Write labelled records as chats, for a provider that fine-tunes models."""
     if out.exists():
         raise UserError(f"{out} is there already; choose another --out or remove it")
+    lm = read_plan(settings=settings or ()).lm
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.lm.adapters import adapter_for
-    from aisr.lm.config import LMConfig
+    from aisr.lm.client import adapter_for
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)
-    given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}
-    if program and given:
-        raise UserError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
-    student = load(chosen, program, artifacts).program if program else chosen.build(given)
+    options = task_options(chosen, {}, task_settings or ())
+    if program and options:
+        raise UserError(f"--program brings its own options; leave out -T {next(iter(options))}")
+    student = load(program, artifacts, chosen).program if program else chosen.build(options)
     attach_embeddings(
-        attach_gallery(student, find_gallery(image_root, data, artifacts)),
-        Embeddings(LMConfig(embedding_api_base=embedding_api_base)),
+        attach_gallery(student, find_gallery(image_root, data, artifacts)), Embeddings(replace(lm, api_base=None))
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
     count = write_conversations(
-        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(schema))
+        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(lm.schema))
     )
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

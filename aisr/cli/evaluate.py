@@ -4,36 +4,38 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.cli.compile import TRACES
 from aisr.cli.options import (
     ARTIFACTS,
+    LM,
     RECORDS_FAILED,
-    TRACES,
+    ApiBase,
+    ImageRoot,
     Jsonl,
     Limit,
-    LMSpec,
     ProgramName,
-    Reach,
     Root,
-    Traces,
-    chosen_task,
-    there,
+    Settings,
+    TaskName,
+    Track,
+    check_files,
+    check_task,
 )
+from aisr.cli.plan import read_plan
 from aisr.cli.session import (
+    chosen_task,
     command_line,
-    compiled_of,
-    lm_config,
     load,
-    load_two,
-    opened_lm,
+    open_lm,
     prepare,
     warn_of_another_lm,
 )
-from aisr.cli.task_options import SEARCHING, EmbeddingApiBase, ImageRoot, SearchingTask, TaskName
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -43,23 +45,22 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    *,
     task: TaskName,
     program: ProgramName,
     data: Jsonl,
-    lm: LMSpec = "embedded",
-    reach: Reach,
-    embedding_api_base: EmbeddingApiBase = None,
     limit: Limit = None,
+    lm: LM = None,
+    api_base: ApiBase = None,
+    settings: Settings = None,
     output: Annotated[
         Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
     ] = None,
     image_root: ImageRoot = None,
-    track: Annotated[bool, typer.Option(help="Log the evaluation to MLflow.")] = True,
-    traces: Traces = TRACES,
+    track: Track = True,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Score a compiled program on labelled records, with a 95 % interval."""
+    """Score a program on labelled records, with a 95 % interval."""
+    plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.examples import read_labeled
@@ -69,8 +70,8 @@ def evaluate(
     from aisr.tracking import store
 
     chosen = chosen_task(task)
-    loaded = load(chosen, program, artifacts)
-    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
+    loaded = load(program, artifacts, chosen)
+    opened = open_lm(plan.lm)
     check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
@@ -80,31 +81,30 @@ def evaluate(
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
-    display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
-    with display.live(opened.ledger) as shown:
-        told = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
+    display.note(f"evaluating {program} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
+    with display.live(opened.ledger) as progress:
+        replayed = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
         seconds = time.monotonic() - began
-        found = score_outcomes(chosen, records, [one.outcome for one in told])
-    display.score_table(chosen.parts, found.report())
-    display.say_confidence(found.confidences)
-    display.say_failures(found.failures)
+        scored = score_outcomes(chosen, records, [one.outcome for one in replayed])
+    display.score_table(chosen.parts, scored.report())
+    display.say_confidence(scored.confidences)
+    display.say_failures(scored.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, len(records))
-    done = Evaluation(loaded, program, data, opened, found, seconds, command_line())
-    logged = _leave(done, told, output, artifacts if track else None, gallery, traces)
-    raise typer.Exit(RECORDS_FAILED if found.failures or not logged else 0)
+    done = Evaluation(loaded, program, data, opened, scored, seconds, command_line())
+    logged = _save(done, replayed, output, artifacts if track else None, gallery)
+    raise typer.Exit(RECORDS_FAILED if scored.failures or not logged else 0)
 
 
-def _leave(
+def _save(
     done: "Evaluation",
-    told: "list[ReplayedRecord]",
+    replayed: "list[ReplayedRecord]",
     output: Path | None,
     store: Path | None,
     gallery: "Gallery | None",
-    traced: int,
 ) -> bool:
-    """Write an evaluation where --output says, and log it to the MLflow store below an artifacts folder; whether what
-    was wanted could be done."""
+    """Write an evaluation to --output, and log it to the MLflow store below an artifacts folder; whether the store took
+    it."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
     from aisr.report import write as write_report
@@ -115,13 +115,13 @@ def _leave(
     with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
         if output:
             write_whole(output, as_json(done.report()))
-        write_report.of_evaluation(done, told, Path(place), gallery)
+        write_report.of_evaluation(done, replayed, Path(place), gallery)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
-        return store is None or _log(done, Path(place), store, told, traced)
+        return store is None or _log(done, Path(place), store, replayed)
 
 
-def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedRecord]", traced: int) -> bool:
+def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[ReplayedRecord]") -> bool:
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
@@ -129,9 +129,9 @@ def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedReco
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = runs.track_evaluation(store, done, folder)
-        named = runs.said(store, run)
-        if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
+        run = runs.log_evaluation(store, done, folder)
+        named = runs.describe_run(store, run)
+        if shown := traces.log_traces(store, run, done.loaded.task, replayed, TRACES, seed=0):
             note(shown)
     except (MlflowException, NoStore, OSError) as error:
         complain(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")
@@ -141,8 +141,6 @@ def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedReco
 
 
 def compare(
-    *,
-    task: TaskName,
     first: Annotated[
         str,
         typer.Argument(
@@ -150,17 +148,20 @@ def compare(
         ),
     ],
     second: Annotated[str, typer.Argument(help="The program to compare with it.")],
+    task: TaskName,
     data: Jsonl,
-    lm: LMSpec = "embedded",
-    reach: Reach,
-    embedding_api_base: EmbeddingApiBase = None,
-    limit: Limit = None,
     image_root: ImageRoot = None,
+    limit: Limit = None,
+    lm: LM = None,
+    api_base: ApiBase = None,
+    settings: Settings = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Score two compiled programs on the same labelled records, with the paired difference and its 95 % interval."""
+    """Score two programs on the same labelled records: the paired difference, with its 95 % interval."""
+    plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     names = (first, second)
-    prepare(artifacts, *compiled_of(names))
+    prepare(artifacts, *_compiled(names))
+    from aisr.artifact.program import uncompiled
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
     from aisr.optimize.examples import examples, read_labeled
@@ -168,26 +169,37 @@ def compare(
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
     chosen = chosen_task(task)
-    programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
-    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
+    compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
+    opened = open_lm(plan.lm)
     gallery = find_gallery(image_root, data, artifacts)
-    found = []
-    for name, loaded in programs:
+    results = []
+    for name in names:
+        loaded = compiled[name] if name in compiled else uncompiled(*compiled.values())
         warn_of_another_lm(loaded.program, opened)
         check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(read_labeled(chosen, program, data, limit))
-        display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
-        with display.live(opened.ledger) as shown:
-            found.append(score_program(chosen, program, records, opened, shown.judged))
-        display.note(f"  {found[-1].interval}")
-        display.say_failures(found[-1].failures)
-    gain = found[1].gain(found[0])
-    told = in_words(gain, len(found[0].scores), first)
-    display.note(f"difference, record by record: {gain}; {second}: {told}")
+        display.note(f"evaluating {name} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
+        with display.live(opened.ledger) as progress:
+            results.append(score_program(chosen, program, records, opened, progress.judged))
+        display.note(f"  {results[-1].interval}")
+        display.say_failures(results[-1].failures)
+    gain = results[1].gain(results[0])
+    summary = in_words(gain, len(results[0].scores), first)
+    display.note(f"difference, record by record: {gain}; {second}: {summary}")
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend)
-    raise typer.Exit(RECORDS_FAILED if any(one.failures for one in found) else 0)
+    raise typer.Exit(RECORDS_FAILED if any(one.failures for one in results) else 0)
+
+
+def _compiled(names: tuple[str, str]) -> list[str]:
+    """The compiled ones among two programs. Raises UserError where there is none."""
+    from aisr.artifact.folder import UNCOMPILED
+
+    compiled = [name for name in names if name != UNCOMPILED]
+    if not compiled:
+        raise UserError(f"{' '.join(names)}: name a compiled program beside it; {UNCOMPILED} is what that was before")
+    return compiled
 
 
 def promote(
@@ -197,7 +209,7 @@ def promote(
     ] = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Make a registered version the champion. Refuses one that is no better on the same test split."""
+    """Make a registered version the champion; refuse one that is no better on the same test split."""
     from aisr.tracking.store import MODEL_SCHEME
 
     name, slash, number = version.removeprefix(MODEL_SCHEME).partition("/")
@@ -213,19 +225,22 @@ def promote(
     except registry.NotPromoted as error:
         raise UserError(f"{error}. --anyway promotes it all the same") from error
     same = before is not None and before.version == number
-    said = ", as it was" if same else f"; it was {before}" if before else ""
-    note(f"models:/{name}@{registry.ALIAS} is version {number}" + said)
+    change = ", as it was" if same else f"; it was {before}" if before else ""
+    note(f"models:/{name}@{registry.ALIAS} is version {number}" + change)
 
 
 FITTED = "fitted"
-WEIGHTS = 5  # of a fitted ranker that are shown, the heaviest
+WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 
 def retrieval(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=there)],
-    task: SearchingTask = SEARCHING,
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=check_files)],
+    task: Annotated[str, typer.Option(help="A task that retrieves paragraphs.", callback=check_task)] = "track2",
     retrievers: Annotated[
-        str, typer.Option(help="Which to score, joined by commas; those that embed may take a model, hybrid:MODEL.")
+        str,
+        typer.Option(
+            metavar="NAME,…", help="Which to score; those that embed may take an embedding model, as in hybrid:MODEL."
+        ),
     ] = "bm25,dense,hybrid",
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose own retrieval to score as well.")
@@ -234,37 +249,36 @@ def retrieval(
         Path | None,
         typer.Option(
             help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated.",
-            callback=there,
+            callback=check_files,
         ),
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
-    min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    embedding_api_base: EmbeddingApiBase = None,
+    settings: Settings = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Score how well paragraphs are ranked for claims, against the gold evidence of labelled records."""
+    """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
+    lm = read_plan(settings=settings or ()).lm
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
-    from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
     from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
 
     chosen = chosen_task(task)
-    records = claims_with_evidence(chosen, file, min_paragraphs, limit)
-    embeddings = Embeddings(LMConfig(embedding_api_base=embedding_api_base))
+    records = claims_with_evidence(chosen, file, limit)
+    embeddings = Embeddings(replace(lm, api_base=None))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
     }
     if program:
-        rankers[program] = _of_program(attach_embeddings(load(chosen, program, artifacts).program, embeddings))
+        rankers[program] = _of_program(attach_embeddings(load(program, artifacts, chosen).program, embeddings))
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
-    found = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    scores = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
     display.table(
         "gold evidence among the first k, and within the token budget",
         ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
@@ -277,11 +291,11 @@ def retrieval(
                 f"{percent(row.tokens)} %",
                 f"{row.milliseconds:.1f}",
             ]
-            for row in found
+            for row in scores
         ],
     )
     if fit is not None:
-        _say_gain(found, records)
+        _print_gain(scores, records)
     if embeddings.ledger.spend.requested:
         display.say_spend(embeddings.ledger.spend, len(records))
 
@@ -295,28 +309,28 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.programs.records import read
     from aisr.programs.retrieval import bm25, built_in
 
-    given = gold_claims(task, list(read(train, task.record, task.name)))
-    made = fit_ranker(given, bm25, built_in, seed=0)
-    display.note(f"fitted on {len(given.claims)} claims with evidence, in {len(set(given.group))} groups")
+    claims = gold_claims(task, list(read(train, task.record, task.name)))
+    made = fit_ranker(claims, bm25, built_in, seed=0)
+    display.note(f"fitted on {len(claims.claims)} claims with evidence, in {len(set(claims.group))} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
         unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
-    papers = {tuple(one.paragraphs.values()) for one in given.claims}
+    papers = {tuple(one.paragraphs.values()) for one in claims.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)
     if known:
         display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
     return matcher_ranker(made.ranker.matcher())
 
 
-def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
-    """What the fitted ranker gains over each other one."""
+def _print_gain(scores: Sequence[Any], records: Sequence[Any]) -> None:
+    """Print what the fitted ranker gains over each other one."""
     from aisr.cli import display
     from aisr.predict.evaluate import retrieval_gains
 
-    fitted = next(row for row in found if row.name == FITTED)
-    others = {row.name: retrieval_gains(fitted, row, records) for row in found if row is not fitted}
+    fitted = next(row for row in scores if row.name == FITTED)
+    others = {row.name: retrieval_gains(fitted, row, records) for row in scores if row is not fitted}
     display.table(
         "gain of the fitted ranker, in points, with 95 % intervals over papers",
         ["over", *next(iter(others.values()))],
@@ -325,4 +339,4 @@ def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
 
 
 def _of_program(program: Any) -> Any:
-    return lambda given: program.rank_paragraphs(given.claim, given.paragraphs)
+    return lambda one: program.rank_paragraphs(one.claim, one.paragraphs)

@@ -14,8 +14,9 @@ import typer
 
 from aisr.base import redact
 from aisr.base.files import cache_folder
-from aisr.cli.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Root
-from aisr.cli.session import opened_lm, prepare
+from aisr.cli.options import ARTIFACTS, LM, RECORDS_FAILED, ApiBase, Root
+from aisr.cli.plan import read_plan
+from aisr.cli.session import open_lm, prepare
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Open the MLflow UI on the store of the compiles, on this machine only."""
+    """Open the MLflow UI, on this machine only."""
     from aisr.cli.display import note
     from aisr.tracking.store import open_store, tracking_uri
 
@@ -54,26 +55,28 @@ def run(module: str, words: list[str], variables: dict[str, str]) -> int:
     """Run a module that serves until it ends; its exit code. Neither it nor what it starts imports from the current
     folder, which may hold files of anyone: `-P` keeps that out of Python's path, and as uvicorn puts it in again, they
     run in a folder of their own."""
-    told = os.environ | OFFLINE | variables | {"PYTHONSAFEPATH": "1"}
+    environment = os.environ | OFFLINE | variables | {"PYTHONSAFEPATH": "1"}
     with tempfile.TemporaryDirectory(prefix="aisr-ui-") as empty:
         command = [sys.executable, "-P", "-m", module, *words]
-        with subprocess.Popen(command, env=told, cwd=empty) as server:
+        with subprocess.Popen(command, env=environment, cwd=empty) as server:
             for ends in (signal.SIGTERM, signal.SIGINT):  # or the server would outlive this command
                 signal.signal(ends, lambda *_: server.terminate())
             return server.wait()
 
 
 NEEDED = ("aisr", "dspy", "litellm", "mlflow", "pydantic", "scikit-learn")
-OPTIONAL = {"xllamacpp": "models in this process", "rapidocr": "--evidence ocr", "ray": "--engine ray"}
+OPTIONAL = {"xllamacpp": "models in this process", "rapidocr": "--evidence ocr", "ray": "--ray"}
 
 
-def doctor(lm: LMSpec = "embedded", api_base: ApiBase = None, artifacts: Root = ARTIFACTS) -> None:
-    """Show what is installed, which LM would be asked, whether the store answers and how much room there is. Sends
-    nothing to an LM. Exit code 1 where something will not work."""
+def doctor(lm: LM = None, api_base: ApiBase = None, artifacts: Root = ARTIFACTS) -> None:
+    """Check what is installed, the LM, the MLflow store and free disk space.
+
+    Nothing is sent to an LM. Exits with 1 where something will not work.
+    """
+    config = read_plan(lm={"model": lm, "api_base": api_base}).lm
     prepare(artifacts)
     from aisr.base import redact
     from aisr.cli.display import note
-    from aisr.lm.config import LMConfig
     from aisr.lm.response_cache import check_cache
     from aisr.tracking.store import NoStore, check_exists, reading
 
@@ -81,11 +84,11 @@ def doctor(lm: LMSpec = "embedded", api_base: ApiBase = None, artifacts: Root = 
     note(f"python {sys.version.split()[0]}, " + ", ".join(f"{name} {_version(name)}" for name in NEEDED))
     note("optional: " + ", ".join(f"{name} {_version(name)} ({use})" for name, use in OPTIONAL.items()))
     try:
-        opened = opened_lm(LMConfig(lm, api_base=api_base))
-        note(f"LM: {opened.spec}, {'at --api-base, ' if api_base else ''}{_asked_for(opened)}")
+        opened = open_lm(config)
+        note(f"LM: {opened.spec}, {'at --api-base, ' if config.api_base else ''}{_asked_for(opened)}")
     except UserError as error:
         healthy = False
-        note(f"LM: {lm} cannot be used: {error}")
+        note(f"LM: {config.model} cannot be used: {error}")
     keys = sorted(name for name, value in os.environ.items() if name.endswith("_API_KEY") and value)
     note(f"keys in the environment: {', '.join(keys) or 'none'}")
     try:
@@ -118,6 +121,6 @@ def _version(name: str) -> str:
 
 
 def _asked_for(opened: "OpenLM") -> str:
-    if opened.decides:
+    if opened.is_decision_model:
         return "a probability for every option asked for"
     return f"{'with' if opened.lm.gives_logprobs else 'without'} log-probabilities asked for"

@@ -1,7 +1,9 @@
 """The commands that check whole papers: `check-paper`, and `mcp` for coding agents."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,18 +13,18 @@ from aisr.base.files import pluralize
 from aisr.cli.options import (
     ARTIFACTS,
     FOUND,
+    LM,
+    LM_PANEL,
     RECORDS_FAILED,
+    ApiBase,
     Estimate,
-    LMSpec,
-    MaxMinutes,
     MaxUsd,
-    PriceOption,
-    Reach,
     Root,
-    Spending,
+    Settings,
+    UncompiledEvidence,
 )
-from aisr.cli.session import lm_config, opened_lm, prepare, warn_of_another_lm
-from aisr.cli.task_options import EmbeddingApiBase, UncompiledEvidence
+from aisr.cli.plan import read_plan
+from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,19 +32,29 @@ if TYPE_CHECKING:
     from aisr.paper.check.checks import Checks
     from aisr.paper.check.verdicts import Review, Verdict
 
+MOST_CALLS = 500  # of a session with an agent, where nothing else is set
+
+Programs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--program",
+        help="A compiled program for what its task is about: track1 sentences about tables and figures, track2 "
+        "citations, draft the second look at the whole paper; repeatable. Default: uncompiled ones.",
+    ),
+]
 PaperLM = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--lm",
-        envvar="AISR_LM",
-        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, or PROVIDER/MODEL "
-        "such as openai/gpt-4o-mini.",
+        metavar="MODEL",
+        help="none: numbers and quotes alone, without a model, in seconds. Else PROVIDER/MODEL such as "
+        "openai/gpt-4o-mini, or `embedded`. Default: AISR_LM, or embedded.",
+        rich_help_panel=LM_PANEL,
     ),
 ]
 
 
 def check_paper(
-    *,
     paper: Annotated[
         Path, typer.Argument(help="The paper: its main .tex file or the folder of that, a .md file or a PDF.")
     ],
@@ -57,19 +69,11 @@ def check_paper(
         Path | None,
         typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
     ] = None,
-    program: Annotated[
-        str | None, typer.Option(help="A compiled program for sentences against tables and figures.")
-    ] = None,
-    cite_program: Annotated[
-        str | None, typer.Option(help="A compiled program for citations against cited papers.")
-    ] = None,
-    draft_program: Annotated[
-        str | None, typer.Option(help="A compiled program (task draft) for the second look, at the whole paper.")
-    ] = None,
+    program: Programs = None,
     evidence: UncompiledEvidence = None,
-    lm: PaperLM = "embedded",
-    reach: Reach,
-    embedding_api_base: EmbeddingApiBase = None,
+    lm: PaperLM = None,
+    api_base: ApiBase = None,
+    settings: Settings = None,
     fail_on: Annotated[
         list[str] | None, typer.Option(help="Exit with 3 where a sentence has this label; repeatable.")
     ] = None,
@@ -80,22 +84,31 @@ def check_paper(
     notes: Annotated[
         bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
     ] = False,
+    max_usd: MaxUsd = None,
     estimate: Estimate = False,
-    spending: Spending,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Check a whole paper: its sentences against its tables and figures, its citations against the cited papers. Exits
-    1 where something could not be judged; the same command goes on there."""
+    """Check a paper against its tables, figures and the papers that it cites.
+
+    Exits with 1 where something could not be judged (the same command goes on there), with 3 for --fail-on.
+    """
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.paper.readers.files import check_paper, check_papers_folder
+    from aisr.paper.readers.files import check_paper as check_path
+    from aisr.paper.readers.files import check_papers_folder
 
-    check_paper(paper)
+    check_path(paper)
     check_papers_folder(papers)
-    if lm == "none":
-        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, evidence])
+    if (lm or os.environ.get("AISR_LM")) == "none":
+        _without_lm(paper, root, papers, out, fail_on or [], [*(program or []), evidence])
         return
-    prepare(artifacts, program, cite_program, draft_program)
+    plan = read_plan(
+        settings=settings or (),
+        uses=("lm", "limits"),
+        lm={"model": lm, "api_base": api_base},
+        limits={"max_usd": max_usd},
+    )
+    prepare(artifacts, *(program or []))
     from aisr.base.files import cache_folder
     from aisr.cli import display
     from aisr.lm.config import EMBEDDED
@@ -107,47 +120,63 @@ def check_paper(
     from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = spending.ledger(None if estimate else out)
-    config = lm_config(lm, reach, embedding_api_base=embedding_api_base, **spending.prices())
-    opened = opened_lm(config, ledger, needs_key=not estimate)
+    ledger = open_ledger(plan.limits, None if estimate else out)
+    opened = open_lm(plan.lm, ledger, needs_key=not estimate)
+    compiled = _programs(program or [], artifacts)
     dry = DryRun() if estimate else None
     asked = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
-    gone = _dismissed(paper)
-    found = collect_checks(draft, cited)
-    straight = sum(map(len, found.second.straight.values())) if found.second else 0
+    dismissed = _dismissed(paper)
+    content = collect_checks(draft, cited)
+    straight = sum(map(len, content.second.straight.values())) if content.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
-        make_checker("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
-        make_checker("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),
+        make_checker("claim", CLAIMS, compiled.get(CLAIMS.name), asked, gallery, artifacts, evidence),
+        make_checker("citation", CITATIONS, compiled.get(CITATIONS.name), asked, gallery, artifacts, evidence),
     ]
-    again = make_checker("claim", WHOLE, draft_program, asked, gallery, artifacts, evidence)
+    again = make_checker("claim", WHOLE, compiled.get(WHOLE.name), asked, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if dry:
-        if not found.claims and not found.citations and not straight:
-            display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
-        with display.live(dry.ledger) as shown:
-            review_draft(draft, found, judges, asked, shown.judged, again=again)
+        if not content.claims and not content.citations and not straight:
+            display.note("nothing to check: " + (_why_nothing(content) or "there is no text in it"))
+        with display.live(dry.ledger) as progress:
+            review_draft(draft, content, judges, asked, progress.judged, again=again)
         display.print_estimate(dry, ledger.limits)
         return
     if opened.spec == EMBEDDED:
         display.note(BUILT_IN)
     display.note(
-        f"checking {paper} with {lm}: {len(found.claims)} paragraphs against tables and figures, "
-        f"{len(found.citations)} citations against cited papers; then what is doubted, and {straight} sentences of "
+        f"checking {paper} with {plan.lm.model}: {len(content.claims)} paragraphs against tables and figures, "
+        f"{len(content.citations)} citations against cited papers; then what is doubted, and {straight} sentences of "
         "abstract, introduction, discussion and conclusion, against the whole paper"
     )
-    with display.live(ledger) as shown:
-        review = review_draft(draft, found, judges, asked, shown.judged, gallery.problems, again)
-    review = mark_dismissed(add_exact_verdicts(review, cited), gone)
+    with display.live(ledger) as progress:
+        review = review_draft(draft, content, judges, asked, progress.judged, gallery.problems, again)
+    review = mark_dismissed(add_exact_verdicts(review, cited), dismissed)
     failing = failing_verdicts(review, labels, above or 0.0)
-    say_review(review, failing, notes)
+    print_review(review, failing, notes)
     display.say_spend(ledger.spend)
     _write(out, review)
     if failing:
         raise typer.Exit(FOUND)
     raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
+
+
+def _programs(names: "Sequence[str]", artifacts: Path) -> dict[str, str]:
+    """Compiled programs by their tasks. Raises UserError for one of another task, and for two of one."""
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE
+
+    tasks = (CLAIMS.name, CITATIONS.name, WHOLE.name)
+    programs: dict[str, str] = {}
+    for name in names:
+        task = load(name, artifacts).task.name
+        if task not in tasks:
+            raise UserError(f"--program {name} is compiled for {task}; expected one of {', '.join(tasks)}")
+        if task in programs:
+            raise UserError(f"--program {name} and --program {programs[task]} are both compiled for {task}")
+        programs[task] = name
+    return programs
 
 
 def _without_lm(
@@ -158,17 +187,17 @@ def _without_lm(
     fail_on: Sequence[str],
     of_an_lm: Sequence[str | None],
 ) -> None:
-    """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
+    """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.paper.check.exact import read_paper, without_lm
     from aisr.paper.check.verdicts import failing_labels, failing_verdicts, mark_dismissed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
     labels = failing_labels(fail_on, [])
-    found = without_lm(*read_paper(paper, root, papers, None))
-    review = mark_dismissed(found, _dismissed(paper))
+    checked = without_lm(*read_paper(paper, root, papers, None))
+    review = mark_dismissed(checked, _dismissed(paper))
     failing = failing_verdicts(review, labels, 0.0)
-    say_review(review, failing)
+    print_review(review, failing)
     _write(out, review)
     if failing:
         raise typer.Exit(FOUND)
@@ -179,14 +208,14 @@ def _dismissed(paper: Path) -> "Mapping[str, Correction]":
     from aisr.cli.display import note
     from aisr.corrections.corrections import load_dismissals
 
-    found = load_dismissals(paper)
-    if found.problem:
-        note(found.problem)
-    return found.flags
+    flags = load_dismissals(paper)
+    if flags.problem:
+        note(flags.problem)
+    return flags.flags
 
 
 def _write(out: Path | None, review: "Review") -> None:
-    """The files of --out, where it is given."""
+    """Write the files of --out."""
     from aisr.cli.display import note
     from aisr.paper.check.write import write_files
 
@@ -195,21 +224,21 @@ def _write(out: Path | None, review: "Review") -> None:
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
-def _why_nothing(found: "Checks") -> str:
+def _why_nothing(checks: "Checks") -> str:
     """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
-    reasons = [f"{count} paragraphs: {why}" for why, count in found.skipped.items()]
-    if found.missing:
-        reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
+    reasons = [f"{count} paragraphs: {why}" for why, count in checks.skipped.items()]
+    if checks.missing:
+        reasons.append(f"{sum(checks.missing.values())} sentences cite works without a file; --papers brings them")
     return "; ".join(reasons)
 
 
 MOST = 10  # things of a kind that are named
 
 
-def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = False) -> None:
-    """The sentences that fault was found with, and with `notes` those that nothing in the paper states or denies, a
-    line each that editors can follow, the most doubtful first; counts;
-    what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
+def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = False) -> None:
+    """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
+    line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
+    reliable it is; and how many sentences --fail-on names."""
     from aisr.cli.display import note, table
     from aisr.paper.check.verdicts import EXACT, NOT_JUDGED
     from aisr.paper.check.write import format_line, left_out
@@ -238,8 +267,8 @@ def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = Fal
     if gone := review.dismissed:
         people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
         note(f"{pluralize(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
-    for line in review.reliability:
-        note(line)
+    for remark in review.reliability:
+        note(remark)
     if failing:
         unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
         less = f", {unknown} of them with unknown confidence" if unknown else ""
@@ -247,40 +276,55 @@ def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = Fal
 
 
 def mcp(
-    *,
     folder: Annotated[
         list[Path] | None,
         typer.Option(help="A folder that agents may name files in; repeatable. Nothing else is read."),
     ] = None,
-    program: Annotated[str | None, typer.Option(help="A compiled program for sentences against evidence.")] = None,
-    cite_program: Annotated[str | None, typer.Option(help="A compiled program for claims against papers.")] = None,
-    draft_program: Annotated[
-        str | None, typer.Option(help="A compiled program (task draft) for the second look at papers.")
-    ] = None,
+    program: Programs = None,
     evidence: UncompiledEvidence = None,
-    lm: LMSpec = "embedded",
-    reach: Reach,
-    price: PriceOption = None,
+    lm: LM = None,
+    api_base: ApiBase = None,
+    settings: Settings = None,
     max_usd: MaxUsd = None,
-    max_calls: Annotated[int, typer.Option(min=1, help="Most LM calls of the whole session.")] = 500,
-    max_minutes: MaxMinutes = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
-    and no agent can raise them."""
-    from aisr.paper.check.session import resolve_folders
+    """Serve the checker to coding agents, as an MCP server on standard input and output.
 
-    folders = resolve_folders(folder or [])
-    prepare(artifacts, program, cite_program, draft_program)
+    Limits are for the whole session, at most 500 LM calls where none is set; no agent can raise them.
+    """
+    plan = read_plan(
+        settings=settings or (),
+        uses=("lm", "limits"),
+        lm={"model": lm, "api_base": api_base},
+        limits={"max_usd": max_usd},
+    )
+    folders = _existing(folder or [])
+    prepare(artifacts, *(program or []))
     try:
         import mcp as _installed  # noqa: F401
     except ImportError as error:
         raise UserError("`aisr mcp` needs the extra: pip install 'aisr[mcp,paper]'") from error
-    from aisr.lm.budget import Ledger, Limits
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE
     from aisr.paper.check.server import server
-    from aisr.paper.check.session import Session, Settings
+    from aisr.paper.check.session import Session
+    from aisr.paper.check.session import Settings as SessionSettings
 
-    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
-    asked = opened_lm(lm_config(lm, reach, price=price), ledger)
-    settings = Settings(folders, artifacts, program, cite_program, draft_program, evidence)
-    server(Session(settings, asked)).run("stdio")
+    lm_of_session = open_lm(plan.lm, open_ledger(replace(plan.limits, max_calls=plan.limits.max_calls or MOST_CALLS)))
+    compiled = _programs(program or [], artifacts)
+    claims, citations, whole = (compiled.get(task.name) for task in (CLAIMS, CITATIONS, WHOLE))
+    server(
+        Session(
+            SessionSettings(folders, artifacts, claims, citations, whole, evidence),
+            lm_of_session,
+        )
+    ).run("stdio")
+
+
+def _existing(folders: Sequence[Path]) -> list[Path]:
+    """The folders by their real paths. Raises UserError for one that is none."""
+    if not folders:
+        raise UserError("give --folder DIR, at least once: agents name files below these alone")
+    for one in folders:
+        if not one.is_dir():
+            raise UserError(f"--folder {one}: no such folder")
+    return [one.resolve() for one in folders]

@@ -9,81 +9,102 @@ import typer
 
 from aisr.cli.options import (
     ARTIFACTS,
+    LM,
     RECORDS_FAILED,
-    Batch,
-    BatchAnswers,
+    ApiBase,
     Estimate,
+    ImageRoot,
     Jsonl,
-    LMSpec,
+    MaxUsd,
     ProgramName,
-    Reach,
     Root,
-    Spending,
-    chosen_task,
-    there,
+    Settings,
+    TaskName,
+    check_files,
+    one_of,
 )
-from aisr.cli.session import lm_config, load, opened_lm, prepare, warn_of_another_lm
-from aisr.cli.task_options import EmbeddingApiBase, ImageRoot, TaskName
+from aisr.cli.plan import read_plan
+from aisr.cli.session import chosen_task, load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    pass
+    from aisr.lm.client import OpenLM
+    from aisr.predict.predict import Summary
+
+MOST_PROBLEMS = 20  # of a submission that are listed
+SCALE_PANEL = "Scale"
 
 
 def predict(
-    *,
     task: TaskName,
     program: ProgramName,
     data: Jsonl,
     out: Annotated[
         Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
     ],
-    lm: LMSpec = "embedded",
-    reach: Reach,
-    embedding_api_base: EmbeddingApiBase = None,
-    batch: Batch = None,
-    answers: BatchAnswers = None,
     image_root: ImageRoot = None,
-    timeout: Annotated[
-        float | None,
+    lm: LM = None,
+    api_base: ApiBase = None,
+    settings: Settings = None,
+    max_usd: MaxUsd = None,
+    estimate: Estimate = False,
+    batch: Annotated[
+        str | None,
         typer.Option(
-            min=0.001, help="Seconds until an answer of the LM that is not complete is given up. Default: 600."
+            metavar="export|import",
+            help="export: write the requests for a provider's batch API to --out; import: predict from --answers.",
+            callback=one_of("export", "import"),
+            rich_help_panel=SCALE_PANEL,
         ),
     ] = None,
-    engine: Annotated[
-        str, typer.Option(help="`threads` of this process, or `ray`: processes of a cluster.")
-    ] = "threads",
-    workers: Annotated[int, typer.Option(min=1, help="With --engine ray: how many processes share the threads.")] = 2,
-    ray_address: Annotated[
-        str | None, typer.Option(help="With --engine ray: the cluster, or `auto`. Default: one of this machine alone.")
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answers of a batch API, for --batch import.", callback=check_files, rich_help_panel=SCALE_PANEL
+        ),
     ] = None,
-    spending: Spending,
-    estimate: Estimate = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="local|auto|ADDRESS",
+            help="Judge in processes of a Ray cluster: one of this machine alone, the one that is running, or an "
+            "address. Default: threads of this process.",
+            rich_help_panel=SCALE_PANEL,
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="With --ray: processes that share the threads.", rich_help_panel=SCALE_PANEL)
+    ] = 2,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
-    again."""
+    """Predict a file of records. The same command goes on where it was stopped.
+
+    Exits with 1 where records failed or a limit was reached; the same command tries those again.
+    """
+    plan = read_plan(
+        settings=settings or (),
+        uses=("lm", "limits"),
+        lm={"model": lm, "api_base": api_base},
+        limits={"max_usd": max_usd},
+    )
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
-    from aisr.predict import batch as batching
+    from aisr.predict import batch as batch_api
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.programs.records import read
 
-    if engine not in ("threads", "ray"):
-        raise UserError(f"--engine {engine!r}; one of: threads, ray")
-    if batch and engine == "ray":
-        raise UserError("--batch works on files, and --engine ray would ask the LM itself; leave one of them out")
+    if batch and ray:
+        raise UserError("--batch works on files, and --ray would ask the LM itself; leave one of them out")
     chosen = chosen_task(task)
-    loaded = load(chosen, program, artifacts)
-    config = lm_config(lm, reach, timeout=timeout, embedding_api_base=embedding_api_base, **spending.prices())
-    ledger = spending.ledger(None if estimate else out)
+    loaded = load(program, artifacts, chosen)
+    ledger = open_ledger(plan.limits, None if estimate else out)
     if batch or answers:
-        opened = batching.open_batch_lm(batch, answers, config, ledger)
+        opened = batch_api.open_batch_lm(batch, answers, plan.lm, ledger)
     else:
-        opened = opened_lm(config, ledger, needs_key=not estimate)
+        opened = open_lm(plan.lm, ledger, needs_key=not estimate)
     warn_of_another_lm(loaded.program, opened)
     dry = DryRun() if estimate else None
     if dry:
@@ -92,75 +113,88 @@ def predict(
     check_compatible(loaded.program, opened)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     if dry:
-        with display.live(dry.ledger) as shown:
+        with display.live(dry.ledger) as progress:
             work = partial(judge, chosen, loaded.program, lm=opened)
             for _ in map_unordered(work, read(data, chosen.record, chosen.name), opened.threads):
-                shown.judged()
+                progress.judged()
         display.print_estimate(dry, ledger.limits)
         return
-    if batch == batching.EXPORT:
-        made = batching.export(chosen, loaded.program, data, out, opened)
-        display.say_batch(made, out)
+    if batch == batch_api.EXPORT:
+        exported = batch_api.export(chosen, loaded.program, data, out, opened)
+        display.say_batch(exported, out)
         if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
             display.say_spend(opened.ledger.spend)
-        raise typer.Exit(RECORDS_FAILED if made.failures else 0)
-    display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
+        raise typer.Exit(RECORDS_FAILED if exported.failures else 0)
+    display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
-    if engine == "ray":
+    if ray:
         from aisr.predict.ray import ray_workers
 
-        judging = ray_workers(chosen, loaded.program, opened, config, workers, ray_address, artifacts)
+        address = None if ray == "local" else ray
+        judging = ray_workers(chosen, loaded.program, opened, plan.lm, workers, address, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
-    with display.live(opened.ledger) as shown, judging as judge_record:
-        summary = run(chosen, loaded.program, opened, data, out, identity, shown.judged, judge_record)
-    kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
-    display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
-    if summary.stopped:
-        display.note(f"stopped with {summary.left} records left: {summary.stopped}; a higher limit goes on from here")
-    display.say_failures(summary.reasons, summary.failed)
+    with display.live(opened.ledger) as progress, judging as judge_record:
+        summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
+    _print_summary(summary, out, opened)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, summary.judged)
     raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
 
 
+def _print_summary(summary: "Summary", out: Path, lm: "OpenLM") -> None:
+    from aisr.cli import display
+
+    kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
+    display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
+    if summary.stopped:
+        display.note(f"stopped with {summary.left} records left: {summary.stopped}; a higher limit goes on from here")
+    display.say_failures(summary.reasons, summary.failed)
+
+
 def submit(
     task: TaskName,
     data: Annotated[
-        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=there)
+        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=check_files)
     ],
     predictions: Annotated[
-        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=there)
+        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=check_files)
     ],
     out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
-    on_failure: Annotated[str, typer.Option(help="`refuse`, or `fallback`: fill failed records in.")] = "refuse",
-    limit: Annotated[int, typer.Option(min=1, help="How many problems to list.")] = 20,
+    on_failure: Annotated[
+        str,
+        typer.Option(
+            metavar="refuse|fallback",
+            help="What to do where records failed; fallback fills in the commonest answer.",
+            callback=one_of("refuse", "fallback"),
+        ),
+    ] = "refuse",
 ) -> None:
-    """Validate predictions against the test inputs and pack the zip that the server takes."""
-    if on_failure not in ("refuse", "fallback"):
-        raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
+    """Check predictions against the test inputs and pack the zip for the server."""
     from aisr.cli.display import note
     from aisr.predict.submit import check_submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
-    found = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
-    for problem in found.problems[:limit]:
+    checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    for problem in checked.problems[:MOST_PROBLEMS]:
         note(f"  {problem}")
-    if found.problems:
-        raise UserError(f"{len(found.problems)} problems; nothing was written")
-    for key in found.filled:
+    if len(checked.problems) > MOST_PROBLEMS:
+        note(f"  … and {len(checked.problems) - MOST_PROBLEMS} more")
+    if checked.problems:
+        raise UserError(f"{len(checked.problems)} problems; nothing was written")
+    for key in checked.filled:
         note(f"  {key}: failed; filled in with the fallback answer")
-    chosen.submission.write(found.lines, out)
-    note(f"wrote {out}: {chosen.submission.file} with {len(found.lines)} records")
+    chosen.submission.write(checked.lines, out)
+    note(f"wrote {out}: {chosen.submission.file} with {len(checked.lines)} records")
 
 
 def score(
-    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=there)],
-    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=there)],
+    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=check_files)],
+    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=check_files)],
     task: TaskName,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
 ) -> None:
-    """Score predictions as the official evaluator does; refuse what it refuses."""
+    """Score a predictions file as the official evaluator does; refuse what it refuses."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli import display
     from aisr.predict.submit import score_files
@@ -177,7 +211,7 @@ def score(
 def vote(
     out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
     predictions: Annotated[
-        list[Path], typer.Argument(help="Two or more of the same records.", show_default=False, callback=there)
+        list[Path], typer.Argument(help="Two or more of the same records.", show_default=False, callback=check_files)
     ],
     weight: Annotated[
         list[float] | None, typer.Option(help="How much a file counts; one for each, in their order. Default: 1.")
@@ -187,6 +221,6 @@ def vote(
     from aisr.cli.display import note
     from aisr.predict.submit import vote as average
 
-    found = average(out, predictions, weight or ())
-    note(f"wrote {out}: {found.records} records by {len(predictions)} files, {found.failed} failed in all of them")
-    raise typer.Exit(RECORDS_FAILED if found.failed else 0)
+    result = average(out, predictions, weight or ())
+    note(f"wrote {out}: {result.records} records by {len(predictions)} files, {result.failed} failed in all of them")
+    raise typer.Exit(RECORDS_FAILED if result.failed else 0)

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
@@ -12,18 +13,15 @@ import typer
 
 from aisr.cli.options import (
     ARTIFACTS,
+    LM,
     RECORDS_FAILED,
     ApiBase,
-    LMSpec,
-    Logprobs,
-    ProgramName,
-    Reach,
     Root,
-    Schema,
-    chosen_task,
+    Settings,
+    check_files,
 )
-from aisr.cli.session import lm_config, load, load_any, opened_lm, prepare, warn_of_another_lm
-from aisr.cli.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
+from aisr.cli.plan import read_plan
+from aisr.cli.session import load, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,18 +32,20 @@ if TYPE_CHECKING:
     from aisr.predict.replay import Reason
     from aisr.programs.task import Exhibit, Judgements
 
-# --- The commands that show compiled programs: one, and what sets two apart.
+PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
 
 
-def inspect(task: TaskName, program: ProgramName, artifacts: Root = ARTIFACTS) -> None:
-    """Print a compiled program as a person reads it, as Markdown: instruction, demos, decision layer, lengths."""
+def inspect(
+    program: Annotated[str, typer.Argument(help=PROGRAM)],
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Print a program as Markdown: instruction, demos, decision layer, lengths."""
     prepare(artifacts, program)
     from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
 
-    chosen = chosen_task(task)
-    loaded = load(chosen, program, artifacts)
-    typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
+    loaded = load(program, artifacts)
+    typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
 
 
 def report(
@@ -63,7 +63,10 @@ def report(
     ] = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Write the error browser: one HTML file with every judged record, its evidence, verdicts, prompt and answer."""
+    """Write the error browser of a compile or an evaluation.
+
+    It is one HTML file with every judged record, its evidence, verdicts, prompt and answer.
+    """
     from aisr.tracking.store import is_run_id
 
     logged = is_run_id(run) and not Path(run).exists()
@@ -79,8 +82,8 @@ def report(
     from aisr.tracking import runs
 
     with tempfile.TemporaryDirectory() as place:
-        folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
-        found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
+        folder = runs.fetch_files(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
+        judged, thumbnail = records.read(folder), page.kept(folder / page.FILE)
     if image_root is not None:
         from aisr.report.records import Thumbnails
 
@@ -88,17 +91,18 @@ def report(
             raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
         thumbnail = Thumbnails(image_root)
     target = out or (Path(f"report-{run[:8]}.html") if logged else Path(run) / page.FILE)
-    write_whole(target, page.render(found, thumbnail))
-    note(f"wrote {target}: {len(found.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser")
+    write_whole(target, page.render(judged, thumbnail))
+    note(
+        f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"
+    )
 
 
 def techreport(
-    program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
-    task: TaskName,
+    program: Annotated[str, typer.Argument(help=PROGRAM)],
     out: Annotated[Path, typer.Option(help="Where to write it, in Markdown.")] = Path("techreport.md"),
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
+    """Write the technical report that the shared task demands; what was not recorded is marked as missing."""
     prepare(artifacts, program)
     from aisr.artifact.manifest import manifest
     from aisr.base.files import write_whole
@@ -107,7 +111,7 @@ def techreport(
     from aisr.tracking import registry
     from aisr.tracking.store import MODEL_SCHEME
 
-    loaded = load(chosen_task(task), program, artifacts)
+    loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
     made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
     again = content.scoring_again(made, program, str(artifacts))
@@ -122,14 +126,17 @@ def techreport(
 
 def check_text(
     draft: Annotated[Path, typer.Argument(help="File with one paragraph or one claim; - is standard input.")],
-    program: Annotated[str, typer.Option(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
-    evidence: EvidenceFiles = None,
-    paper: Paper = None,
-    lm: LMSpec = "embedded",
+    program: Annotated[str, typer.Option(help=PROGRAM)],
+    evidence: Annotated[
+        list[Path] | None,
+        typer.Option(help="track1: text or Markdown that the paragraph reports on; repeatable.", callback=check_files),
+    ] = None,
+    paper: Annotated[
+        Path | None, typer.Option(help="track2: the cited paper as text or Markdown.", callback=check_files)
+    ] = None,
+    lm: LM = None,
     api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    embedding_api_base: EmbeddingApiBase = None,
+    settings: Settings = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
@@ -140,6 +147,7 @@ def check_text(
         )
     if bool(evidence) == (paper is not None):
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
+    plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.predict.judge import judge
@@ -149,13 +157,12 @@ def check_text(
     from aisr.programs.task import Sources
 
     text = sys.stdin.read() if str(draft) == "-" else "\n\n".join(drafts.blocks(draft))
-    loaded = load_any(program, artifacts)
+    loaded = load(program, artifacts)
     task = loaded.task
     if task.draft is None:
         raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
     record = task.draft(text, Sources(evidence or [], paper))
-    reach = Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1)
-    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
+    opened = open_lm(replace(plan.lm, threads=1))
     warn_of_another_lm(loaded.program, opened)
     example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
     outcome = judge(task, loaded.program, example, opened)
@@ -164,14 +171,14 @@ def check_text(
         raise typer.Exit(RECORDS_FAILED)
     named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
     why = explain(task, loaded.program, example, opened)
-    say_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
+    print_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
     display.say_spend(opened.ledger.spend)
 
 
 LONGEST = 400  # characters of a piece of evidence
 
 
-def say_verdicts(
+def print_verdicts(
     labelled: "Judgements",
     example: "dspy.Example",
     outcome: "Outcome",
@@ -191,31 +198,31 @@ def say_verdicts(
         mark = ("✓", "bold green") if judged.label == labelled.neutral else ("✗", "bold red")
         sure = f" {judged.chances[labelled.labels.index(judged.label)]:.0%}" if judged.known else ""
         verdict = (f" {k}. {judged.label}{sure}", "bold")
-        _say(Text.assemble(mark, verdict, f"  {labelled.definitions[judged.label]}"))
-        _say(text, 5)
+        _print(Text.assemble(mark, verdict, f"  {labelled.definitions[judged.label]}"))
+        _print(text, 5)
         for opinion in reason.opinions:
             weight = "" if opinion.weight is None else f", weight {opinion.weight:.2g}"
             sure = "" if opinion.chance is None else f" {opinion.chance:.0%}"
-            _say(f"{opinion.expert}: {opinion.label}{sure}{weight}", 5, "dim")
-        for cue, found in reason.signs.items():
-            _say(f"{cue}: {', '.join(found)}", 5, "dim")
+            _print(f"{opinion.expert}: {opinion.label}{sure}{weight}", 5, "dim")
+        for cue, signs in reason.signs.items():
+            _print(f"{cue}: {', '.join(signs)}", 5, "dim")
         if not evidence:
             nearest = shorten(reason.nearest, LONGEST, placeholder=" …") or "none has a word of it"
-            _say(f"nearest evidence: {nearest}", 5, "dim")
+            _print(f"nearest evidence: {nearest}", 5, "dim")
     for exhibit in evidence:
         words = shorten(exhibit.text, LONGEST, placeholder=" …")
-        _say(f"evidence {exhibit.chosen}: [{exhibit.key}] {words}", 5)
+        _print(f"evidence {exhibit.chosen}: [{exhibit.key}] {words}", 5)
     neutral = labelled.neutral
     wrong = sum(judged.label != neutral for judged in outcome.judgements)
     console.print(f"{wrong} of {len(statements)} not called {neutral}" if wrong else f"all called {neutral}")
 
 
-def _say(said: "str | Text", indent: int = 0, style: str = "") -> None:
+def _print(content: "str | Text", indent: int = 0, style: str = "") -> None:
     """Print a text as it stands. It is not written as markup: rich takes a minute to escape 80 kB of backslashes."""
     from rich.padding import Padding
     from rich.text import Text
 
     from aisr.cli.display import console
 
-    text = Text(said) if isinstance(said, str) else said
+    text = Text(content) if isinstance(content, str) else content
     console.print(Padding(text, (0, 0, 0, indent), expand=False), style=style or None, soft_wrap=False)

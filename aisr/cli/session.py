@@ -1,20 +1,20 @@
-"""What every command that runs a program opens first: the cache, the language model, the program."""
+"""What commands open before they work: the response cache, the task, language models, programs."""
 
 import logging
 import os
+import re
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.files import cache_folder
 from aisr.base.redact import trim_keys
-from aisr.cli.options import Reach
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
+    from aisr.cli.plan import Limits, Plan
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
     from aisr.lm.config import LMConfig
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def prepare(artifacts: Path, *programs: str | None) -> None:
-    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed.
+    """Set what must be set before DSPy is imported: a response cache of this workspace, no progress bars of others,
+    keys trimmed.
 
-    Raises UserError for a program that is not there: who mistyped it should not wait for that import.
+    Raises UserError for a program that does not exist, so that nobody waits for that import to learn of it.
     """
     for program in filter(None, programs):
         _check_exists(program, artifacts)
@@ -35,108 +36,93 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
 
 
 def _check_exists(program: str, artifacts: Path) -> None:
-    from aisr.tracking.store import MODEL_SCHEME, check_registered
+    from aisr.tracking.store import MODEL_SCHEME, parse_model_uri
 
     if program.startswith(MODEL_SCHEME):
-        check_registered(artifacts, program)
+        parse_model_uri(artifacts, program)
     else:
         from aisr.artifact.folder import check_program_exists
 
         check_program_exists(Path(program), artifacts)
 
 
-ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
-
-
 def command_line() -> str:
     """The command as files and runs record it: without the address of a server, which can hold a key."""
-    hidden, before = ["aisr"], ""
+    words, before = ["aisr"], ""
     for word in sys.argv[1:]:
-        option, is_joined, _ = word.partition("=")
-        if is_joined and option in ADDRESSES:
-            hidden.append(f"{option}=…")
-        else:
-            hidden.append("…" if before in ADDRESSES else word)
+        words.append("…" if before == "--api-base" else re.sub(r"(api[-_]base=).*", r"\1…", word, flags=re.DOTALL))
         before = word
-    return shlex.join(hidden).replace("'…'", "…")
+    return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
 
 
-def lm_config(lm: str, reach: Reach, **more: Any) -> "LMConfig":
-    """The LM of a command's options. more: other fields of `LMConfig`."""
-    from aisr.lm.config import LMConfig
+def chosen_task(name: str) -> "Task":
+    """The task of that name."""
+    from aisr.programs.registry import TASKS
 
-    return LMConfig(lm, **asdict(reach), **more)
+    return TASKS[name]
 
 
-def opened_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
+# --- Language models.
+
+
+def open_ledger(limits: "Limits", output: Path | None = None) -> "Ledger":
+    """A new account with the limits of a plan, of which that in US dollars is for all runs that write `output`."""
+    from aisr.lm.budget import Ledger
+    from aisr.lm.budget import Limits as Bounds
+
+    bounds = Bounds(limits.max_usd, limits.max_calls, limits.max_minutes)
+    return Ledger(bounds) if output is None else Ledger.beside(output, bounds)
+
+
+def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
     """`aisr.lm.open.open_lm`, without what DSPy logs: failures are counted."""
     from aisr.lm.config import PROVIDER
-    from aisr.lm.open import open_lm
+    from aisr.lm.open import open_lm as open_config
 
     if config.api_base and config.embedding_api_base == PROVIDER:
-        say_one_key("embeddings")
+        warn_of_one_key("embeddings")
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
-    return open_lm(config, ledger, needs_key)
+    return open_config(config, ledger, needs_key)
 
 
-def say_one_key(whose: str) -> None:
-    """Say that a provider's key goes to a server of the user's own as well, unless that has one of its own."""
+def open_teacher(plan: "Plan", lm: "OpenLM", ledger: "Ledger", needs_key: bool) -> "OpenLM":
+    """The LM that writes demos and instructions: that of [teacher], else the one that judges."""
+    if plan.teacher is None:
+        return lm
+    if plan.lm.api_base and plan.teacher.api_base is None and plan.teacher.model.startswith("openai/"):
+        warn_of_one_key("the teacher LM")
+    return open_lm(plan.teacher, ledger, needs_key)
+
+
+def warn_of_one_key(user: str) -> None:
+    """Print a warning where a provider's key also goes to a server of the user's own."""
     from aisr.cli.display import note
     from aisr.lm.endpoint import OPENAI_KEY, OWN_KEY, key_of_servers
 
     if key_of_servers() == OPENAI_KEY:
         note(
-            f"warning: {OPENAI_KEY} goes to OpenAI, for {whose}, and to the server at --api-base as well; set "
+            f"warning: {OPENAI_KEY} goes to OpenAI, for {user}, and to the server at --api-base as well; set "
             f"{OWN_KEY} to that server's own key, or to nothing where it asks for none"
         )
 
 
-def lm_beside(config: "LMConfig", role: str, model: str, api_base: str | None, price: str | None) -> "LMConfig":
-    """The LM of --ROLE-lm, beside that of --lm, see `LMConfig.beside`."""
-    beside = config.beside(role, model, api_base, price)
-    if config.api_base and beside.api_base is None and model.startswith("openai/"):
-        say_one_key(f"the {role} LM")
-    return beside
+# --- Programs.
 
 
-def load_any(program: str, artifacts: Path) -> "Loaded":
-    """The program of a folder or of `models:/…`, whatever its task."""
+def load(program: str, artifacts: Path, task: "Task | None" = None) -> "Loaded":
+    """The program of a folder or of `models:/…`. Raises UserError for one of another task."""
     from aisr.tracking import registry
 
-    return registry.load(program, artifacts)
-
-
-def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
-    """The same for a task. Raises UserError for a program of another."""
-    loaded = load_any(program, artifacts)
-    if loaded.task is not task:
+    loaded = registry.load(program, artifacts)
+    if task is not None and loaded.task is not task:
         raise UserError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
     return loaded
 
 
-def load_two(task: "Task", names: tuple[str, str], artifacts: Path) -> list["Loaded"]:
-    """Two programs to hold against each other, of which one may be `uncompiled`: the other one as it was before it was
-    compiled. Raises UserError where both are."""
-    from aisr.artifact.program import uncompiled
-
-    known = {name: load(task, name, artifacts) for name in compiled_of(names)}
-    return [known[name] if name in known else uncompiled(*known.values()) for name in names]
-
-
-def compiled_of(names: tuple[str, str]) -> list[str]:
-    """The compiled ones among two programs. Raises UserError where there is none."""
-    from aisr.artifact.folder import UNCOMPILED
-
-    found = [name for name in names if name != UNCOMPILED]
-    if not found:
-        raise UserError(f"{' '.join(names)}: name a compiled program beside it; {UNCOMPILED} is what that was before")
-    return found
-
-
 def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
-    """Say so where a program's decision layer was fitted on what another LM thinks."""
+    """Print a warning where a program's decision layer was fitted on the answers of another LM."""
     from aisr.cli.display import note
     from aisr.predict.judge import another_lm
 
-    if said := another_lm(program, lm):
-        note(f"warning: {said}")
+    if warning := another_lm(program, lm):
+        note(f"warning: {warning}")

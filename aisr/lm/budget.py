@@ -18,14 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dspy.lm15 import BillingError, Request, Response
 from dspy.utils.exceptions import (
     LMAuthError,
     LMBillingError,
     LMConfigurationError,
     LMError,
     LMInvalidRequestError,
-    LMRateLimitError,
     LMServerError,
     LMTimeoutError,
     LMTransportError,
@@ -35,6 +33,7 @@ from dspy.utils.exceptions import (
 
 from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import LMConfig, LMUnavailable, Price
+from aisr.lm.rate_limit import is_overload
 from aisr.programs.errors import UserError
 from aisr.programs.images import SHOWN_PIXELS
 from aisr.programs.text import tokens
@@ -46,7 +45,6 @@ LONGEST_TOKEN = 32  # characters a token, over a whole text: fewer tokens than t
 CONTEXT = 2**20  # tokens that a call has at most, where the context of its model is not known
 LONGEST_ANSWER = 16_000  # tokens, where no bound was sent and LiteLLM's list has none
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
-OVERLOADED = (503, 529)  # HTTP status; 529 is Anthropic's
 SPEND_FILE_BYTES = 1_000
 
 # Errors of calls that were not run: not sent, or refused by a server that says so.
@@ -54,7 +52,6 @@ NOT_RUN = (
     LMAuthError,
     LMBillingError,
     LMConfigurationError,
-    LMRateLimitError,
     LMUnsupportedFeatureError,
     LMUnsupportedModelError,
 )
@@ -194,7 +191,7 @@ def was_run(error: BaseException) -> bool:
     """Whether a call that ended in an error may have reached the model."""
     return not (
         isinstance(error, NOT_RUN)
-        or (isinstance(error, LMServerError) and error.status in OVERLOADED)
+        or is_overload(error)
         or any(type(one).__name__ in NOT_CONNECTED for one in _chain(error))
     )
 
@@ -254,6 +251,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._spend = Spend()
         self._file = file
+        self._file_name = file.name if file else "their ledger"
         self._unwritten: str | None = None
 
     @classmethod
@@ -283,7 +281,7 @@ class Ledger:
             return f"{sent} sent and --max-calls is {limits.calls}"
         total = self.earlier + (spend.usd or 0)
         if limits.usd is not None and (spend.usd is None or total >= limits.usd):
-            before = f" ({self.earlier:.4f} of them by earlier runs{self._source()})" if self.earlier else ""
+            before = f" ({self.earlier:.4f} of them by earlier runs, says {self._file_name})" if self.earlier else ""
             return f"{total:.4f} USD are spent{before} and --max-usd is {limits.usd}"
         minutes = (self._clock() - self._opened) / 60
         if limits.minutes is not None and minutes >= limits.minutes:
@@ -325,15 +323,12 @@ class Ledger:
         except CannotWrite as error:  # then the next run could not count what this one spends
             self._unwritten = str(error)
 
-    def _source(self) -> str:
-        return f", says {self._file.name}" if self._file else ""
-
 
 def check_price(config: LMConfig, price: Price | None, ledger: Ledger) -> None:
     """Raises `LMUnavailable` where a limit in US dollars could not be kept."""
     if ledger.limits.usd is not None and price is None:
         raise LMUnavailable(
-            f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')} PROMPT,COMPLETION "
+            f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}=PROMPT,COMPLETION "
             "in USD a million tokens"
         )
 
@@ -356,58 +351,3 @@ def _read_spend(file: Path) -> float:
             "begin at 0"
         )
     return float(usd)
-
-
-class Contact:
-    """Whether an LM was ever reached. Copies of an LM share the contact of the original; what a limit kept from being
-    sent counts for nothing."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._answered = False
-        self._error: Exception | None = None
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Contact":
-        return self
-
-    def answered(self) -> None:
-        """A call was answered, be it by the cache."""
-        self._answered = True
-
-    def failed(self, error: Exception) -> None:
-        """A call was not."""
-        with self._lock:
-            self._error = self._error or error
-
-    @property
-    def never(self) -> Exception | None:
-        """The error of the first call, where every call failed; None where one was answered or there was none."""
-        return None if self._answered else self._error
-
-
-class Usage:
-    """Stands in for DSPy's usage tracker while one call lasts: that hears of each answer that is not from the cache."""
-
-    def __init__(self, outer: Any) -> None:
-        self.reported: dict[str, Any] | None = None
-        self._outer = outer
-
-    def add_usage(self, model: str, usage: dict[str, Any]) -> None:
-        self.reported = usage
-        if self._outer is not None:
-            self._outer.add_usage(model, usage)
-
-
-class Refusal:
-    """An engine that sends nothing. An LM whose limit is reached is given it: what the cache holds is still answered,
-    and any other call ends here."""
-
-    def __init__(self, ledger: Ledger, reason: str) -> None:
-        self.ledger = ledger
-        self.reason = reason
-
-    def complete(self, request: Request) -> Response:
-        raise BillingError(self.ledger.refuse(self.reason))
-
-    def close(self) -> None:
-        """Nothing to close."""

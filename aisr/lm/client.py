@@ -1,26 +1,28 @@
-"""One spec string, one language model: `embedded`, or a model string of DSPy and LiteLLM such as `openai/gpt-4o-mini`.
-
-Keys come from the environment only and are written nowhere.
-"""
+"""A language model as programs use it: `LedgerLM`, a `dspy.LM` whose calls are limited and charged, and `OpenLM`: that,
+with the adapter that renders its prompts and reads its answers."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import dspy
-from dspy.lm15 import ProviderError, Request, Response
-from dspy.utils.exceptions import LMError, LMProviderError
+from dspy.lm15 import BillingError, ProviderError, Request, Response
+from dspy.utils.exceptions import AdapterParseError, LMError, LMProviderError
+from pydantic import BaseModel
 
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
-from aisr.lm.budget import LONGEST_ANSWER, Call, Contact, Ledger, Refusal, Usage, current_call
+from aisr.lm.budget import LONGEST_ANSWER, Call, Ledger, current_call
 from aisr.lm.config import THREADS, Price, listed_answer
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length, with_readable_logprobs
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
+from aisr.programs.questions import AGAIN, is_closed, with_options
 
 
 class LedgerLM(dspy.LM):
@@ -50,10 +52,10 @@ class LedgerLM(dspy.LM):
         self.limiter = RateLimiter(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
-        self.hidden = redact.secret_values()
         self.contact = Contact()
         self.context = context
         self.longest = listed_answer(model) or LONGEST_ANSWER if longest is None else longest
+        self._secrets = redact.secret_values()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         def send() -> Any:
@@ -70,30 +72,38 @@ class LedgerLM(dspy.LM):
 
         return await self.limiter.arun(send)
 
+    def record_keys(self) -> list[str]:
+        """See `aisr.lm.response_cache.record_keys`."""
+        return record_keys()
+
+    def invalidate(self, keys: Iterable[str]) -> None:
+        """See `aisr.lm.response_cache.invalidate`."""
+        invalidate(keys)
+
     @contextmanager
     def _counted(self, args: tuple[Any, ...], options: dict[str, Any]) -> Iterator["LedgerLM"]:
-        """This LM, or one that sends nothing; what it sends is charged, whatever it ends in."""
+        """This LM, or one that sends nothing. What it sends is charged, whatever the result."""
         reason = self.ledger.spent_out()
         lm = self if reason is None else self._refusing(reason)
         call = self._call(args, options)
-        usage = Usage(dspy.settings.usage_tracker)
+        usage = _Usage(dspy.settings.usage_tracker)
         token = current_call.set(call)
         try:
             # A history entry would tell the same, at a tenth of what a call costs this process.
             with dspy.context(usage_tracker=usage, disable_history=True):
                 yield lm
         except BaseException as error:
-            # Other errors are of calls that could not be made; what is no Exception ended one that may have been sent.
+            # Other exceptions are of calls that could not be made; an interruption ends one that may have been sent.
             if reason is None and (isinstance(error, LMError) or not isinstance(error, Exception)):
                 if usage.reported is not None and not call.has_answer:
                     call.receive(usage.reported)
                 self.ledger.charge(call, self.price, error)
                 if isinstance(error, LMError):
-                    self.contact.failed(error)
+                    self.contact.fail(error)
             raise
         finally:
             current_call.reset(token)
-        self.contact.answered()
+        self.contact.succeed()
         if usage.reported is None:
             self.ledger.from_cache()
         else:
@@ -104,14 +114,14 @@ class LedgerLM(dspy.LM):
     def _call(self, args: tuple[Any, ...], options: dict[str, Any]) -> Call:
         """What a call sends. DSPy takes messages, or a prompt as a text or a `Request`."""
         prompt = args[0] if args else options.get("prompt")
-        text = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)]) \
-            if isinstance(prompt, Request) else str(prompt or "")  # fmt: skip
-        messages = options.get("messages") or [{"content": text}]
+        if isinstance(prompt, Request):
+            prompt = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)])
+        messages = options.get("messages") or [{"content": str(prompt or "")}]
         if questions := (options.get("metadata") or {}).get("questions"):  # a decision model reads them as well
             messages = [*messages, {"content": str(questions)}]
-        bounds = ("max_tokens", "max_completion_tokens")
-        longest = next((given[name] for given in (options, self.kwargs) for name in bounds if given.get(name)), None)
-        return Call(messages, self.longest if longest is None else int(longest), self.context)
+        names = ("max_tokens", "max_completion_tokens")
+        bounds = [source.get(name) for source in (options, self.kwargs) for name in names]
+        return Call(messages, int(next(filter(None, bounds), self.longest)), self.context)
 
     def _clean(self, outputs: Any) -> Any:
         """Answers of DSPy's own engines without the keys that a server repeats in them: they go into predictions,
@@ -125,37 +135,98 @@ class LedgerLM(dspy.LM):
             raise LMProviderError(str(error)) from None
         if isinstance(answers, list):
             answers = [with_readable_logprobs(answer) for answer in answers]
-        return attributes(redact.throughout(answers, self.hidden))
-
-    def record_keys(self) -> list[str]:
-        """See `aisr.lm.response_cache.record_keys`."""
-        return record_keys()
-
-    def invalidate(self, keys: Iterable[str]) -> None:
-        """See `aisr.lm.response_cache.invalidate`."""
-        invalidate(keys)
+        return attributes(redact.throughout(answers, self._secrets))
 
     def _refusing(self, reason: str) -> "LedgerLM":
-        refusal = Refusal(self.ledger, reason)
-        lm: LedgerLM = self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
+        engine = _RefusingEngine(self.ledger, reason)
+        lm: LedgerLM = self.copy(engine=engine, async_engine=InThread(engine), timeout=None)
         return lm
+
+
+class Contact:
+    """Whether an LM was ever reached. Copies of an LM share the contact of the original; calls that a limit kept from
+    being sent do not count."""
+
+    def __init__(self) -> None:
+        self._is_answered = False
+        self._error: Exception | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Contact":
+        return self
+
+    def succeed(self) -> None:
+        """Note an answer, be it of the cache."""
+        self._is_answered = True
+
+    def fail(self, error: Exception) -> None:
+        """Note a call that failed."""
+        self._error = self._error or error
+
+    @property
+    def error(self) -> Exception | None:
+        """The error of the first call, where every call failed."""
+        return None if self._is_answered else self._error
+
+
+class _Usage:
+    """Stands in for DSPy's usage tracker while one call lasts: DSPy reports each answer to it that is not from the
+    cache."""
+
+    def __init__(self, outer: Any) -> None:
+        self.reported: dict[str, Any] | None = None
+        self._outer = outer
+
+    def add_usage(self, model: str, usage: dict[str, Any]) -> None:
+        self.reported = usage
+        if self._outer is not None:
+            self._outer.add_usage(model, usage)
+
+
+class _RefusingEngine:
+    """The engine of an LM whose limit is reached: the cache still answers, and any other call ends here."""
+
+    def __init__(self, ledger: Ledger, reason: str) -> None:
+        self.ledger = ledger
+        self.reason = reason
+
+    def complete(self, request: Request) -> Response:
+        raise BillingError(self.ledger.refuse(self.reason))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class InThread:
+    """The async counterpart of an engine that has none: each request in a thread, so that no event loop waits."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "InThread":
+        return self
+
+    async def complete(self, request: Request) -> Response:
+        response: Response = await asyncio.to_thread(self.engine.complete, request)
+        return response
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
 
 
 @dataclass(frozen=True)
 class OpenLM:
-    """A language model ready for use, the adapter that suits it, and what a manifest says of it."""
+    """A language model ready for use, with its adapter, and what a manifest records of it."""
 
     lm: LedgerLM
     adapter: dspy.Adapter
     spec: str
     endpoint: str | None  # digest of the address, never the address
     threads: int  # how many calls at a time make sense
-    longest: int = 16_000  # tokens that it may write where it reflects
-    sees: bool | None = None  # whether it takes pictures, where that is known
-    window: int | None = None  # tokens that its context holds, where that is known
-    decides: bool = False  # whether it gives probabilities for options in place of writing (`aisr/lm/decide.py`)
-    brief: bool = False  # whether new programs ask it in short words, which describe the options one by one
-    embeddings: Embeddings = field(default_factory=Embeddings)  # where the texts of its records are embedded
+    reflection_tokens: int = 16_000  # the longest answer where it reflects
+    supports_vision: bool | None = None  # None: not known
+    is_decision_model: bool = False  # gives probabilities for options in place of text (`aisr.lm.decide`)
+    short_prompts: bool = False  # new programs describe the options one by one, in few words
+    embeddings: Embeddings = field(default_factory=Embeddings)  # of the texts of its records
 
     @property
     def ledger(self) -> Ledger:
@@ -163,7 +234,7 @@ class OpenLM:
 
     @property
     def identity(self) -> str:
-        """What tells its answers from those of another LM: the model, the form asked for, and whether with
+        """What tells its answers from those of another LM: the model, the form of its answers, and whether with
         log-probabilities. Not the address of its server: a model may move, or be served at several."""
         logprobs = "with" if self.lm.gives_logprobs else "without"
         model = self.spec if self.endpoint else self.lm.model
@@ -190,18 +261,72 @@ class OpenLM:
         }
 
 
-class InThread:
-    """The async counterpart of an engine that has none: each request in a thread, so that no event loop waits."""
+# --- How a prompt is rendered and an answer read: DSPy's adapters, and a shorter one where options are scored
 
-    def __init__(self, engine: Any) -> None:
-        self.engine = engine
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "InThread":
-        return self
+def adapter_for(schema: bool) -> dspy.Adapter:
+    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
+    would double a weak model's calls in silence."""
+    return _guarded(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
 
-    async def complete(self, request: Request) -> Response:
-        response: Response = await asyncio.to_thread(self.engine.complete, request)
-        return response
 
-    async def aclose(self) -> None:
-        """Nothing to close."""
+def lean_adapter() -> dspy.Adapter:
+    """That of the built-in model and of decision models."""
+    return _guarded(LeanAdapter())
+
+
+class LeanAdapter(dspy.JSONAdapter):
+    """The instruction with its options, the values of the inputs, and answers as JSON in one line. The form of an
+    answer is not described, as to a model that writes: the schema or the questions carry it. Fields that
+    must be written are described as by DSPy."""
+
+    def format_system_message(self, signature: Any) -> str:
+        if not is_closed(signature):
+            return str(super().format_system_message(signature))
+        return _instruction(signature, signature.instructions)
+
+    def format_user_message_content(
+        self, signature: Any, inputs: Mapping[str, Any], prefix: str = "", suffix: str = "", main_request: bool = False
+    ) -> str:
+        if not is_closed(signature):
+            return str(super().format_user_message_content(signature, inputs, prefix, suffix, main_request))
+        names = [name for name in signature.input_fields if name != AGAIN and inputs.get(name) is not None]
+        return "\n\n".join(f"{name}:\n{_text_of(inputs[name])}" for name in names)
+
+    def format_assistant_message_content(
+        self, signature: Any, outputs: Mapping[str, Any], missing_field_message: str | None = None
+    ) -> str:
+        if not is_closed(signature):
+            return str(super().format_assistant_message_content(signature, outputs, missing_field_message))
+        values = {name: outputs.get(name) for name in signature.output_fields if outputs.get(name) is not None}
+        return json.dumps(values, ensure_ascii=False, default=str)
+
+
+def _guarded(adapter: dspy.Adapter) -> dspy.Adapter:
+    """The adapter, with every failure to read an answer as its own error: DSPy lets the errors of its parsers pass,
+    where an answer nests too deep for them or holds a number of ten thousand digits."""
+    parse = adapter.parse
+
+    def guarded(signature: Any, completion: str) -> dict[str, Any]:
+        try:
+            return parse(signature, completion)  # type: ignore[no-any-return]
+        except AdapterParseError:
+            raise
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
+
+    adapter.parse = guarded
+    return adapter
+
+
+def _text_of(value: Any) -> str:
+    """A value of an input; the items of a list one a line, numbered."""
+    if isinstance(value, list | tuple):
+        return "\n".join(f"{number}. {one}" for number, one in enumerate(value, start=1))
+    content = value.model_dump(mode="json") if isinstance(value, BaseModel) else value  # DSPy's marks of pictures
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+@lru_cache(maxsize=64)
+def _instruction(signature: Any, instructions: str) -> str:
+    return str(with_options(signature).instructions)

@@ -1,10 +1,10 @@
 """How a language model is named, reached and paid: `LMConfig`, the one value behind `--lm` and the options beside it;
 and what LiteLLM's list says of a model.
 
-`LMConfig` is a frozen dataclass. Each field carries its help as `field.metadata["help"]`, for a command line to derive
-an option from; where an option is not called by its field, `metadata["option"]` names it, and `role` is none. Values
-are checked when one is made, with messages that name the options of its `role`: `--lm` and `--api-base`, or
-`--teacher-lm` and `--teacher-api-base`. From tables of a plan: `LMConfig(**table)` for `[lm]`, and for `[teacher]`
+`LMConfig` is a frozen dataclass: its fields are what [lm] and [teacher] of a plan file take, each with its help; `role`
+has none, as nobody sets it. Values are checked when one is made, with messages that name the options of its `role`:
+`--lm` and `--set lm.price`, or `--teacher-lm` and `--set teacher.price`. From tables of a plan: `LMConfig(**table)` for
+`[lm]`, and for `[teacher]`
 
     teacher = lm.beside("teacher", model, api_base=..., price=...)
 
@@ -31,7 +31,7 @@ DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that d
 
 
 class LMUnavailable(UserError):
-    """The language model that was asked for cannot be used as things stand."""
+    """The language model cannot be used as things stand."""
 
 
 class Price(NamedTuple):
@@ -67,7 +67,6 @@ class LMConfig:
     model: str = field(
         default=EMBEDDED,
         metadata={
-            "option": "lm",
             "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision "
             "model.",
         },
@@ -82,7 +81,7 @@ class LMConfig:
         metadata={"help": "Whether to ask for log-probabilities, where the LM or server may give them."},
     )
     threads: int | None = field(
-        default=None, metadata={"help": "LM calls at a time. Default: 8; the embedded model takes 1."}
+        default=None, metadata={"help": "LM calls at a time. Default: 8; the embedded model takes 1.", "min": 1}
     )
     timeout: float | None = field(
         default=None,
@@ -114,9 +113,11 @@ class LMConfig:
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise LMUnavailable(f"{self.option('timeout')} {self.timeout}: expected seconds, more than 0")
         if self.embedding_price is not None and not 0 <= self.embedding_price < math.inf:
-            raise LMUnavailable(f"--embedding-price {self.embedding_price}: expected USD a million tokens")
+            raise LMUnavailable(
+                f"{self.option('embedding-price')} {self.embedding_price}: expected USD a million tokens"
+            )
         if self.embedding_api_base and self.embedding_api_base != PROVIDER:
-            check_address(self.embedding_api_base, "--embedding-api-base")
+            check_address(self.embedding_api_base, self.option("embedding-api-base"))
         if self.model == EMBEDDED:
             self._check_embedded()
             return
@@ -139,7 +140,9 @@ class LMConfig:
 
     def _check_embedded(self) -> None:
         if self.timeout is not None:
-            raise LMUnavailable(f"--timeout goes with an LM that is reached over a network, not with --lm {self.model}")
+            raise LMUnavailable(
+                f"{self.option('timeout')} goes with an LM that is reached over a network, not with --lm {self.model}"
+            )
         if self.api_base:
             raise LMUnavailable(
                 f"{self.option('api-base')} goes with a model string such as openai/MODEL, not with "
@@ -148,7 +151,9 @@ class LMConfig:
 
     def option(self, name: str) -> str:
         """The name of an option of this LM, as it is typed."""
-        return f"--{self.role}-{name}" if self.role else f"--{name}"
+        if name == "lm" or (name == "api-base" and not self.role):
+            return f"--{self.role}-{name}" if self.role else f"--{name}"
+        return f"--set {self.role or 'lm'}.{name.replace('-', '_')}"
 
     @property
     def is_decision_model(self) -> bool:
@@ -176,16 +181,16 @@ class LMConfig:
         return self.embedding_api_base or self.api_base
 
     def beside(self, role: str, model: str, api_base: str | None = None, price: str | None = None) -> "LMConfig":
-        """The LM of --ROLE-lm, reached as this one is where nothing else is said. api_base: an address or `provider`.
+        """The LM of --ROLE-lm, reached as this one is unless options say otherwise. api_base: an address or `provider`.
 
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
         records would leave for a provider unasked.
         """
         if self.api_base and api_base is None and model != EMBEDDED:
             raise LMUnavailable(
-                f"--{role}-lm {model}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
-                f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "
-                f"{model.partition('/')[0]}"
+                f"--{role}-lm {model}: --api-base is the address of --lm alone; add --set "
+                f"{role}.api_base=ADDRESS, the same one if it serves both, or --set {role}.api_base=provider to send "
+                f"the records to {model.partition('/')[0]}"
             )
         address = None if api_base == PROVIDER else api_base
         timeout = None if model == EMBEDDED else self.timeout
@@ -256,7 +261,7 @@ def quiet_litellm() -> Any:
     import litellm
 
     litellm.suppress_debug_info = True
-    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; asked for none, LiteLLM sends a request thrice
+    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; without retries LiteLLM sends a request thrice
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     return litellm

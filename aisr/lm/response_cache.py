@@ -28,19 +28,19 @@ from aisr.programs.text_store import FILE, TextTable
 log = logging.getLogger("aisr")
 ResultT = TypeVar("ResultT")
 
-REMEMBERED = 1_000  # answers in memory; the others are on disk
+MEMORY_ANSWERS = 1_000  # the others are on disk
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Of what a server sends, all else can hold anything and is never read again.
 UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine
 USED = ("model", "choices", "usage")  # of a response of LiteLLM
 _configuring = threading.Lock()
-_recorded: ContextVar[list[str] | None] = ContextVar("keys that were looked for", default=None)
+_recorded: ContextVar[list[str] | None] = ContextVar("recorded keys", default=None)
 
 
 def configure_cache(folder: Path | None = None) -> None:
-    """Have DSPy keep its answers so, once: in the folder of the cache that the caller configured, else as DSPY_CACHEDIR
-    says, else in `folder`, else in DSPy's own. Nothing is changed where the caller wants none on disk. Raises UserError
-    where the folder cannot be written."""
+    """Have DSPy keep its answers as text, once: in the folder of the cache that the caller configured, else as
+    DSPY_CACHEDIR says, else in `folder`, else in DSPy's own. Nothing is changed where the caller wants none on disk.
+    Raises UserError where the folder cannot be written."""
     with _configuring:
         known = vars(dspy).get("cache")
         if known is None:
@@ -51,22 +51,22 @@ def configure_cache(folder: Path | None = None) -> None:
 
 
 def record_keys() -> list[str]:
-    """A list that the keys of all answers are put into that are looked for from here on in this thread or task."""
+    """A list that gets the key of every answer that this thread or task looks for from here on."""
     keys: list[str] = []
     _recorded.set(keys)
     return keys
 
 
 def invalidate(keys: Iterable[str]) -> None:
-    """Answers that failed a record are kept for as long as this process judges the same over and over, as a compile
-    does, and not on disk: whoever runs the command again has them asked for again."""
+    """Take answers that failed a record from the disk. This process keeps them, as a compile judges the same records
+    over and over; the next run of the command requests them again."""
     if isinstance(dspy.cache, AnswerCache):
         for key in dict.fromkeys(keys):
             dspy.cache.disk_cache.set_aside(key, dspy.cache.memory_cache.get(key))
 
 
 def retry_failed() -> None:
-    """Have those asked for again from here on."""
+    """Forget invalidated answers, so that they are requested again."""
     if isinstance(dspy.cache, AnswerCache):
         for key in dspy.cache.disk_cache.forget_aside():
             dspy.cache.memory_cache.pop(key, None)
@@ -101,11 +101,11 @@ def address_digest(address: str) -> str:
 
 
 class AnswerCache(Cache):
-    """DSPy's cache with text in place of pickles, that tells servers apart, and whose keys are recorded for whoever
-    asked for that."""
+    """DSPy's cache with text in place of pickles, a part for each server of the environment, and a record of its keys
+    (`record_keys`)."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(False, True, str(folder), memory_max_entries=REMEMBERED)
+        super().__init__(False, True, str(folder), memory_max_entries=MEMORY_ANSWERS)
         self.enable_disk_cache = True
         self.disk_cache = Answers(folder)
 
@@ -146,11 +146,11 @@ class Answers:
             answer = None if text is None else json.loads(text)
         except (ValueError, RecursionError):
             return None
-        return answer if _is_dspys(answer) else attributes(answer)
+        return answer if _is_dspy_result(answer) else attributes(answer)
 
     def set(self, key: str, value: Any) -> None:
         """Raises TypeError for what is no plain data."""
-        text = written(value)
+        text = to_text(value)
         self._use("written", lambda table: table.set(key, text))
 
     def set_aside(self, key: str, value: Any) -> None:
@@ -202,8 +202,8 @@ class Answers:
         if not hasattr(self, "_number") or file.stat().st_ino == self._number:
             aside = file.with_name(f"{FILE}.damaged")
             self._warn(
-                f"the response cache {file} is damaged ({error}): it is put aside as {aside.name}, and its answers are "
-                "asked for again"
+                f"the response cache {file} is damaged ({error}): it is put aside as {aside.name}, and its answers "
+                "will be paid for again"
             )
             file.replace(aside)
             for rest in ("-wal", "-shm"):
@@ -249,19 +249,19 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _is_dspys(value: Any) -> bool:
+def _is_dspy_result(value: Any) -> bool:
     """Whether it is an answer of DSPy's own engines, in the form in which DSPy keeps it."""
     return isinstance(value, dict) and "_dspy_format" in value
 
 
-def written(value: Any) -> str:
+def to_text(value: Any) -> str:
     """An answer as text, without the values of secret variables."""
-    known = redact.secret_values()
-    needed = _needed(plain(value))
-    text = json.dumps(needed)
+    secrets = redact.secret_values()
+    content = _content(plain(value))
+    text = json.dumps(content)
     # Looking through the text is quicker than through each string; it finds too much rather than too little.
-    if any(_within_json(secret) in text for _, secret in known):
-        text = json.dumps(redact.throughout(needed, known))
+    if any(_within_json(secret) in text for _, secret in secrets):
+        text = json.dumps(redact.throughout(content, secrets))
     return text
 
 
@@ -270,8 +270,8 @@ def _within_json(text: str) -> str:
     return json.dumps(text)[1:-1]
 
 
-def _needed(value: Any) -> Any:
-    if _is_dspys(value):
+def _content(value: Any) -> Any:
+    if _is_dspy_result(value):
         responses = [{name: one[name] for name in one if name not in UNUSED} for one in value["responses"]]
         return {**value, "responses": responses}
     if isinstance(value, dict) and "choices" in value:

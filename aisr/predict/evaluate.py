@@ -18,7 +18,7 @@ from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.probabilities import Judgement
-from aisr.programs.ranker import counted
+from aisr.programs.ranker import count_paper
 from aisr.programs.records import read
 from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
 from aisr.programs.task import Searched, Task
@@ -205,13 +205,13 @@ class RetrievalScore(NamedTuple):
     ranks: list[int]  # of the first gold paragraph of each claim, from 1
 
 
-def claims_with_evidence(task: Task, file: Path, least: int = 1, limit: int | None = None) -> list[Searched]:
-    """The claims of a labelled file that have gold evidence, the first `limit` of them, of papers with `least`
-    paragraphs or more. Raises UserError where there are none, or the task retrieves nothing."""
+def claims_with_evidence(task: Task, file: Path, limit: int | None = None) -> list[Searched]:
+    """The claims of a labelled file that have gold evidence, the first `limit` of them. Raises UserError
+    where there are none, or the task retrieves nothing."""
     if task.searched is None:
         raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
     searched = (task.searched(record) for record in read(file, task.record, task.name))
-    claims = [claim for claim in searched if claim.gold and len(claim.paragraphs) >= least][:limit]
+    claims = [claim for claim in searched if claim.gold][:limit]
     if not claims:
         raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
     return claims
@@ -224,7 +224,7 @@ def matcher_ranker(matcher: Matcher) -> Ranker:
 
 def score_ranker(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> RetrievalScore:
     """Score a ranker on claims that have gold evidence."""
-    for cached in (indexed, split_sentences, embedded, counted):
+    for cached in (indexed, split_sentences, embedded, count_paper):
         cached.cache_clear()  # the cache of another ranker would flatter this one
     start = time.perf_counter()
     rankings = [ranker(claim) for claim in claims]

@@ -14,7 +14,7 @@ from dspy.utils.exceptions import AdapterParseError, LMError
 
 from aisr.base import redact
 from aisr.lm.client import OpenLM
-from aisr.lm.rate_limit import RAISED
+from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.programs.ask import UnusableAnswer
 from aisr.programs.base import Judge
 from aisr.programs.probabilities import Judgement
@@ -22,7 +22,7 @@ from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
 DETAILS = ("judgements", "named", "ranking")  # fields of a prediction beside the answer
-FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`RAISED`)
+FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
 AHEAD = 4  # items for each thread that may be read before they are needed
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -69,7 +69,7 @@ def _answer(task: Task, prediction: dspy.Prediction) -> Outcome:
 
 
 def _failure(error: Exception) -> Outcome:
-    if isinstance(error, RAISED):
+    if isinstance(error, FATAL_ERRORS):
         raise error
     return Outcome(None, redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500])
 

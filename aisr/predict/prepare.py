@@ -89,18 +89,18 @@ def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
 def check_compatible(program: Judge, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
     writes none."""
-    if program.form == "image" and lm.sees is False:
-        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
+    if program.form == "image" and lm.supports_vision is False:
+        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
     for predictor in program.predictors():
         check_writes(predictor.signature, lm)
 
 
 def evidence_form(evidence: str, lm: OpenLM) -> str:
     """The form of evidence that `auto` stands for with an LM: pixels where it is known to take pictures, else OCR."""
-    return ("image" if lm.sees else "ocr") if evidence == "auto" else evidence
+    return ("image" if lm.supports_vision else "ocr") if evidence == "auto" else evidence
 
 
 def states_for(lm: OpenLM) -> bool:
     """Whether to ask an LM for verbalized label probabilities: where it gives no log-probabilities, and at a server of
     one's own, where only its first answer shows whether it does."""
-    return not lm.lm.gives_logprobs or (lm.endpoint is not None and not lm.decides)
+    return not lm.lm.gives_logprobs or (lm.endpoint is not None and not lm.is_decision_model)

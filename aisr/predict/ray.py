@@ -25,7 +25,7 @@ from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import RAISED
+from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
 from aisr.programs.base import Judge
@@ -90,7 +90,7 @@ def ray_workers(
                 program.gallery.problems.update(reply.problems)
             if reply.outcome is not None:
                 return reply.outcome
-            error = next(error for error in RAISED if error.__name__ == reply.error)
+            error = next(error for error in FATAL_ERRORS if error.__name__ == reply.error)
             if error is LMBillingError:
                 lm.ledger.stopped = ray.get(ledger.spent_out.remote())
             raise error(reply.message)
@@ -121,7 +121,7 @@ def _ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise RayUnavailable("--engine ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
+        raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
     return ray
 
 
@@ -160,7 +160,7 @@ class _Worker:
     def judge(self, record: Record) -> _Reply:
         try:
             outcome = judge(self.task, self.program, record, self.lm)
-        except RAISED as error:
+        except FATAL_ERRORS as error:
             return _Reply(None, type(error).__name__, str(error), {})
         problems = self.gallery.problems if self.gallery else {}
         return _Reply(outcome, "", "", {key: why for key, why in dict(problems).items() if key[0] == record.id})

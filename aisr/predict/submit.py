@@ -251,7 +251,8 @@ def _read_ballots(task: Task, file: Path) -> dict[str, _Ballot | str]:
         ballots[row.id] = row.failed if row.failed is not None else _ballot(task, f"{file}:{line.number}", row)
     if not any_probabilities and any(isinstance(one, _Ballot) for one in ballots.values()):
         raise UserError(
-            f"{file}: no label probabilities; compile with --states, or predict with an LM that gives log-probabilities"
+            f"{file}: no label probabilities; compile with -T states=true, or predict with an LM that gives "
+            "log-probabilities"
         )
     return ballots
 

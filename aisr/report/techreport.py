@@ -79,8 +79,8 @@ def scoring_again(made: Manifest, name: str, artifacts: str) -> str:
     words = ["aisr", "evaluate", "--task", made.task, "--program", name, "--data", (test and test.path) or MISSING]
     words += ["--limit", str(test.records)] if test else []
     words += ["--lm", lm.spec or MISSING, *(["--api-base", "…"] if lm.endpoint else [])]
-    words += ["--no-schema"] if lm.adapter == "ChatAdapter" else []
-    words += ["--no-logprobs"] if lm.logprobs is False else []
+    words += ["--set", "lm.schema=false"] if lm.adapter == "ChatAdapter" else []
+    words += ["--set", "lm.logprobs=false"] if lm.logprobs is False else []
     return shlex.join([*words, "--artifacts", artifacts]).replace("'…'", "…")
 
 

@@ -22,8 +22,9 @@ from aisr.base import redact
 from aisr.base.files import BadArtifact, percent
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
-from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, reading
+from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, parse_model_uri, reading
 
+MOST_NAMED = 6  # versions in an error message
 ALIAS = "champion"
 PREVIOUS = "previous"
 DIGEST_TAG = "aisr.digest"
@@ -36,8 +37,8 @@ class NotPromoted(UserError):
     """The version is not known to be better than the champion."""
 
 
-class Standing(NamedTuple):
-    """What a version is known by. score and interval (0-1) on the test split with this digest; None without one."""
+class VersionScore(NamedTuple):
+    """A version with its score and interval (0-1) on the test split with the digest `data`; None where it has none."""
 
     version: str
     score: float | None
@@ -67,19 +68,19 @@ def load_registered(root: Path, uri: str) -> Loaded:
 
     Raises `BadArtifact` where there is no such version or its file is not the one that was registered, and `NoStore`.
     """
-    return registered(root, uri)[0]
+    return load_with_text(root, uri)[0]
 
 
-def registered(root: Path, uri: str) -> tuple[Loaded, str]:
+def load_with_text(root: Path, uri: str) -> tuple[Loaded, str]:
     """The same with its text."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
-        found = _version(store, uri)
-        text = store.file_of_version(found, "artifacts/program.json", Path(folder)).read_text(encoding="utf-8")
+        version = _version(store, root, uri)
+        text = store.file_of_version(version, "artifacts/program.json", Path(folder)).read_text(encoding="utf-8")
         loaded = parse(text, uri)
-    if loaded.digest != found.tags.get(DIGEST_TAG):
+    if loaded.digest != version.tags.get(DIGEST_TAG):
         raise BadArtifact(
-            f"{uri}: digest {loaded.digest}, but version {found.version} was registered with "
-            f"{found.tags.get(DIGEST_TAG)}; the stored file was changed since"
+            f"{uri}: digest {loaded.digest}, but version {version.version} was registered with "
+            f"{version.tags.get(DIGEST_TAG)}; the stored file was changed since"
         )
     return loaded, text
 
@@ -87,20 +88,20 @@ def registered(root: Path, uri: str) -> tuple[Loaded, str]:
 def manifest(root: Path, uri: str) -> Manifest:
     """The manifest of a registered program, from the run that logged it. Raises `BadArtifact` and `NoStore`."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
-        found = _version(store, uri)
-        return parse_manifest(store.file_of_run(found.run_id, "artifact/manifest.json", Path(folder)))
+        version = _version(store, root, uri)
+        return parse_manifest(store.file_of_run(version.run_id, "artifact/manifest.json", Path(folder)))
 
 
 def on_test(root: Path, uri: str) -> OnTest | None:
     """How a registered program did on its test split, from the run that logged it; None where it was not tested.
     Raises `BadArtifact` and `NoStore`."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
-        found = _version(store, uri)
-        return parse_on_test(store.file_of_run(found.run_id, "artifact/report.json", Path(folder)))
+        version = _version(store, root, uri)
+        return parse_on_test(store.file_of_run(version.run_id, "artifact/report.json", Path(folder)))
 
 
 def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
-    """The registered version of a program: the one that was named, or the newest that is the same program; None where
+    """The registered version of a program: the one that `program` names, or the newest of the same program; None where
     there is none."""
     client, name = mlflow.MlflowClient(), model_name(loaded.task)
     same = client.search_model_versions(f"name = '{name}' and tags.`{DIGEST_TAG}` = '{loaded.digest}'")
@@ -132,7 +133,7 @@ def register(mlflow: Any, task: Task, folder: Path, made: Manifest) -> str:
     return version
 
 
-def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Standing | None:
+def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> VersionScore | None:
     """Make a version the champion of its model; the champion before it, or None for the first.
 
     Raises `NotPromoted` where it is not better than the champion on the same test split, unless `anyway`, and
@@ -140,11 +141,11 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Stand
     """
     client = mlflow.MlflowClient()
     try:
-        challenger = _standing(client.get_model_version(name, version))
+        challenger = _score(client.get_model_version(name, version))
         aliases = client.get_registered_model(name).aliases
     except mlflow.MlflowException as error:
         raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
-    champion = _standing(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
+    champion = _score(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
     if champion is not None and champion.version == challenger.version:
         _mark(mlflow, name, version)
         return champion
@@ -158,7 +159,7 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Stand
 
 
 def config(task: Task, made: Manifest) -> dict[str, Any]:
-    """What `aisr.serving.model` is told: which program it is, and which LM it was compiled with, asked in what form."""
+    """The configuration of `aisr.serving.model`: the program, and the LM that it was compiled with."""
     return {
         "task": task.name,
         "digest": made.digest,
@@ -169,8 +170,8 @@ def config(task: Task, made: Manifest) -> dict[str, Any]:
 
 
 def _mark(mlflow: Any, name: str, version: str) -> None:
-    """Have the tag of the champion's run, and of no other run, say so: whoever scans the list asks which one it is now,
-    not which ones were. A version without a run, or whose run was deleted, has no tag to keep true."""
+    """Set the champion tag of this version's run and of no other: the list of runs shows which one is the champion now,
+    not which ones were. A version without a run, or whose run was deleted, has no tag."""
     client = mlflow.MlflowClient()
     run_id = client.get_model_version(name, version).run_id
     if not run_id:
@@ -182,20 +183,39 @@ def _mark(mlflow: Any, name: str, version: str) -> None:
         client.set_tag(run.info.run_id, CHAMPION_TAG, YES)
 
 
-def _version(store: Reader, uri: str) -> Any:
+def _version(store: Reader, root: Path, uri: str) -> Any:
+    """A registered version. Raises `BadArtifact` where there is none, with those that there are."""
     from mlflow.exceptions import MlflowException
 
-    name, at, alias = uri.removeprefix(MODEL_SCHEME).partition("@")
+    parts = parse_model_uri(root, uri)
     try:
-        if at:
-            return store.client.get_model_version_by_alias(name, alias)
-        name, _, number = name.partition("/")
-        return store.client.get_model_version(name, number)
+        if parts["alias"]:
+            return store.client.get_model_version_by_alias(parts["name"], parts["alias"])
+        return store.client.get_model_version(parts["name"], parts["version"])
     except MlflowException as error:
-        raise BadArtifact(f"{uri}: {error.message}; {EXPECTED} of {redact.secrets(store.uri)}") from error
+        try:
+            known = _uris(store.client, parts["name"])
+        except MlflowException:
+            raise BadArtifact(f"{uri}: {error.message}; {EXPECTED} of {redact.secrets(store.uri)}") from error
+        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+        raise BadArtifact(
+            f"{uri}: no such version in {redact.secrets(store.uri)}; {EXPECTED}; "
+            + (f"there are {', '.join(known[:MOST_NAMED])}{more}" if known else "nothing was registered there yet")
+        ) from error
 
 
-def _check_better(challenger: Standing, champion: Standing) -> None:
+def _uris(client: Any, first: str) -> list[str]:
+    """All registered versions as `models:/…`, by number and alias, those of one model first."""
+    uris = []
+    for model in sorted(client.search_registered_models(), key=lambda model: (model.name != first, model.name)):
+        names = [f"/{version.version}" for version in client.search_model_versions(f"name = '{model.name}'")]
+        uris += [
+            f"{MODEL_SCHEME}{model.name}{name}" for name in sorted([*names, *(f"@{one}" for one in model.aliases)])
+        ]
+    return uris
+
+
+def _check_better(challenger: VersionScore, champion: VersionScore) -> None:
     if challenger.score is None or champion.score is None:
         raise NotPromoted(f"{challenger}; the champion is {champion}: which is better is not known")
     if challenger.data != champion.data:
@@ -207,9 +227,10 @@ def _check_better(challenger: Standing, champion: Standing) -> None:
         raise NotPromoted(f"{challenger} on test is no better than the champion, {champion}")
 
 
-def _standing(found: Any) -> Standing:
-    score, low, high = (float(found.tags[tag]) if tag in found.tags else None for tag in (SCORE_TAG, LOW_TAG, HIGH_TAG))
-    return Standing(str(found.version), score, low, high, found.tags.get(DATA_TAG))
+def _score(version: Any) -> VersionScore:
+    tags = version.tags
+    score, low, high = (float(tags[tag]) if tag in tags else None for tag in (SCORE_TAG, LOW_TAG, HIGH_TAG))
+    return VersionScore(str(version.version), score, low, high, tags.get(DATA_TAG))
 
 
 def _tags(folder: Path, made: Manifest) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The MLflow store: a database below the artifacts folder, or where MLFLOW_TRACKING_URI says."""
+"""The MLflow store: a database below the artifacts folder, or the one that MLFLOW_TRACKING_URI names."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from aisr.programs.errors import UserError
 
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
 FILES = "files"  # below the store: what its runs hold
-# Where MLflow's database keeps paths of files, as table and column.
+# Where MLflow's database keeps paths of files, as table and column. Its API changes none of them.
 PATHS = [
     ("experiments", "artifact_location"),
     ("runs", "artifact_uri"),
@@ -129,7 +129,7 @@ def _open_own(client: Callable[[], Any], root: Path) -> None:
             if not database.exists():
                 _create(database)
             client().search_experiments(max_results=1)
-            _follow(root)
+            _update_paths(root)
     except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:
         raise NoStore(
             f"{database}: {reason(error)}; expected MLflow's database, and room to write it. Make room, choose another "
@@ -156,23 +156,20 @@ def check_exists(root: Path) -> None:
         )
 
 
-def _follow(root: Path) -> None:
-    """Where the folder was moved or copied since, have the database say where its files are now: MLflow keeps the
-    absolute path of every run, and would look for them, and write new ones, where the folder was."""
-    now = files(root)
-    with closing(sqlite3.connect(_database(root))) as opened, opened:
-        for (was,) in opened.execute("SELECT DISTINCT artifact_location FROM experiments").fetchall():
-            if was != now and str(was).endswith(f"/{STORE}/{FILES}"):
-                _rebase(opened, was, now)
-
-
-def _rebase(database: sqlite3.Connection, was: str, now: str) -> None:
-    for table, column in PATHS:
-        # Not LIKE, to which a percent sign or an underline in a path means something.
-        database.execute(
-            f"UPDATE {table} SET {column} = ? || substr({column}, ?) WHERE substr({column} || '/', 1, ?) = ?",
-            (now, len(was) + 1, len(was) + 1, f"{was}/"),
-        )
+def _update_paths(root: Path) -> None:
+    """Where the folder was moved or copied since, write the new paths of its files into the database: MLflow keeps the
+    absolute path of every run, and would look for files, and write new ones, where the folder was."""
+    new = files(root)
+    with closing(sqlite3.connect(_database(root))) as database, database:
+        for (old,) in database.execute("SELECT DISTINCT artifact_location FROM experiments").fetchall():
+            if old == new or not str(old).endswith(f"/{STORE}/{FILES}"):
+                continue
+            for table, column in PATHS:
+                # Not LIKE, to which a percent sign or an underline in a path means something.
+                database.execute(
+                    f"UPDATE {table} SET {column} = ? || substr({column}, ?) WHERE substr({column} || '/', 1, ?) = ?",
+                    (new, len(old) + 1, len(old) + 1, f"{old}/"),
+                )
 
 
 def _reach(mlflow: Any, uri: str) -> None:
@@ -199,8 +196,8 @@ def reason(error: Exception) -> str:
     cause = message.partition("Caused by ")[2].partition(": ")[2]
     if cause.endswith(")") and "\n" not in cause:
         return cause.rstrip(")").removesuffix("'").removesuffix('"')
-    found = CAUSE.search(message)  # of SQLAlchemy's, which begins with advice that the cause makes useless
-    return (found[0] if found else message.strip().partition("\n")[0])[:LONGEST]
+    database = CAUSE.search(message)  # SQLAlchemy's message begins with advice that the cause makes useless
+    return (database[0] if database else message.strip().partition("\n")[0])[:LONGEST]
 
 
 def is_own(root: Path) -> bool:
@@ -209,7 +206,7 @@ def is_own(root: Path) -> bool:
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a text is what MLflow calls a run."""
+    """Whether a text can be the id of a run in MLflow."""
     return re.fullmatch("[0-9a-f]{32}", text) is not None
 
 
@@ -237,48 +234,18 @@ def _own_uri(root: Path) -> str:
     return f"sqlite:///{_database(root)}"
 
 
-# --- What `models:/…` can name, looked up in seconds less than it takes to import MLflow.
+# --- Names of registered programs.
 
 MODEL_SCHEME = "models:/"
-FORM = re.compile(r"models:/(?P<name>[^/@]+)(?:@[^/@]+|/[0-9]+)")
+FORM = re.compile(r"models:/(?P<name>[^/@]+)(?:@(?P<alias>[^/@]+)|/(?P<version>[0-9]+))")
 EXPECTED = "expected models:/NAME@champion or models:/NAME/VERSION"
-MOST_NAMED = 6
-# Of MLflow's database: every version that was not deleted, as name, number and an alias or none.
-VERSIONS = """
-    SELECT version.name, version.version, alias.alias
-    FROM model_versions AS version
-    LEFT JOIN registered_model_aliases AS alias ON alias.name = version.name AND alias.version = version.version
-    WHERE version.current_stage IS NOT 'Deleted_Internal'
-    ORDER BY version.name, version.version DESC
-"""
 
 
-def check_registered(root: Path, uri: str) -> None:
-    """Raises `BadArtifact` for what can be no version, and for one that the database below `root` does not have, with
-    those that it has; `NoStore` where there is none. What a server has is left to MLflow to find out."""
-    named = FORM.fullmatch(uri)
-    if named is None:
+def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
+    """The `name` and the `alias` or `version` of a `models:/…`, checked without importing MLflow, which takes seconds.
+    Raises `BadArtifact` where it can name no version, and `NoStore` where nothing was logged yet."""
+    parts = FORM.fullmatch(uri)
+    if parts is None:
         raise BadArtifact(f"{uri}: {EXPECTED}, as `aisr compile` prints it")
     check_exists(root)
-    if not is_own(root):
-        return
-    try:
-        with closing(sqlite3.connect(f"{_file(root).as_uri()}?mode=ro", uri=True)) as database:
-            rows = database.execute(VERSIONS).fetchall()
-    except sqlite3.Error:
-        return  # MLflow says what is wrong with it, or brings it up to date
-    there = {f"{MODEL_SCHEME}{name}/{version}": name for name, version, _ in rows}
-    there |= {f"{MODEL_SCHEME}{name}@{alias}": name for name, _, alias in rows if alias}
-    there |= {f"{MODEL_SCHEME}{name}@latest": name for name, _, _ in rows}  # an alias that MLflow gives itself
-    if uri not in there:
-        known = sorted(one for one in there if not one.endswith("@latest"))
-        known.sort(key=lambda one: there[one] != named["name"])
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-        raise BadArtifact(
-            f"{uri}: no such version in {redact.secrets(tracking_uri(root))}; {EXPECTED}; "
-            + (f"there are {', '.join(known[:MOST_NAMED])}{more}" if known else "nothing was registered there yet")
-        )
-
-
-def _file(root: Path) -> Path:
-    return Path(tracking_uri(root).removeprefix("sqlite:///"))
+    return parts

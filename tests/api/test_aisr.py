@@ -19,7 +19,7 @@ from aisr.predict.judge import AHEAD
 from aisr.programs.registry import TASKS
 from aisr.programs.track1.task import TRACK1
 from support.corpora import claim, write
-from support.loopback import Asked, Loopback, judged
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 from support.scripted import as_it_is
 
@@ -54,7 +54,7 @@ def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
 
 def refusing(loopback: Loopback) -> None:
     """The server says nothing useful of a record whose claim "refuses"."""
-    loopback.reply = lambda asked: "I refuse." if "refuses" in asked.question else judged(asked)
+    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
 
 
 async def collected(many: Any) -> list[aisr.Judged]:
@@ -147,9 +147,9 @@ def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback
         aisr.load(folder).judge(record, lm)
     with pytest.raises(aisr.BadProgram, match=r"image_root .*: no such folder"):
         aisr.load(folder, image_root=tmp_path / "nowhere")
-    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
+    loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
     assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
-    assert "data:image/jpeg;base64" in json.dumps(loopback.asked[-1].body)
+    assert "data:image/jpeg;base64" in json.dumps(loopback.requests[-1].body)
     with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
         aisr.load(folder, image_root=SAMPLE).judge(record, aisr.open_lm())
 
@@ -159,7 +159,7 @@ def test_what_would_meet_every_record_is_an_error_without_the_key(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     error = json.dumps({"error": {"message": f"wrong key {KEY} at {loopback.url}", "type": "auth"}})
-    loopback.reply = lambda asked: (401, error)
+    loopback.reply = lambda request: (401, error)
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
     for judge in (lambda: program.judge(claim(None), lm), lambda: list(program.judge_all([claim(None)], lm))):
         with pytest.raises(aisr.LMUnavailable, match="wrong key <OPENAI_API_KEY> at <address>") as refused:
@@ -177,7 +177,7 @@ def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopb
     assert [next(found).answer, next(found).answer] == [{"labels": ["Supported"]}] * 2
     with pytest.raises(aisr.LMUnavailable, match="2 LM calls were sent and max_calls is 2"):
         next(found)
-    assert (lm.spend["calls"], len(loopback.asked)) == (2, 2)
+    assert (lm.spend["calls"], len(loopback.requests)) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -226,12 +226,12 @@ def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..
     """The server answers the first record only when the second was asked about."""
     second = threading.Event()
 
-    def reply(asked: Asked) -> str:
-        if "record 0" in asked.question:
+    def reply(request: HttpRequest) -> str:
+        if "record 0" in request.question:
             assert second.wait(30)
-        if "record 1" in asked.question:
+        if "record 1" in request.question:
             second.set()
-        return judged(asked)
+        return judged(request)
 
     loopback.reply = reply
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url, threads=2)

@@ -8,13 +8,13 @@ from aisr.programs.questions import CONFIDENCE
 from support.commands import Aisr
 from support.compiled import FEW
 from support.corpora import read_rows
-from support.loopback import Asked, Loopback, judged
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
 
 
-def stating(asked: Asked) -> str:
+def stating(request: HttpRequest) -> str:
     """The labels of `judged`; sure of all but the second, of which nothing that can be read is said."""
-    answer = json.loads(judged(asked))
+    answer = json.loads(judged(request))
     count = len(answer["sentence_labels"])
     return json.dumps(
         {**answer, CONFIDENCE: ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(count)]}
@@ -35,7 +35,7 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     sources = manifest["decision"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
-    with_demos = next(asked for asked in loopback.asked if asked.has_demos)
+    with_demos = next(asked for asked in loopback.requests if asked.has_demos)
     shown = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
     assert shown
     assert not any(re.search(r'"\d+, [A-Z]', text) for text in shown)  # demos make up no chances

@@ -18,7 +18,7 @@ from aisr.paper.check.verdicts import EXACT, IN_DRAFTS
 from aisr.paper.readers.files import READERS
 from aisr.paper.recompute.numbers import Label
 from support import pdfs
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.corpora import read_rows
 from support.loopback import Loopback
 from support.sample_key import FOLDER, answer, faults, letters
@@ -48,7 +48,7 @@ def quick(paper: Path) -> Path:
 @pytest.fixture
 def keyed(loopback: Loopback) -> Loopback:
     """A server that answers from the sample's key."""
-    loopback.reply = lambda asked: answer(asked.question)
+    loopback.reply = lambda request: answer(request.question)
     return loopback
 
 
@@ -127,10 +127,10 @@ def test_every_planted_fault_appears_at_its_page(aisr: Aisr, keyed: Loopback, pa
 
 def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
     assert check(aisr, keyed).code == 0
-    before = len(keyed.asked)
+    before = len(keyed.requests)
     assert before == 8 + 4 + 2  # paragraphs, citations, the second look
     assert check(aisr, keyed).code == 0
-    assert len(keyed.asked) == before
+    assert len(keyed.requests) == before
     results_file = quick / "sections" / "results.tex"
     text = results_file.read_text()
     assert AHEAD in text
@@ -146,17 +146,17 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
 
 
 def test_a_run_that_a_limit_stopped_goes_on_where_it_was(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    stopped = check(aisr, keyed, "--max-calls", 3, "--threads", 1)
+    stopped = check(aisr, keyed, *sets("limits.max_calls=3", "lm.threads=1"))
     assert stopped.code == 1
-    assert len(keyed.asked) == 3
+    assert len(keyed.requests) == 3
     assert "judging was stopped" in stopped.out
     assert "  not reached: 3 LM calls were sent and --max-calls is 3: " in stopped.out
     rows = read_rows(quick / "review" / "paper.jsonl")
     assert any(row["failed"] and "--max-calls is 3" in row["failed"] for row in rows)
     assert check(aisr, keyed).code == 0
-    whole = len(keyed.asked)
+    whole = len(keyed.requests)
     assert check(aisr, keyed).code == 0
-    assert len(keyed.asked) == whole
+    assert len(keyed.requests) == whole
     assert len(set(keyed.questions())) == whole  # nothing was asked twice
 
 
@@ -165,7 +165,7 @@ def test_the_exit_code_says_whether_a_label_was_given(aisr: Aisr, keyed: Loopbac
     assert found.code == 3
     assert "--fail-on: 3 sentences" in found.out
     assert check(aisr, keyed, "--fail-on", "contradiction", "--above", 0.99).code == 0
-    keyed.reply = lambda asked: "garbage"
+    keyed.reply = lambda request: "garbage"
     assert check(aisr, keyed, "--fail-on", "Irrelevant").code == 3  # from the cache
     nothing = aisr("check-paper", "main.tex", "--out", "review", "--fail-on", "lies", "--lm", "openai/x")
     assert nothing.code == 2
@@ -175,11 +175,11 @@ def test_the_exit_code_says_whether_a_label_was_given(aisr: Aisr, keyed: Loopbac
 def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
     told = check(aisr, keyed, "--estimate", file=".")  # the folder of the main file will do
     assert told.code == 0, told.err
-    assert keyed.asked == []
+    assert keyed.requests == []
     assert not (quick / "review").exists()
     assert check(aisr, keyed).code == 0
     calls = int(re.match(r"about (\d+) LM calls, ", told.out)[1])  # type: ignore[index]
-    assert abs(calls - len(keyed.asked)) <= 2  # how many sentences are doubted it can only guess
+    assert abs(calls - len(keyed.requests)) <= 2  # how many sentences are doubted it can only guess
 
 
 @pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
@@ -192,11 +192,11 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     (tmp_path / "main.tex").write_text(text % "plot" + text % "other.eps", "utf-8")
     (tmp_path / "other.eps").touch()
     save_files(tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))})
-    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported", "Supported"]})
+    loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
     finished = aisr("check-paper", "main.tex", "--out", "review", *words, *lm)
     assert finished.code == 0, finished.err
-    sent = json.dumps([asked.body for asked in loopback.asked])
+    sent = json.dumps([asked.body for asked in loopback.requests])
     assert sent.count("data:image/jpeg;base64,") == 1
     page = (tmp_path / "review" / "paper.html").read_text("utf-8")
     assert '"plot.pdf": "data:image/webp;base64,' in page or '"plot.pdf":"data:image/webp;base64,' in page
@@ -215,9 +215,9 @@ def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, q
     assert told.code == 0, told.err
     assert "judged by known. On its test split (2 records) it labelled 75.0 % of 4 statements right." in told.out
     assert "No error rate of it is known: no scores on a test" in check(aisr, keyed, "--program", "unknown").out
-    refused = check(aisr, keyed, "--cite-program", "known")
+    refused = check(aisr, keyed, "--program", "known", "--program", "known")
     assert refused.code == 2
-    assert f"is compiled for {CLAIMS.name}" in refused.err
+    assert f"are both compiled for {CLAIMS.name}" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -261,8 +261,8 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     finished = aisr("check-paper", "odd.pdf", "--out", "review", *lm, "--fail-on", "hidden text", "--above", 1)
     assert finished.code == 3, finished.err
     assert f"odd.pdf: page 1: Hidden text: {order}" in finished.out
-    assert len(loopback.asked) == 1
-    assert not any("Reviewers that are models" in json.dumps(asked.body) for asked in loopback.asked)
+    assert len(loopback.requests) == 1
+    assert not any("Reviewers that are models" in json.dumps(asked.body) for asked in loopback.requests)
     rows = read_rows(tmp_path / "review" / "paper.jsonl")
     assert [(row["kind"], row["label"], row["page"]) for row in rows] == [
         ("claim", "Supported", 1), ("hidden", "Hidden text", 1),

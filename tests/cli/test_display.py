@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from aisr.cli import display
-from aisr.cli.report import say_verdicts
+from aisr.cli.report import print_verdicts
 from aisr.predict.judge import Outcome
 from aisr.predict.replay import Reason
 from aisr.programs.probabilities import Judgement
@@ -29,7 +29,7 @@ def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, mon
         out = io.StringIO()
         monkeypatch.setattr(display, "console", Console(file=out, width=120))
         example, said = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
-        say_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
+        print_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
         return out.getvalue()
 
     assert piece.strip() * 1 in shown(3)

@@ -13,7 +13,7 @@ def test_it_says_what_is_there_and_keeps_the_key_to_itself(
     compiled: Compiled, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-anybody")
-    before = len(compiled.server.asked)
+    before = len(compiled.server.requests)
     said = aisr("doctor", *compiled.lm)
     assert said.code == 0, said.err
     assert f"aisr {version('aisr')}" in said.out
@@ -23,7 +23,7 @@ def test_it_says_what_is_there_and_keeps_the_key_to_itself(
     assert "a write to it succeeded" in said.out
     assert "GB free" in said.out
     assert "sk-not-for-anybody" not in said.out + said.err
-    assert len(compiled.server.asked) == before
+    assert len(compiled.server.requests) == before
 
 
 def test_what_will_not_work_is_said_and_nothing_is_made(

@@ -26,7 +26,7 @@ for line in sys.stdin:
 
 
 def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path: Path) -> None:
-    none = f"models:/{model_name(TASKS['track1'])}/99"
+    none = f"models:/{model_name(TASKS['track1'])}/first"
     lines = [
         "check nope.jsonl --task track1",
         f"check {GOLD} --task track9",
@@ -39,9 +39,9 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         f"predict --task track1 --program {none} --data {GOLD} --out out",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
-        f"inspect --task track1 --program {none}",
+        f"inspect {none}",
         "report nope",
-        f"techreport {none} --task track1",
+        f"techreport {none}",
         "check-text 'A sentence.' --program nope",
         "check-paper nope.tex",
         f"check-paper {GOLD}",
@@ -57,8 +57,7 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
     )
     assert run.stdout.splitlines() == [f"2 | {line}" for line in lines], run.stderr
     assert run.stderr.count("error: ") == len(lines)
-    assert f"{none}: no such version" in run.stderr
-    assert "there are models:/aisr-track1/1, models:/aisr-track1@champion, " in run.stderr
+    assert f"{none}: expected models:/NAME@champion or models:/NAME/VERSION" in run.stderr
     assert f"such as {compiled.folder('track1')}" in run.stderr
     assert "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment" in run.stderr
     assert not list(tmp_path.iterdir())

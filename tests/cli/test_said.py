@@ -6,7 +6,7 @@ from pathlib import Path
 from support.commands import Aisr
 from support.compiled import Compiled
 from support.corpora import beginning
-from support.loopback import Asked, Loopback, completion
+from support.loopback import HttpRequest, Loopback, completion
 from support.paths import SAMPLE
 
 TASKS = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
@@ -41,9 +41,9 @@ def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: P
 def test_an_answer_too_long_to_read_fails_its_record(
     aisr: Aisr, compiled: Compiled, loopback: Loopback, tmp_path: Path
 ) -> None:
-    def reply(asked: Asked) -> tuple[int, str]:
+    def reply(request: HttpRequest) -> tuple[int, str]:
         ids = json.dumps({"label": "Supported", "evidence_ids": ["P1"] * 400_000})
-        return 200, completion(asked, ids)
+        return 200, completion(request, ids)
 
     loopback.reply = reply
     data = beginning(SAMPLE / "track2" / "test.jsonl", 1, tmp_path / "one.jsonl")
@@ -51,4 +51,4 @@ def test_an_answer_too_long_to_read_fails_its_record(
     done = aisr("predict", *words, "--out", tmp_path / "o.jsonl", "--lm", "openai/x", "--api-base", loopback.url)
     assert done.code == 1
     assert "an answer of more than 1,000,000 characters" in (tmp_path / "o.jsonl").read_text()
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from support.commands import sets
+from support.corpora import read_rows, write
 from support.drawn import picture
-from support.loopback import Asked, Loopback, judged
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
-FEW = ("--limit-train", 6, "--limit-dev", 6, "--limit-test", 4, "--candidates", 1, "--no-decide")
+FEW = sets("limits.train=6", "limits.dev=6", "limits.test=4", "search.candidates=1", "search.decide=false")
 
 
 @pytest.fixture
@@ -33,18 +35,18 @@ def pictured(tmp_path: Path) -> Path:
     return folder
 
 
-def seen(asked: Asked) -> int:
+def seen(request: HttpRequest) -> int:
     """How many pictures a request shows."""
-    content = asked.body["messages"][-1]["content"]
+    content = request.body["messages"][-1]["content"]
     return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
 
 
-def read_text(asked: Asked) -> str:
+def read_text(request: HttpRequest) -> str:
     """An answer to a prompt that may hold pictures."""
-    content = asked.body["messages"][-1]["content"]
+    content = request.body["messages"][-1]["content"]
     if not isinstance(content, str):
-        asked.body["messages"][-1]["content"] = "".join(part.get("text", "") for part in content)
-    return judged(asked)
+        request.body["messages"][-1]["content"] = "".join(part.get("text", "") for part in content)
+    return judged(request)
 
 
 def test_a_program_that_sees_is_compiled_saved_and_predicts(
@@ -52,13 +54,13 @@ def test_a_program_that_sees_is_compiled_saved_and_predicts(
 ) -> None:
     shown: list[int] = []
 
-    def reply(asked: Asked) -> str:
-        shown.append(seen(asked))
-        return read_text(asked)
+    def reply(request: HttpRequest) -> str:
+        shown.append(seen(request))
+        return read_text(request)
 
     loopback.reply = reply
     lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", artifacts, "--task", "track1"]
-    words = ["--data", pictured, "--optimizer", "labeled", "--evidence", "image", "--name", "eyes", "--no-track", *FEW]
+    words = ["--data", pictured, "--optimizer", "labeled", "-T", "evidence=image", "--name", "eyes", "--no-track", *FEW]
     finished = aisr("compile", *words, *lm)
     assert finished.code == 0, finished.err
     assert min(shown) >= 1
@@ -97,18 +99,18 @@ def test_what_is_gone_on_with_is_what_saw_the_same_pictures(
 ) -> None:
     loopback.reply = read_text
     lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", artifacts, "--task", "track1"]
-    compiling = ["compile", "--data", pictured, "--optimizer", "labeled", "--evidence", "image", "--no-track", *FEW]
+    compiling = ["compile", "--data", pictured, "--optimizer", "labeled", "-T", "evidence=image", "--no-track", *FEW]
     out, name = tmp_path / "out.jsonl", ["--name", "eyes"]
     predicting = ["predict", "--program", artifacts / "track1" / "eyes", "--data", pictured / "test.jsonl", *lm]
     first = [aisr(*compiling, *name, *lm), aisr(*predicting, "--out", out)]
     assert [one.code for one in first] == [0, 0], first
-    asked = len(loopback.asked)
+    asked = len(loopback.requests)
 
     shutil.copytree(pictured / "images", tmp_path / "copy" / "images")
     elsewhere = ["--image-root", tmp_path / "copy"]
     same = [aisr(*compiling, *name, *lm, *elsewhere), aisr(*predicting, "--out", out, *elsewhere)]
     assert [one.code for one in same] == [0, 0], same
-    assert len(loopback.asked) == asked
+    assert len(loopback.requests) == asked
 
     record = json.loads((pictured / "test.jsonl").read_text(encoding="utf-8").splitlines()[0])
     path = next(item["img_path"] for item in record["evidence_bundle"] if item.get("img_path"))
@@ -124,7 +126,7 @@ def test_auto_reads_where_it_is_not_known_that_the_model_sees(
     from aisr.programs import images
 
     monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read in the picture", 0, 0, 9)])
-    words = ["--data", pictured, "--optimizer", "labeled", "--evidence", "auto", "--name", "reads", "--no-track", *FEW]
+    words = ["--data", pictured, "--optimizer", "labeled", "-T", "evidence=auto", "--name", "reads", "--no-track", *FEW]
     finished = aisr(
         "compile", "--task", "track1", *words, "--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts
     )
@@ -142,10 +144,11 @@ def test_retrieval_is_scored_on_labelled_claims(aisr: Aisr) -> None:
     assert list(hit3) == ["bm25", "dense", "hybrid"]
 
 
-def test_two_fifths_of_a_long_paper_hold_its_evidence(aisr: Aisr) -> None:
+def test_two_fifths_of_a_long_paper_hold_its_evidence(aisr: Aisr, tmp_path: Path) -> None:
     """Papers of 50 paragraphs or more: at most 40 % of the tokens, at least 92 % of the gold evidence."""
-    words = ["--retrievers", "bm25", "--min-paragraphs", 50, "--context-tokens", 800]
-    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
+    rows = [row for row in read_rows(SAMPLE / "track2" / "test.jsonl") if len(row["cited_paper_full_text"]) >= 50]
+    words = ["--retrievers", "bm25", "--context-tokens", 800]
+    finished = aisr("retrieval", write(tmp_path / "long.jsonl", rows), *words)
     (cells,) = [line.split("│") for line in finished.out.splitlines() if line.startswith("│ bm25")]
     recall, share = float(cells[8]), float(cells[9].strip(" %"))
     assert share <= 40

@@ -8,7 +8,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.lm import transport
+from aisr.lm import endpoint
 from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.rate_limit import RateLimiter
@@ -38,7 +38,7 @@ BAD = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MOST_BYTES", SMALL)
+    monkeypatch.setattr(endpoint, "MOST_BYTES", SMALL)
 
 
 @BAD
@@ -53,7 +53,7 @@ def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embe
     assert (found.judged, found.failed) == (1, 1)
     assert reason in read_rows(out)[0]["failed"]
     if fault is faults.without_end:
-        assert len(loopback.asked) == 1  # what is too large is not asked for again
+        assert len(loopback.requests) == 1  # what is too large is not asked for again
     with pytest.raises(dspy.LMError, match=reason):
         asyncio.run(lm.lm.acall(messages=[{"role": "user", "content": "Well?"}]))
     embed: Any = Embeddings(LMConfig("openai/embedder", embedding_api_base=loopback.url, timeout=timeout)).of(
@@ -66,7 +66,7 @@ def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embe
 
 def test_a_kept_connection_has_all_its_time_again(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(transport, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(endpoint, "time", SimpleNamespace(monotonic=lambda: now))
     lm = opened(loopback.url, timeout=LONG).lm
     lm.cache = False
     for _ in range(3):

@@ -19,7 +19,7 @@ from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from support.loopback import Asked, Loopback, completion, judged, serve
+from support.loopback import HttpRequest, Loopback, completion, judged, serve
 from support.paths import TESTS
 
 KEY = "sk-planted-7c21f0"
@@ -71,9 +71,9 @@ ECHOES: dict[str, Callable[[Body, str], None]] = {
 }
 
 
-def echoing(change: Callable[[Body, str], None], secret: str) -> Callable[[Asked], tuple[int, str]]:
-    def reply(asked: Asked) -> tuple[int, str]:
-        body = json.loads(completion(asked, judged(asked)))
+def echoing(change: Callable[[Body, str], None], secret: str) -> Callable[[HttpRequest], tuple[int, str]]:
+    def reply(request: HttpRequest) -> tuple[int, str]:
+        body = json.loads(completion(request, judged(request)))
         change(body, secret)
         return 200, json.dumps(body)
 
@@ -116,7 +116,7 @@ def assert_nowhere(secret: str, folder: Path) -> None:
         assert secret.encode() not in file.read_bytes(), file
 
 
-def all_echoes(folder: Path, secret: str, open_: Callable[[Loopback], OpenLM]) -> list[Asked]:
+def all_echoes(folder: Path, secret: str, open_: Callable[[Loopback], OpenLM]) -> list[HttpRequest]:
     """The secret is in no answer, not even in one from the cache's files, where all answers are; the requests."""
     dspy.cache = Cache(True, True, str(folder / "cache"))
     with serve() as loopback:
@@ -127,9 +127,9 @@ def all_echoes(folder: Path, secret: str, open_: Callable[[Loopback], OpenLM]) -
             assert not [answer for answer in said if secret in answer], echo
             dspy.cache.reset_memory_cache()
             assert asked(lm, echo) == said, echo
-            assert len(loopback.asked) == 2 * number
+            assert len(loopback.requests) == 2 * number
     dspy.cache.disk_cache.close()
-    return loopback.asked
+    return loopback.requests
 
 
 @pytest.mark.parametrize("way", ["an address", "no address"])

@@ -11,8 +11,7 @@ from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
-from aisr.lm.embedded import EmbeddedEngine, chat_prompt
-from aisr.lm.llama_cpp import Completion
+from aisr.lm.embedded import Completion, EmbeddedEngine, chat_prompt
 from aisr.lm.open import open_lm
 from aisr.programs.records import read
 from aisr.programs.track1.prompt import BRIEF
@@ -162,7 +161,19 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     records = [record.model_dump(mode="json") for record in corpus(TRACK2)]
     for name, begin, end in (("train", 0, 3), ("dev", 4, 6), ("test", 7, 8)):
         write(folder / f"{name}.jsonl", records[begin:end])
-    return ["--task", "track2", "--data", folder, "--name", "mine", "--no-track", "--no-decide", "--demos", 1]
+    return [
+        "--task",
+        "track2",
+        "--data",
+        folder,
+        "--name",
+        "mine",
+        "--no-track",
+        "--set",
+        "search.decide=false",
+        "--demos",
+        1,
+    ]
 
 
 @pytest.mark.slow

@@ -13,22 +13,23 @@ from aisr.base.files import digest_file
 from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
+from support.commands import sets
 from support.corpora import read_rows, write
-from support.embedder import embedded, is_embedding, texts
-from support.loopback import Asked, Loopback, Reply, judged, prompt_tokens, serve
+from support.embedder import embed_letters, is_embedding, texts
+from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
-FEW = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 2, "--demos", 2, "--candidates", 2)
-HYBRID = ("--retriever", "hybrid:openai/embedder")
+FEW = (*sets("limits.train=4", "limits.dev=3", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
+HYBRID = ("-T", "retriever=hybrid:openai/embedder")
 
 
-def both(asked: Asked) -> Reply:
+def both(request: HttpRequest) -> Reply:
     """What a server that does both answers."""
-    return (200, embedded(asked)) if is_embedding(asked) else judged(asked)
+    return (200, embed_letters(request)) if is_embedding(request) else judged(request)
 
 
-def refused(asked: Asked) -> tuple[int, str]:
+def refused(request: HttpRequest) -> tuple[int, str]:
     return 400, json.dumps({"error": {"message": "such a text is not taken", "type": "invalid_request_error"}})
 
 
@@ -47,7 +48,7 @@ def compile_(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, name:
 def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted\n")
     Embeddings(LMConfig(embedding_api_base=server.url)).of("openai/embedder")(["a text"])
-    assert [asked.authorization for asked in server.asked] == ["Bearer sk-planted"]
+    assert [asked.authorization for asked in server.requests] == ["Bearer sk-planted"]
 
 
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
@@ -55,55 +56,58 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
 ) -> None:
     finished = compile_(aisr, tmp_path, server)
     assert finished.code == 0, finished.err
-    asked = [one for one in server.asked if is_embedding(one)]
+    asked = [one for one in server.requests if is_embedding(one)]
     assert {one.body["model"] for one in asked} == {"embedder"}
     requests = [tuple(one.body["input"]) for one in asked]
     assert len(requests) == len(set(requests))
     spend = json.loads((tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
-    assert spend["calls"] == len(server.asked)
-    judging = [one for one in server.asked if not is_embedding(one)]
+    assert spend["calls"] == len(server.requests)
+    judging = [one for one in server.requests if not is_embedding(one)]
     assert spend["prompt_tokens"] == 50 * len(texts(server)) + sum(map(prompt_tokens, judging))
     again = compile_(aisr, tmp_path, server)
     assert again.code == 0, again.err
-    assert len([one for one in server.asked if is_embedding(one)]) == len(asked)
+    assert len([one for one in server.requests if is_embedding(one)]) == len(asked)
 
 
 def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     with serve() as other:
         other.reply = both
-        finished = compile_(aisr, tmp_path, server, "--embedding-api-base", other.url)
+        finished = compile_(aisr, tmp_path, server, "--set", f"lm.embedding_api_base={other.url}")
         assert finished.code == 0, finished.err
-        assert other.asked
-        assert all(map(is_embedding, other.asked))
-        assert not any(map(is_embedding, server.asked))
+        assert other.requests
+        assert all(map(is_embedding, other.requests))
+        assert not any(map(is_embedding, server.requests))
         manifest = (tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
-        assert "--embedding-api-base …" in json.loads(manifest)["command"]
+        assert "lm.embedding_api_base=…" in json.loads(manifest)["command"]
 
 
 def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     for words, said in (
-        (["--embedding-api-base", "provider"], "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY"),
-        (["--retriever", "dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
+        (
+            ["--set", "lm.embedding_api_base=provider"],
+            "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY",
+        ),
+        (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
     ):
         finished = compile_(aisr, tmp_path, server, *words)
         assert finished.code == 2
         assert said in finished.err
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
-    price = ["--price", "0,0", "--max-usd", "0.001"]
+    price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
     finished = compile_(aisr, tmp_path, server, *price)
     assert finished.code == 2
-    assert "the price of openai/embedder is unknown; give it by --embedding-price" in finished.err
-    assert server.asked == []
-    finished = compile_(aisr, tmp_path, server, *price, "--embedding-price", 10)
+    assert "the price of openai/embedder is unknown; give it by --set lm.embedding_price" in finished.err
+    assert server.requests == []
+    finished = compile_(aisr, tmp_path, server, *price, "--set", "lm.embedding_price=10")
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
-    assert len(server.asked) == 1
-    finished = compile_(aisr, tmp_path, server, "--max-calls", 2, name="few")
+    assert len(server.requests) == 1
+    finished = compile_(aisr, tmp_path, server, "--set", "limits.max_calls=2", name="few")
     assert finished.code == 2
     assert "2 LM calls were sent and --max-calls is 2" in finished.err
     assert not (tmp_path / "track2" / "few" / "program.json").exists()
@@ -119,10 +123,10 @@ def inputs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def picky(asked: Asked) -> Reply:
-    if is_embedding(asked) and any("(forbidden)" in text for text in asked.body["input"]):
-        return refused(asked)
-    return both(asked)
+def picky(request: HttpRequest) -> Reply:
+    if is_embedding(request) and any("(forbidden)" in text for text in request.body["input"]):
+        return refused(request)
+    return both(request)
 
 
 def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loopback, inputs: Path) -> None:
@@ -173,12 +177,12 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
         other.reply = refused
         given.claim_text += " And more."
         assert "not embedded by openai/embedder" in model.judged([given])[0]["failed"]
-        other.reply, before = both, len(other.asked)
+        other.reply, before = both, len(other.requests)
         words = ["--retrievers", "dense:openai/embedder", "--limit", 2, "--artifacts", tmp_path]
         finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
         assert finished.code == 0, finished.err
-        assert f"{len(other.asked) - before} LM calls" in finished.out
-        assert len(other.asked) > before
+        assert f"{len(other.requests) - before} LM calls" in finished.out
+        assert len(other.requests) > before
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
 )
 def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback, data: Any) -> None:
     body = {"object": "list", "model": "x", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
-    loopback.reply = lambda asked: (200, json.dumps(body))
+    loopback.reply = lambda request: (200, json.dumps(body))
     embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
     with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
         embed(["one", "two"])
@@ -206,17 +210,17 @@ def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback,
 def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
     aisr: Aisr, tmp_path: Path, loopback: Loopback
 ) -> None:
-    def backwards(asked: Asked) -> Reply:
-        body = json.loads(embedded(asked))
+    def backwards(request: HttpRequest) -> Reply:
+        body = json.loads(embed_letters(request))
         return 200, json.dumps(body | {"data": body["data"][::-1]})
 
     loopback.reply = backwards
     embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
     assert embed(["a", "ee", "a"]).tolist() == [[2, 1, 1], [1, 3, 1], [2, 1, 1]]
-    assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]
-    loopback.asked.clear()
-    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
+    assert [one.body["input"] for one in loopback.requests] == [["a", "ee"]]
+    loopback.requests.clear()
+    loopback.reply = lambda request: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
     finished = compile_(aisr, tmp_path, loopback)
     assert finished.code == 2
     assert "no such key" in finished.err
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1

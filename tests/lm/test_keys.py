@@ -13,30 +13,30 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from aisr.base import redact
-from aisr.cli.options import TRACES
+from aisr.cli.compile import TRACES
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from support import processes
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.compiled import Compiled
 from support.corpora import beginning, write
-from support.loopback import Asked, Loopback, completion, judged
+from support.loopback import HttpRequest, Loopback, completion, judged
 from support.paths import SAMPLE
 from support.trap import is_pickle
 
 KEY = "sk-planted-5e8d07"
 TOKEN = "planted-t0ken-in-the-address"
-FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
 
 
-def talkative(asked: Asked) -> Any:
+def talkative(request: HttpRequest) -> Any:
     """Every third answer is an error that repeats the request's header and address; every other repeats them beside its
     text, and every fifth in it."""
-    said = f"Incorrect call with {asked.authorization} at http://127.0.0.1:9{asked.path}"
-    if len(asked.question) % 3 == 0:
+    said = f"Incorrect call with {request.authorization} at http://127.0.0.1:9{request.path}"
+    if len(request.question) % 3 == 0:
         return 400, json.dumps({"error": {"message": said, "type": "invalid_request_error"}})
-    answer = json.loads(completion(asked, said if len(asked.question) % 5 == 0 else judged(asked)))
+    answer = json.loads(completion(request, said if len(request.question) % 5 == 0 else judged(request)))
     answer |= {"id": said, "model": said, "system_fingerprint": said, "debug": {said: [said]}}
     answer["choices"][0]["message"]["reasoning_content"] = said
     return 200, json.dumps(answer)
@@ -83,7 +83,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     kept = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
     own = {"OPENAI_API_KEY": f" {KEY}\r\n", "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}  # as an .env leaves it
     done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
-    assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
+    assert {asked.authorization for asked in loopback.requests} == {f"Bearer {KEY}"}
     assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 1, 0, 1, 2, 2]
     assert "<OPENAI_API_KEY>" in done.stdout  # the error was told of, without the key
     assert any((artifacts / ".cache").rglob("*"))
@@ -143,15 +143,15 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
         assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base"])
-def test_an_address_with_a_query_is_refused(option: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["lm.api_base", "lm.embedding_api_base"])
+def test_an_address_with_a_query_is_refused(setting: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     at = ["--task", "track2", "--program", compiled.folder("track2"), *data, "--lm", "openai/x"]
     for end in ("?key=planted", "#planted", "?"):
-        addresses = {"--api-base": "http://127.0.0.1:9/v1", option: f"http://127.0.0.1:9/v1{end}"}
-        done = aisr("predict", *at, *(word for pair in addresses.items() for word in pair))
+        addresses = {"lm.api_base": "http://127.0.0.1:9/v1", setting: f"http://127.0.0.1:9/v1{end}"}
+        done = aisr("predict", *at, *sets(*(f"{name}={address}" for name, address in addresses.items())))
         assert done.code == 2
-        assert f"{option} holds a query" in done.err
+        assert "holds a query" in done.err
         assert "planted" not in done.err
 
 
@@ -170,7 +170,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
     open_lm(LMConfig("openai/local", api_base=loopback.url)).lm("Hello?")
-    assert [asked.authorization for asked in loopback.asked] == [sent]
+    assert [asked.authorization for asked in loopback.requests] == [sent]
 
 
 @pytest.mark.parametrize("own", ["", "sk-own-22"])
@@ -179,7 +179,7 @@ def test_that_a_key_goes_to_two_places_is_said(
 ) -> None:
     for name, value in {"OPENAI_API_KEY": KEY, **({"AISR_API_KEY": own} if own else {})}.items():
         monkeypatch.setenv(name, value)
-    words = ["--lm", "openai/x", "--api-base", loopback.url, "--embedding-api-base", "provider", "--estimate"]
+    words = ["--lm", "openai/x", "--api-base", loopback.url, "--set", "lm.embedding_api_base=provider", "--estimate"]
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
     assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (not own)

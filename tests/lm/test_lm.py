@@ -16,7 +16,7 @@ from support.loopback import completion
 from support.scripted import claim, corpus, prompt_tokens, requests, right, scripted
 
 if TYPE_CHECKING:
-    from support.loopback import Asked, Loopback
+    from support.loopback import HttpRequest, Loopback
 
 KEY = "sk-planted-0123456789"
 RECORD = claim("Supported", "Contradiction")
@@ -62,7 +62,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
 def test_an_endpoint_gets_the_json_schema(loopback: "Loopback") -> None:
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url))
     assert judge(lm) == ["Supported", "Supported"]
-    body = loopback.asked[0].body
+    body = loopback.requests[0].body
     schema = body["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["sentence_labels"]["items"]["enum"] == list(TRACK1.labelled.labels)
     assert isinstance(lm.adapter, dspy.JSONAdapter)
@@ -72,18 +72,18 @@ def test_an_endpoint_gets_the_json_schema(loopback: "Loopback") -> None:
 def test_an_endpoint_without_schemas_is_asked_for_marked_fields(loopback: "Loopback") -> None:
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=False))
     assert judge(lm) == ["Supported", "Supported"]
-    assert len(loopback.asked) == 1
-    assert "response_format" not in loopback.asked[0].body
-    assert "[[ ## completed ## ]]" in loopback.asked[0].question
+    assert len(loopback.requests) == 1
+    assert "response_format" not in loopback.requests[0].body
+    assert "[[ ## completed ## ]]" in loopback.requests[0].question
 
 
 def test_an_endpoint_that_fails_to_parse_twice_is_not_asked_a_third_time(loopback: "Loopback") -> None:
-    loopback.reply = lambda asked: "no labels at all"
+    loopback.reply = lambda request: "no labels at all"
     for schema in (True, False):
-        loopback.asked.clear()
+        loopback.requests.clear()
         with pytest.raises(ValueError, match="unusable answer"):
             judge(open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema)))
-        assert len(loopback.asked) == 2
+        assert len(loopback.requests) == 2
 
 
 @pytest.mark.parametrize(("key", "sent"), [(KEY, f"Bearer {KEY}"), (None, "Bearer none")])
@@ -94,8 +94,8 @@ def test_the_key_goes_into_the_header_and_nowhere_else(
         monkeypatch.setenv("OPENAI_API_KEY", key)
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url))
     judge(lm)
-    assert loopback.asked[0].authorization == sent
-    assert KEY not in str(loopback.asked[0].body)
+    assert loopback.requests[0].authorization == sent
+    assert KEY not in str(loopback.requests[0].body)
     assert KEY not in str(lm.describe())
     assert KEY not in repr(lm)
     assert loopback.url not in str(lm.describe())
@@ -107,8 +107,8 @@ def test_two_servers_never_share_cached_answers(loopback: "Loopback") -> None:
     judge(open_lm(LMConfig("openai/local", api_base=loopback.url)))
     with serve() as other:
         judge(open_lm(LMConfig("openai/local", api_base=other.url)))
-        assert len(other.asked) == 1
-    assert len(loopback.asked) == 1
+        assert len(other.requests) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_the_ledger_counts_calls_tokens_and_cache_hits(loopback: "Loopback") -> None:
@@ -118,7 +118,7 @@ def test_the_ledger_counts_calls_tokens_and_cache_hits(loopback: "Loopback") -> 
     usd = 200 * 0.15e-6 + 20 * 0.6e-6  # OpenAI's price for a million tokens: 0.15 and 0.60 USD
     assert lm.ledger.spend == Spend(1, 1, 200, 20, usd=lm.ledger.spend.usd)
     assert lm.ledger.spend.usd == pytest.approx(usd)
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_the_ledger_is_right_under_threads() -> None:
@@ -137,8 +137,8 @@ def test_the_ledger_is_right_under_threads() -> None:
 def test_an_answer_from_the_cache_is_none_that_was_sent_also_where_the_server_states_no_usage(
     loopback: "Loopback",
 ) -> None:
-    def reply(asked: "Asked") -> tuple[int, str]:
-        answer = json.loads(completion(asked, "yes"))
+    def reply(request: "HttpRequest") -> tuple[int, str]:
+        answer = json.loads(completion(request, "yes"))
         del answer["usage"]
         return 200, json.dumps(answer)
 
@@ -146,11 +146,11 @@ def test_an_answer_from_the_cache_is_none_that_was_sent_also_where_the_server_st
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url + "/silent"))
     for _ in range(2):
         lm.lm(messages=[{"role": "user", "content": "is it so?"}])
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
     assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
 
 
-def spelled(asked: "Asked", answer: str, chances: dict[str, float]) -> tuple[int, str]:
+def spelled(request: "HttpRequest", answer: str, chances: dict[str, float]) -> tuple[int, str]:
     """An answer with log-probabilities, cut into tokens before and behind its first label."""
     label = next(iter(chances))
     before, behind = answer.split(label, 1)
@@ -160,7 +160,7 @@ def spelled(asked: "Asked", answer: str, chances: dict[str, float]) -> tuple[int
         {**top[0], "top_logprobs": top},
         {"token": behind, "logprob": 0.0, "bytes": None, "top_logprobs": []},
     ]
-    body = json.loads(completion(asked, answer))
+    body = json.loads(completion(request, answer))
     body["choices"][0]["logprobs"] = {"content": content, "refusal": None}
     return 200, json.dumps(body)
 
@@ -168,14 +168,14 @@ def spelled(asked: "Asked", answer: str, chances: dict[str, float]) -> tuple[int
 @pytest.mark.parametrize("logprobs", [True, False])
 def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loopback", logprobs: bool) -> None:
     answer = '{"sentence_labels": ["Supported"]}'
-    loopback.reply = lambda asked: (
-        spelled(asked, answer, {"Supported": 0.6, "Contradiction": 0.2}) if asked.body.get("logprobs") else answer
+    loopback.reply = lambda request: (
+        spelled(request, answer, {"Supported": 0.6, "Contradiction": 0.2}) if request.body.get("logprobs") else answer
     )
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=logprobs))
     program = TRACK1.build({})
     with lm.context():
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
-    assert [asked.body.get("top_logprobs") for asked in loopback.asked] == [20 if logprobs else None]
+    assert [asked.body.get("top_logprobs") for asked in loopback.requests] == [20 if logprobs else None]
     assert judged.source == ("logprobs" if logprobs else "vote")
     assert judged.chances == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
 
@@ -183,7 +183,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loop
 def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loopback") -> None:
     """Twenty alternatives a token of ten answers: GEPA's question about them was twenty times as long for it."""
     answer = '{"sentence_labels": ["Supported"]}'
-    loopback.reply = lambda asked: spelled(asked, answer, {"Supported": 0.6, "Contradiction": 0.2})
+    loopback.reply = lambda request: spelled(request, answer, {"Supported": 0.6, "Contradiction": 0.2})
     program = TRACK1.build({})
     with open_lm(LMConfig("openai/local", api_base=loopback.url)).context(), dspy.context(trace=[]):
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements

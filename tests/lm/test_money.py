@@ -21,9 +21,10 @@ from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.track1.task import TRACK1
 from support import faults
+from support.commands import sets
 from support.corpora import read_rows, write
 from support.decisions import served
-from support.loopback import Asked, Loopback, Reply, completion, judged
+from support.loopback import HttpRequest, Loopback, Reply, completion, judged
 from support.runs import run
 from support.scripted import claim
 
@@ -50,29 +51,29 @@ def call(lm: OpenLM, asynchronous: bool = False) -> Any:
     return lm.lm(messages=messages)
 
 
-def changed(change: Callable[[dict[str, Any]], object], text: str = "yes") -> Callable[[Asked], Reply]:
+def changed(change: Callable[[dict[str, Any]], object], text: str = "yes") -> Callable[[HttpRequest], Reply]:
     """The right answer with something else in it."""
 
-    def reply(asked: Asked) -> Reply:
-        body = json.loads(completion(asked, text))
+    def reply(request: HttpRequest) -> Reply:
+        body = json.loads(completion(request, text))
         change(body)
         return 200, json.dumps(body)
 
     return reply
 
 
-def with_usage(usage: Any) -> Callable[[Asked], Reply]:
+def with_usage(usage: Any) -> Callable[[HttpRequest], Reply]:
     return changed(lambda body: body.update(usage=usage))
 
 
-def with_logprob(top: Any, chosen: Any = -0.1) -> Callable[[Asked], Reply]:
+def with_logprob(top: Any, chosen: Any = -0.1) -> Callable[[HttpRequest], Reply]:
     """The right answer to a record whose labels are not allowed all, as a server has it that constrains what is
     written."""
 
-    def reply(asked: Asked) -> Reply:
-        text = judged(asked)
+    def reply(request: HttpRequest) -> Reply:
+        text = judged(request)
         assert isinstance(text, str)
-        body = json.loads(completion(asked, text))
+        body = json.loads(completion(request, text))
         before, behind = text.split("Supported", 1)
         first = {"token": "Supported", "logprob": chosen, "bytes": None}
         other = {"token": "Contradiction", "logprob": top, "bytes": None}
@@ -107,13 +108,13 @@ def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
     data = write(tmp_path / "in.jsonl", [claim("Supported", number=k).model_dump(mode="json") for k in (1, 2)])
     lm = opened(loopback)
     summary = run(TRACK1, data, tmp_path / "out.jsonl", lm)
-    assert (summary.judged, summary.failed, len(loopback.asked)) == (2, 0, 2)
+    assert (summary.judged, summary.failed, len(loopback.requests)) == (2, 0, 2)
     assert lm.ledger.spend.usd == pytest.approx(2 * (200 * 1 + 20 * 10) / 1e6)
     program = TRACK1.build({})
     with lm.context():
         (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
     assert judgement.source == source
-    assert len(loopback.asked) == 2
+    assert len(loopback.requests) == 2
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -147,7 +148,7 @@ def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
     read, written = (200, 20) if whole else (OWN, ANSWER)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
     call(lm, asynchronous)
-    assert (len(loopback.asked), lm.ledger.spend.calls) == (1, 1)
+    assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
 
 
 def test_a_long_answer_is_charged_as_reported_though_it_is_refused(loopback: Loopback) -> None:
@@ -164,9 +165,9 @@ def test_a_long_answer_is_charged_as_reported_though_it_is_refused(loopback: Loo
     ("reply", "read", "written"),
     [
         (changed(lambda body: body.update(choices={"no": "list"})), 200, 20),
-        (lambda asked: (200, "<html>It works!</html>"), OWN, ANSWER),
-        (lambda asked: (200, "[" * 100_000), OWN, ANSWER),
-        (lambda asked: (200, '{"error": {"message": "no"}}'), OWN, 0),
+        (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
+        (lambda request: (200, "[" * 100_000), OWN, ANSWER),
+        (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
         (faults.refused(500, "oops"), OWN, 0),
         (faults.refused(400, "such a text is not taken"), OWN, 0),
         (faults.hang_up, OWN, 0),
@@ -186,7 +187,7 @@ def test_a_call_that_fails_is_charged_by_what_reached_the_model(
     with pytest.raises(dspy.LMError):
         call(lm, asynchronous)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    assert lm.ledger.spend.calls == len(loopback.asked) == 1
+    assert lm.ledger.spend.calls == len(loopback.requests) == 1
 
 
 def test_a_server_that_is_not_there_costs_nothing() -> None:
@@ -210,7 +211,7 @@ def test_a_coroutine_that_is_cancelled_is_charged_its_prompt(loopback: Loopback)
     assert lm.ledger.spend.usd == pytest.approx(OWN / 1e6)
 
 
-@pytest.mark.parametrize("reply", [faults.hang, lambda asked: (200, "<html>")], ids=["late", "no JSON"])
+@pytest.mark.parametrize("reply", [faults.hang, lambda request: (200, "<html>")], ids=["late", "no JSON"])
 def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
     loopback: Loopback, tmp_path: Path, reply: Any
 ) -> None:
@@ -220,7 +221,7 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
     summary = run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
     spend = lm.ledger.spend
     assert "--max-usd is 0.0105" in (summary.stopped or "")
-    assert spend.calls == len(loopback.asked)
+    assert spend.calls == len(loopback.requests)
     each = (spend.usd or 0) / spend.calls
     assert each * (spend.calls - lm.threads) <= 0.0105 <= (spend.usd or 0)
 
@@ -248,7 +249,7 @@ def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[
         (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20),
         (changed(lambda body: body.pop("usage")), OWN, ANSWER),
         (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER),
-        (lambda asked: (200, "<html>"), OWN, ANSWER),
+        (lambda request: (200, "<html>"), OWN, ANSWER),
         (faults.refused(500, "oops"), OWN, 0),
         (faults.hang_up, OWN, 0),
         (faults.refused(429, "slow down"), 0, 0),
@@ -264,7 +265,7 @@ def test_the_rule_holds_for_what_litellm_sends(
     with suppress(dspy.LMError):
         call(lm, asynchronous)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_two_servers_that_the_environment_names_never_share_cached_answers(
@@ -274,13 +275,13 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url.replace("/v1", "/other/v1"))
     call(by_litellm())
     call(by_litellm())
-    assert [asked.path.count("other") for asked in loopback.asked] == [0, 1]
+    assert [asked.path.count("other") for asked in loopback.requests] == [0, 1]
 
 
 @pytest.mark.parametrize("usage", [{"input_tokens": -1_000_000, "output_tokens": -5}, None], ids=str)
 def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopback: Loopback, usage: Any) -> None:
-    def reply(asked: Asked) -> Reply:
-        body = served(asked)
+    def reply(request: HttpRequest) -> Reply:
+        body = served(request)
         for answer in body["answers"].values() if isinstance(body["answers"], dict) else body["answers"]:
             answer["probabilities"] = {label: 7.0 for label in answer["probabilities"]}
         return 200, json.dumps({**body, "usage": usage})
@@ -294,7 +295,7 @@ def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopba
             program(**program.prepare(claim("Supported", number=number)).inputs())
         if "--max-usd" in str(error.value):
             break
-    sent = sum(len(json.dumps(asked.body)) for asked in loopback.asked)
+    sent = sum(len(json.dumps(asked.body)) for asked in loopback.requests)
     assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
     assert lm.ledger.spend.prompt_tokens == pytest.approx(sent / 4, rel=0.5)
 
@@ -315,7 +316,7 @@ def test_embeddings_are_charged_whatever_their_usage_is(
     loopback: Loopback, monkeypatch: pytest.MonkeyPatch, body: Any, tokens: float, at_provider: bool
 ) -> None:
     data = [{"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}]
-    loopback.reply = lambda asked: (200, json.dumps({"object": "list", "model": "x", "data": data, **body}))
+    loopback.reply = lambda request: (200, json.dumps({"object": "list", "model": "x", "data": data, **body}))
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     ledger = Ledger()
@@ -325,7 +326,7 @@ def test_embeddings_are_charged_whatever_their_usage_is(
     embed.limiter.retries = 0
     with suppress(NotEmbedded):
         embed([WORDS])
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
     assert ledger.spend.usd == pytest.approx(tokens / 1e6)
 
 
@@ -335,19 +336,19 @@ def test_embeddings_are_charged_whatever_their_usage_is(
 def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     aisr: "Aisr", tmp_path: Path, loopback: Loopback, compiled: Any
 ) -> None:
-    loopback.reply = lambda asked: (200, "<html>")
+    loopback.reply = lambda request: (200, "<html>")
     rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(10)]
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     program = compiled.folder("track1")
     command: list[object] = ["predict", "--task", "track1", "--program", program, "--data", data, "--out", out]
-    command += ["--lm", "openai/local", "--api-base", loopback.url, "--price", "1,10", "--threads", 1]
+    command += ["--lm", "openai/local", "--api-base", loopback.url, *sets("lm.price=1,10", "lm.threads=1")]
     assert aisr(*command, "--max-usd", 0.03).code == 1
-    sent = len(loopback.asked)
+    sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]
     assert 0 < sent < 10
     assert 0.03 <= kept < 0.06
     again = aisr(*command, "--max-usd", 0.03)
-    assert len(loopback.asked) == sent
+    assert len(loopback.requests) == sent
     assert f"{kept:.4f} of them by earlier runs, says out.jsonl.spend.json" in again.out
     loopback.reply = judged
     higher = aisr(*command, "--max-usd", 1)
@@ -371,4 +372,4 @@ def test_nothing_more_is_sent_once_the_spend_cannot_be_kept(loopback: Loopback, 
     call(lm)
     with pytest.raises(LMBillingError, match=r"out.spend.json: cannot be written"):
         lm.lm(messages=[{"role": "user", "content": "another"}])
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1

@@ -11,7 +11,7 @@ from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServ
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import PATIENCE, RETRIES, AskedToWait, RateLimiter
+from aisr.lm.rate_limit import PATIENCE, RETRIES, RateLimiter, WaitTooLong
 from aisr.predict.judge import judge_all
 from aisr.programs.track1.task import TRACK1
 from support.faults import refused
@@ -90,9 +90,9 @@ def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
     loopback.reply = refused(429, "come back tomorrow", Retry_After="80000")
     program = TRACK1.build({})
     given = [program.prepare(claim("Supported", number=k)) for k in range(3)]
-    with pytest.raises(AskedToWait, match="asks to wait for 80000 s; run the same command again after that"):
+    with pytest.raises(WaitTooLong, match="asks to wait for 80000 s; run the same command again after that"):
         judge_all(TRACK1, program, given, open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)))
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_coroutines_are_sent_again_too() -> None:

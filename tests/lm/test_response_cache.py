@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.response_cache import REMEMBERED, AnswerCache, check_cache
+from aisr.lm.response_cache import MEMORY_ANSWERS, AnswerCache, check_cache
 from support.faults import small_files
 from support.loopback import Loopback
 from support.trap import Trap
@@ -36,7 +36,7 @@ def test_a_planted_row_runs_nothing_and_is_asked_anew(
     assert planted(tmp_path / "cache", values[form]) == 1
     for _ in range(2):
         assert lm("Which label?") == first
-        assert len(loopback.asked) == 2
+        assert len(loopback.requests) == 2
         cache_anew()
     assert not (tmp_path / "ran").exists()
 
@@ -65,10 +65,10 @@ def test_what_is_stored_comes_back_as_it_was(cache_anew: Callable[[], None]) -> 
 
 def test_little_stays_in_memory_and_another_process_finds_it_all(tmp_path: Path) -> None:
     cache, beside = AnswerCache(tmp_path), AnswerCache(tmp_path)
-    requests = [{"messages": f"question {number}"} for number in range(REMEMBERED + 50)]
+    requests = [{"messages": f"question {number}"} for number in range(MEMORY_ANSWERS + 50)]
     for number, request in enumerate(requests):
         cache.put(request, {"answer": number})
-    assert len(cache.memory_cache) == REMEMBERED
+    assert len(cache.memory_cache) == MEMORY_ANSWERS
     for one in (cache, beside):
         assert [one.get(request) for request in requests[::97]] == [{"answer": k} for k in range(len(requests))[::97]]
         one.disk_cache.close()
@@ -91,7 +91,7 @@ def test_a_cache_that_is_full_says_so_once_with_what_to_do(
     assert "will pay for the same answers again. Make room there" in message
     cache_anew()
     ask(loopback.url, 1, first=100)
-    assert len(loopback.asked) == 61
+    assert len(loopback.requests) == 61
 
 
 def test_a_damaged_cache_is_put_aside_and_answers_are_kept_again(
@@ -104,7 +104,7 @@ def test_a_damaged_cache_is_put_aside_and_answers_are_kept_again(
         content = bytearray(file.read_bytes())
         content[damage] = b"x" * len(content[damage])
         file.write_bytes(content)
-        loopback.asked.clear()
+        loopback.requests.clear()
         caplog.clear()
         cache_anew()
         ask(loopback.url, 20)
@@ -114,7 +114,7 @@ def test_a_damaged_cache_is_put_aside_and_answers_are_kept_again(
         assert file.with_name("kept.db.damaged").exists()
         cache_anew()
         ask(loopback.url, 20)
-        assert len(loopback.asked) == 20
+        assert len(loopback.requests) == 20
 
 
 def test_what_a_cache_folder_lacks_is_told(tmp_path: Path) -> None:

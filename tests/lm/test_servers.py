@@ -8,8 +8,7 @@ import pytest
 
 from aisr.cli import display
 from aisr.lm.config import LMConfig
-from aisr.lm.embedded import usable_cores
-from aisr.lm.llama_cpp import load
+from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
 from aisr.predict.judge import Outcome, judge
 from aisr.programs.track1.task import TRACK1
@@ -49,7 +48,7 @@ def test_the_recipe_works(habit: habits.Habit, source: str, loopback: "Loopback"
     found = judged(local(loopback))
     assert (found.failure, found.answer) == (None, ["Supported", "Supported"])
     assert {one.source for one in found.judgements} == {source}
-    (asked,) = loopback.asked
+    (asked,) = loopback.requests
     assert asked.body["response_format"]["type"] == "json_schema"
 
 
@@ -72,7 +71,7 @@ def test_a_model_that_the_server_does_not_have_is_named_at_once(loopback: "Loopb
     loopback.reply = habits.ollama()
     with pytest.raises(Exception, match="house-9b"):
         judged(local(loopback, "house-9b"))
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_a_prompt_that_does_not_fit_is_a_failed_record_with_the_servers_words(

@@ -16,7 +16,7 @@ from support.corpora import draw_claims, judge_claims
 def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) -> Tally:
     """A Track 1 corpus of which each sentence is judged right with probability `right`; the gold hangs on `records`."""
     gold = draw_claims(Random(records), records, sentences)
-    return tally_track1(gold, judge_claims(Random(seed), gold, dict.fromkeys(CLAIM_LABELS, right), said=0.5))
+    return tally_track1(gold, judge_claims(Random(seed), gold, dict.fromkeys(CLAIM_LABELS, right), keep=0.5))
 
 
 @settings(deadline=None, max_examples=20, derandomize=True)
@@ -31,7 +31,7 @@ def test_the_interval_contains_the_score(records: int, right: float, seed: int) 
 
 def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     gold = draw_claims(Random(5), 300)
-    predicted = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
+    predicted = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), keep=0.5)
     better = [[types[0] for types in row] if k % 10 == 0 else predicted[k] for k, row in enumerate(gold)]
     before, after = tally_track1(gold, predicted), tally_track1(gold, better)
     result = difference_interval(after, before)

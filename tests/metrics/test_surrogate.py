@@ -63,7 +63,7 @@ def pool(seed: int) -> tuple[Tally, list[Tally]]:
         right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS} | {
             S: 0.9 + rng.uniform(-spread, spread) / 4
         }
-        return tally_track1(gold, judge_claims(rng, gold, right, said=0.7))
+        return tally_track1(gold, judge_claims(rng, gold, right, keep=0.7))
 
     return candidate(0), [candidate(0.25) for _ in range(60)]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft, Work
-from aisr.paper.readers.pdf import read, works
+from aisr.paper.readers.pdf import read, read_references
 from support.pdfs import column, picture, rule, text, write
 
 LEFT = [
@@ -136,8 +136,8 @@ def test_works_of_a_numbered_list(draft: Draft) -> None:
     ],
 )
 def test_entries_of_the_usual_styles(entry: str, key: str, title: str) -> None:
-    listed = works([entry])
-    assert (listed.works, listed.odd) == ({key: Work(key, title)}, [])
+    references = read_references([entry])
+    assert (references.works, references.odd) == ({key: Work(key, title)}, [])
 
 
 def test_line_numbers_notes_and_raised_citations(tmp_path: Path) -> None:
@@ -196,3 +196,19 @@ def test_works_by_author_and_year_are_told_by_their_indent_and_linked(tmp_path: 
     draft = read(write(tmp_path / "a.pdf", *pages))
     assert list(draft.works) == ["agol 2005", "angus 2016", "holm 2016a", "holm 2016b"]
     assert draft.paragraphs[0].sentences[0].work_keys == tuple(draft.works)
+
+
+def test_rows_that_go_on_over_a_page_are_listed_and_no_text(tmp_path: Path) -> None:
+    def rows(top: float, first: int) -> str:
+        cells = [(x, top - 12 * place, f"{first + place}.{x}") for place in range(8) for x in (100, 250, 400)]
+        return "".join(text(x, y, cell) for x, y, cell in cells)
+
+    start = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2")
+    start += column(72, 690, ["Wrens sing at all of the sites that we went to, as Table 1 shows for each one of them."])
+    start += text(150, 660, "Table 1: F1 at each site.", size=9) + rule(95, 642, 350) + rows(630, 10)
+    end = rows(740, 18) + rule(95, 640, 350)
+    end += column(72, 300, ["After the table the text goes on as if there had been none, and it says no more at all."])
+    draft = read(write(tmp_path / "a.pdf", start + rule(95, 540, 350), end))
+    assert [len(row.split("\t")) for row in draft.floats["Table 1"].rows.split("\n")] == [3] * 8
+    assert [paragraph[:9] for paragraph in texts(draft)] == ["Wrens sin", "After the"]
+    assert [one.reason[:38] for one in draft.unread] == ["rows of a table without a caption: “18"]

@@ -17,15 +17,15 @@ from aisr.programs.records import read
 from aisr.programs.track2.task import TRACK2
 from support.commands import Aisr
 from support.corpora import beginning, read_rows
-from support.loopback import Asked, Loopback, completion, judged
+from support.loopback import HttpRequest, Loopback, completion, judged
 from support.paths import SAMPLE
 
 DEV = SAMPLE / "track2" / "dev.jsonl"
 
 
-def answering(**message: Any) -> Callable[[Asked], tuple[int, str]]:
-    def reply(asked: Asked) -> tuple[int, str]:
-        body = json.loads(completion(asked, judged(asked)))
+def answering(**message: Any) -> Callable[[HttpRequest], tuple[int, str]]:
+    def reply(request: HttpRequest) -> tuple[int, str]:
+        body = json.loads(completion(request, judged(request)))
         body["choices"][0]["message"].update(message)
         return 200, json.dumps(body)
 
@@ -61,14 +61,14 @@ def test_the_same_command_asks_again(
     loopback.reply = UNUSABLE[said]
     failed = aisr(*words)
     assert failed.code == 1
-    assert len(loopback.asked) == 4  # an answer and its repair each
+    assert len(loopback.requests) == 4  # an answer and its repair each
     assert "'text'" not in failed.out
     assert "'logprobs'" not in failed.out
     if process == "another":
         cache_anew()
     loopback.reply = judged
     assert aisr(*words).code == 0
-    assert len(loopback.asked) == 6
+    assert len(loopback.requests) == 6
     assert all(row["label"] for row in read_rows(tmp_path / "out.jsonl"))
 
 
@@ -78,11 +78,11 @@ def test_what_was_repaired_is_not_asked_for_again(
     data = beginning(DEV, 1, tmp_path / "one.jsonl")
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
     words = ["predict", "--task", "track2", "--program", program, "--data", data, *lm]
-    loopback.reply = lambda asked: judged(asked) if "correction" in asked.question else "garbage"
+    loopback.reply = lambda request: judged(request) if "correction" in request.question else "garbage"
     for number in range(2):
         assert aisr(*words, "--out", tmp_path / f"{number}.jsonl").code == 0
         cache_anew()
-    assert len(loopback.asked) == 2
+    assert len(loopback.requests) == 2
 
 
 @pytest.mark.usefixtures("cache_anew")
@@ -95,4 +95,4 @@ def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> Non
     assert first.failure is not None
     dspy.cache.reset_memory_cache()
     assert judge(TRACK2, made, example, lm) == first
-    assert len(loopback.asked) == 2
+    assert len(loopback.requests) == 2

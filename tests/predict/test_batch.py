@@ -22,7 +22,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support.corpora import beginning, read_rows, write
-from support.loopback import Asked, Loopback, judged
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
 
 Row = dict[str, Any]
@@ -69,7 +69,17 @@ def words(aisr: Any, tmp_path: Path, loopback: Loopback) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(("task", "options"), PROGRAMS)
-@pytest.mark.parametrize("form", [(), ("--no-schema",)], ids=["JSON", "fields"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        (),
+        (
+            "--set",
+            "lm.schema=false",
+        ),
+    ],
+    ids=["JSON", "fields"],
+)
 def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     task: Task, options: Row, form: tuple[str, ...], tmp_path: Path, words: Callable[..., Any], loopback: Loopback
 ) -> None:
@@ -77,21 +87,21 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     inputs(tmp_path, task)
     exported = words(task, program, "requests.jsonl", "--batch", "export", *form)
     assert exported.code == 0, exported.err
-    assert loopback.asked == []
+    assert loopback.requests == []
     requests = read_rows(tmp_path / "requests.jsonl")
     assert f"{len(requests)} requests of 6 records" in exported.out
 
     write(tmp_path / "answers.jsonl", answered(loopback, requests))
-    loopback.asked.clear()
+    loopback.requests.clear()
     given = ("--batch", "import", "--answers", tmp_path / "answers.jsonl")
     imported = words(task, program, "imported.jsonl", *given, *form)
     assert imported.code == 0, imported.out + imported.err
-    assert loopback.asked == []
+    assert loopback.requests == []
 
     live = words(task, program, "live.jsonl", *form)
     assert live.code == 0, live.err
     assert (tmp_path / "imported.jsonl").read_bytes() == (tmp_path / "live.jsonl").read_bytes()
-    sent = sorted(json.dumps(asked.body, sort_keys=True) for asked in loopback.asked)
+    sent = sorted(json.dumps(asked.body, sort_keys=True) for asked in loopback.requests)
     assert sent == sorted(json.dumps(line["body"], sort_keys=True) for line in requests)
 
 
@@ -157,10 +167,10 @@ def test_what_was_not_answered_is_a_failed_record_and_the_next_run_asks_for_it(
     # The same file again helps nothing; an answer that comes later does; so does a live run.
     assert words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path).code == 1
     write(tmp_path / "later.jsonl", [answers[third]])
-    loopback.asked.clear()
+    loopback.requests.clear()
     later = words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "later.jsonl")
     assert later.code == 0, later.out
-    assert loopback.asked == []
+    assert loopback.requests == []
     assert words(TRACK2, program, "live.jsonl").code == 0
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "live.jsonl").read_bytes()
 
@@ -191,7 +201,7 @@ def test_a_line_that_is_no_answer_is_named(line: str, tmp_path: Path) -> None:
     [
         (["--batch", "import"], "--answers"),
         (["--answers", "a.jsonl"], "--answers"),
-        (["--batch", "export", "--engine", "ray"], "--engine ray would ask the LM itself"),
+        (["--batch", "export", "--ray", "local"], "--ray would ask the LM itself"),
         (["--batch", "export", "--lm", "embedded"], "--lm openai/MODEL, not embedded"),
     ],
 )
@@ -226,9 +236,9 @@ def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path
     assert not list(tmp_path.glob(".requests*"))
 
 
-def spelled(asked: Asked) -> tuple[int, str]:
+def spelled(request: HttpRequest) -> tuple[int, str]:
     """An answer with log-probabilities that make the second label nearly as likely."""
-    text = judged(asked)
+    text = judged(request)
     label = next(label for label in TASKS["track2"].labelled.labels if f'"{label}"' in text)
     before, behind = text.split(label, 1)
     top = [{"token": name, "logprob": lp, "bytes": None} for name, lp in ((label, -0.6), ("Supported", -0.9))]

@@ -15,8 +15,8 @@ from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS
 from aisr.programs.text import tokens
-from support.commands import Aisr
-from support.embedder import embedded, is_embedding, texts
+from support.commands import Aisr, sets
+from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.plans import SILENT
@@ -46,11 +46,11 @@ def dry(given: Plan, root: Path, *lms: Any) -> DryRun:
     return run
 
 
-def answer(asked: Any) -> Any:
+def answer(request: Any) -> Any:
     """The same label always, and the vectors of whoever asks for some."""
-    if is_embedding(asked):
-        return 200, embedded(asked)
-    return written(asked.question, {"label": "Supported", "evidence_ids": []})
+    if is_embedding(request):
+        return 200, embed_letters(request)
+    return written(request.question, {"label": "Supported", "evidence_ids": []})
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "dense:openai/emb"])
@@ -63,11 +63,11 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(
     lm = replace(lm, embeddings=Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=2.0), lm.ledger))
     given = plan("track2", ["knn"], retriever=retriever)
     run = dry(given, tmp_path, lm)
-    assert loopback.asked == []
+    assert loopback.requests == []
     compile_program(given, lm, lm, tmp_path, SILENT)
-    messages = [message for asked in loopback.asked for message in asked.body.get("messages", ())]
+    messages = [message for asked in loopback.requests for message in asked.body.get("messages", ())]
     read = sum(tokens(str(message["content"])) for message in messages) + sum(map(tokens, texts(loopback)))
-    assert 0 <= run.ledger.spend.calls - len(loopback.asked) <= LIMITS["test"]
+    assert 0 <= run.ledger.spend.calls - len(loopback.requests) <= LIMITS["test"]
     assert 0.9 * read < run.ledger.spend.prompt_tokens < 1.3 * read
     assert run.embedded == sum(map(tokens, texts(loopback)))
     spend = run.ledger.spend
@@ -82,7 +82,7 @@ def test_every_optimizer_runs_dry(optimizer: str, loopback: Loopback, tmp_path: 
         lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
         teacher = open_lm(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))
         run = dry(plan("track1", [optimizer]), tmp_path, lm, teacher)
-        assert loopback.asked == school.asked == []
+        assert loopback.requests == school.requests == []
     assert run.ledger.spend.calls > 4
     assert bool(run.ledger.spend.usd) == (optimizer not in ("labeled", "knn"))
 
@@ -98,11 +98,19 @@ def test_every_task_runs_dry_and_fails_no_record(task: str, loopback: Loopback, 
 
 
 def test_the_command_leaves_nothing_and_warns_of_a_limit(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
-    few = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4, "--optimizer", "labeled", "--max-calls", 3)
+    few = (
+        *sets("limits.train=8", "limits.dev=6", "limits.test=4"),
+        "--optimizer",
+        "labeled",
+        "--set",
+        "limits.max_calls=3",
+    )
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--artifacts", tmp_path, *few]
-    done = aisr("compile", *at, "--lm", "openai/local", "--api-base", loopback.url, "--price", "1,1", "--estimate")
+    done = aisr(
+        "compile", *at, "--lm", "openai/local", "--api-base", loopback.url, "--set", "lm.price=1,1", "--estimate"
+    )
     assert done.code == 0, done.err
     assert "Nothing was sent" in done.out
     assert "warning: --max-calls 3 would end it early" in done.out
-    assert loopback.asked == []
+    assert loopback.requests == []
     assert not any(path.name != ".cache" for path in tmp_path.iterdir())

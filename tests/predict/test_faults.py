@@ -24,6 +24,7 @@ from aisr.lm.client import OpenLM
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.commands import sets
 from support.corpora import read_rows, write
 from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
 from support.paths import ROOT, SAMPLE, TESTS
@@ -31,7 +32,7 @@ from support.runs import opened, predict_in_child, run
 from support.scripted import TRACKS, citation, claim, right, scripted
 
 if TYPE_CHECKING:
-    from support.loopback import Asked, Loopback, Reply
+    from support.loopback import HttpRequest, Loopback, Reply
 
 
 def many(folder: Path, task: Task, count: int) -> Path:
@@ -49,10 +50,10 @@ def first(number: int, loopback: "Loopback", fault: Any) -> None:
     """Let the server do wrong that many times, and right after that."""
     answer, done = loopback.reply, 0
 
-    def reply(asked: "Asked") -> "Reply":
+    def reply(request: "HttpRequest") -> "Reply":
         nonlocal done
         done += 1
-        return fault(asked) if done <= number else answer(asked)
+        return fault(request) if done <= number else answer(request)
 
     loopback.reply = reply
 
@@ -64,7 +65,7 @@ def test_a_fault_that_passes_costs_one_more_call(task: Task, name: str, loopback
     data, out = many(tmp_path, task, 1), tmp_path / "out.jsonl"
     assert run(task, data, out, opened(loopback.url)).failed == 0, read_rows(out)
     assert "failed" not in read_rows(out)[0]
-    assert len(loopback.asked) == 2
+    assert len(loopback.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_fault_that_stays_fails_the_record_with_its_reason(
     found = run(TRACK2, data, out, opened(loopback.url))
     assert (found.judged, found.failed) == (1, 1)
     assert re.match(reason, read_rows(out)[0]["failed"]), read_rows(out)
-    assert len(loopback.asked) == calls
+    assert len(loopback.requests) == calls
 
 
 def check_accounted_for(task: Task, count: int, loopback: "Loopback", folder: Path) -> Unreliable:
@@ -119,9 +120,15 @@ def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp
     data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
     found = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
     assert found.stopped == "5 LM calls were sent and --max-calls is 5"
-    assert (found.judged, found.left, len(read_rows(out)), len(loopback.asked)) == (5, 7, 5, 5)
+    assert (found.judged, found.left, len(read_rows(out)), len(loopback.requests)) == (5, 7, 5, 5)
     again = run(TRACK1, data, out, opened(loopback.url))
-    assert (again.kept, again.judged, again.stopped, len(read_rows(out)), len(loopback.asked)) == (5, 7, None, 12, 12)
+    assert (again.kept, again.judged, again.stopped, len(read_rows(out)), len(loopback.requests)) == (
+        5,
+        7,
+        None,
+        12,
+        12,
+    )
 
 
 def test_what_is_in_flight_is_written_before_an_error_ends_the_run(tmp_path: Path) -> None:
@@ -275,12 +282,12 @@ def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback",
     words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", out]
     words += ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
     first(1, loopback, PASSING["hang"])
-    stopped = aisr(*words, "--threads", 1, "--timeout", 0.2, "--max-calls", 3)
+    stopped = aisr(*words, *sets("lm.threads=1", "lm.timeout=0.2", "limits.max_calls=3"))
     assert (stopped.code, stopped.err) == (1, "")
     assert "stopped with 4 records left: 3 LM calls were sent and --max-calls is 3" in stopped.out
-    assert len(loopback.asked) == 3  # the one that hung, and two that were answered
+    assert len(loopback.requests) == 3  # the one that hung, and two that were answered
     ended = aisr(*words)
     assert ended.code == 0, ended.err
     assert "6 records, 2 of them from an earlier run" in ended.out
-    refused = aisr(*words[:-2], "--lm", "embedded", "--timeout", 1)
+    refused = aisr(*words[:-2], "--lm", "embedded", "--set", "lm.timeout=1")
     assert refused.code == 2

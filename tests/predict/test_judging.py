@@ -11,7 +11,7 @@ from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
-from support.scripted import TRACKS, claim, corpus, examples, flat, right, said, scripted
+from support.scripted import TRACKS, claim, corpus, examples, flat, labels_of, right, scripted
 
 if TYPE_CHECKING:
     from support.loopback import Loopback
@@ -24,7 +24,9 @@ def test_every_outcome_stands_where_its_record_does(task: Task, threads: int) ->
     given = examples(task, program)
     outcomes = judge_all(task, program, given, scripted(right, threads=threads))
     assert [outcome.failure for outcome in outcomes] == [None] * 12
-    assert [said(outcome.answer) for outcome in outcomes] == [task.labelled.said(example.gold) for example in given]
+    assert [labels_of(outcome.answer) for outcome in outcomes] == [
+        task.labelled.said(example.gold) for example in given
+    ]
 
 
 def test_a_failed_record_is_recorded_with_its_reason() -> None:
@@ -44,7 +46,10 @@ def test_a_failed_record_is_recorded_with_its_reason() -> None:
 
 
 def test_a_refused_key_stops_the_run_early(loopback: "Loopback") -> None:
-    loopback.reply = lambda asked: (401, '{"error": {"message": "Incorrect API key", "type": "invalid_request_error"}}')
+    loopback.reply = lambda request: (
+        401,
+        '{"error": {"message": "Incorrect API key", "type": "invalid_request_error"}}',
+    )
     program = TRACK1.build({})
     with pytest.raises(LMAuthError, match="Incorrect API key"):
         judge_all(
@@ -53,7 +58,7 @@ def test_a_refused_key_stops_the_run_early(loopback: "Loopback") -> None:
             examples(TRACK1, program),
             open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)),
         )
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_a_fault_of_ours_is_not_taken_for_a_failed_record() -> None:

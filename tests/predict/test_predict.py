@@ -14,7 +14,7 @@ from aisr.predict.predict import CannotResume, Summary, lock_file, predict
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
-from support.scripted import TRACKS, corpus, question, requests, right, said, scripted
+from support.scripted import TRACKS, corpus, labels_of, question, requests, right, scripted
 
 if TYPE_CHECKING:
     pass
@@ -52,7 +52,7 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer
-        assert said(answer) == task.labelled.said(record.gold)
+        assert labels_of(answer) == task.labelled.said(record.gold)
         assert set(line) == {"id", "probabilities", *task.line(answer)}
 
 

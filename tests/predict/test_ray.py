@@ -21,14 +21,14 @@ from support.corpora import read_rows, write
 from support.scripted import claim
 
 if TYPE_CHECKING:
-    from support.loopback import Asked, Loopback
+    from support.loopback import HttpRequest, Loopback
 
 COUNT = 60
 
 
 def command(folder: Path, url: str, out: Path, *more: object, lm: str = "openai/local") -> list[object]:
     words = ["predict", "--task", "track1", "--program", folder / "mine", "--data", folder / "records.jsonl"]
-    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--threads", 4, *more]
+    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--set", "lm.threads=4", *more]
 
 
 def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
@@ -64,15 +64,15 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
     answer, release = loopback.reply, threading.Event()
     held = threading.Barrier(5)  # four calls in flight, two of each worker, and this test
 
-    def hold(asked: "Asked") -> Any:
-        if len(loopback.asked) > COUNT // 2 and not release.is_set():
+    def hold(request: "HttpRequest") -> Any:
+        if len(loopback.requests) > COUNT // 2 and not release.is_set():
             held.wait(120)
             release.wait(60)
-        return answer(asked)
+        return answer(request)
 
     loopback.reply = hold
     out = folder / "out.jsonl"
-    process = start(command(folder, loopback.url, out, "--engine", "ray", "--workers", 2), folder / "cache")
+    process = start(command(folder, loopback.url, out, "--ray", "local", "--workers", 2), folder / "cache")
     try:
         held.wait(120)
         workers = workers_of(process)
@@ -94,21 +94,21 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
 def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path) -> None:
     """The workers ask a decision model."""
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    loopback.reply = decisions.decided
+    loopback.reply = decisions.decide
     most, flying = 40, 4
     out = folder / "out.jsonl"
-    ray = ["--engine", "ray", "--workers", 2, "--max-calls", most]
+    ray = ["--ray", "local", "--workers", 2, "--set", f"limits.max_calls={most}"]
     process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
     said, _ = process.communicate(timeout=180)
     assert process.returncode == 1, said
     assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in said
-    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.asked)
-    assert most <= len(loopback.asked) <= most + flying
-    assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.asked)
+    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.requests)
+    assert most <= len(loopback.requests) <= most + flying
+    assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.requests)
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:
     with mock.patch.dict(sys.modules, {"ray": None}):
-        finished = aisr(*command(folder, "http://127.0.0.1:9/v1", folder / "out.jsonl", "--engine", "ray"))
+        finished = aisr(*command(folder, "http://127.0.0.1:9/v1", folder / "out.jsonl", "--ray", "local"))
     assert finished.code == 2
     assert "pip install 'aisr[ray]'" in finished.err

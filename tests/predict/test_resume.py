@@ -29,8 +29,8 @@ def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopbac
         compile_program(plan(tmp_path / "data", decide=False), lm, lm, tmp_path / "out", SILENT)
 
     run("openai/local", loopback.url)
-    asked = len(loopback.asked)
+    asked = len(loopback.requests)
     run("openai/local", loopback.url.replace("/v1", "/moved/v1"))
-    assert len(loopback.asked) == 2 * asked  # what one server said is not taken for what another says
+    assert len(loopback.requests) == 2 * asked  # what one server said is not taken for what another says
     with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
         run("openai/other", loopback.url)

@@ -14,7 +14,7 @@ from aisr.lm.open import open_lm
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
-from support.loopback import Asked, Loopback, judged
+from support.loopback import HttpRequest, Loopback, judged
 from support.scripted import examples
 
 
@@ -45,12 +45,12 @@ def test_awaiting_gives_what_calling_gives(task: Task, build: Any, schema: bool,
     given = examples(task, program)
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema))
     found = awaited(program, given, lm)
-    asked = sorted(json.dumps(one.body) for one in loopback.asked)
-    loopback.asked.clear()
+    asked = sorted(json.dumps(one.body) for one in loopback.requests)
+    loopback.requests.clear()
     with lm.context():
         called = [program(**example.inputs()) for example in given]
     assert [one.toDict() for one in found] == [one.toDict() for one in called]
-    assert asked == sorted(json.dumps(one.body) for one in loopback.asked)
+    assert asked == sorted(json.dumps(one.body) for one in loopback.requests)
 
 
 def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -> None:
@@ -58,10 +58,10 @@ def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -
     together = threading.Barrier(12, timeout=30)
     here: set[int] = set()
 
-    def reply(asked: Asked) -> str:
+    def reply(request: HttpRequest) -> str:
         here.add(threading.active_count())
         together.wait()
-        return judged(asked)
+        return judged(request)
 
     loopback.reply = reply
     program = TRACK1.build({})
@@ -69,6 +69,6 @@ def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -
     found = awaited(
         program, examples(TRACK1, program), open_lm(LMConfig("openai/local", api_base=loopback.url, threads=12))
     )
-    assert len(found) == len(loopback.asked) == 12
+    assert len(found) == len(loopback.requests) == 12
     # The server's own threads are among them, one a request; a client that used one each would double that.
     assert max(here) < before + 12 + 12

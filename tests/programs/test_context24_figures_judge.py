@@ -13,7 +13,7 @@ from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.errors import UserError
-from support.context24_figures import LABELS, claim, reader, shown
+from support.context24_figures import LABELS, claim, elements_of, reader
 from support.scripted import question, requests, scripted, written
 
 
@@ -71,7 +71,7 @@ def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None
     before = list(example.best_first)
     outcome = judge(CONTEXT24_FIGURES, program, example, lm)
     (asked,) = requests(lm)
-    assert list(shown(question(asked))) == before[:4]
+    assert list(elements_of(question(asked))) == before[:4]
     assert outcome.answer is not None
     (named,) = outcome.named
     assert list(outcome.answer) == [named, *(label for label in before if label != named)]

@@ -127,12 +127,12 @@ def judge(program: Track1Judge, root: Path, server: Loopback, *paths: str) -> ob
 def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback, unit: str) -> None:
     for name, color in (("a.png", "red"), ("b.png", "blue")):
         picture(tmp_path / name, (2000, 2000), color)
-    loopback.reply = lambda asked: json.dumps(
+    loopback.reply = lambda request: json.dumps(
         {"sentence_labels": ["Contradiction"]} if unit == "paragraph" else {"sentence_label": "Contradiction"}
     )
     found = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")
     assert found.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
-    content = blocks(loopback.asked[0].body)
+    content = blocks(loopback.requests[0].body)
     kinds = [block["type"] for block in content]
     at = [k for k, kind in enumerate(kinds) if kind == "image_url"]
     assert len(at) == 2
@@ -149,7 +149,7 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
     import dspy
 
     picture(tmp_path / "a.png")
-    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported"]})
+    loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"]})
     program = Track1Judge(evidence="image")
     program.gallery = Gallery(tmp_path, unread)
     example = program.prepare(showing("a.png"))
@@ -161,8 +161,8 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
         (demo,) = compiled.judging.demos
         assert demo["evidence"] == "[figure 1] Figure 1: what is seen."
         compiled(**example.inputs())
-    assert "base64" not in json.dumps(loopback.asked[-1].body["messages"][:-1])
-    assert "base64" in json.dumps(loopback.asked[-1].body["messages"][-1])
+    assert "base64" not in json.dumps(loopback.requests[-1].body["messages"][:-1])
+    assert "base64" in json.dumps(loopback.requests[-1].body["messages"][-1])
 
 
 def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:

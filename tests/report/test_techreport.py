@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def written(folder: Path, aisr: Aisr, *words: object) -> str:
-    finished = aisr("techreport", folder, "--task", "track1", "--out", folder.parent / "paper.md", *words)
+    finished = aisr("techreport", folder, "--out", folder.parent / "paper.md", *words)
     assert finished.code == 0, finished.err
     return (folder.parent / "paper.md").read_text(encoding="utf-8")
 
@@ -72,8 +72,8 @@ def test_the_command_to_score_again_does(schema: bool, loopback: Loopback, aisr:
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema, logprobs=schema))
     given = plan(tmp_path / "da ta", decide=False, limits={"test": 5})
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    loopback.reply = lambda asked: "It works!"  # nothing new is asked: what was said stands in the cache
-    place = ["--task", "track1", "--artifacts", tmp_path / "out", "--out", tmp_path / "paper.md"]
+    loopback.reply = lambda request: "It works!"  # nothing new is asked: what was said stands in the cache
+    place = ["--artifacts", tmp_path / "out", "--out", tmp_path / "paper.md"]
     finished = aisr("techreport", made.folder, *place)
     assert finished.code == 0, finished.err
     (line,) = re.findall(r"^aisr evaluate .*$", (tmp_path / "paper.md").read_text(), re.MULTILINE)
@@ -100,7 +100,7 @@ def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any],
     text = program_text(TRACK1, TRACK1.build({}))
     made = {"task": "track1", "name": "mine", "optimizer": "labeled", "digest": digest_text(text), "lm": {}}
     save_files(folder, {"program.json": text, "manifest.json": json.dumps({**made, "scores": {}, **change})})
-    finished = aisr("techreport", folder, "--task", "track1", "--out", tmp_path / "paper.md")
+    finished = aisr("techreport", folder, "--out", tmp_path / "paper.md")
     assert finished.code == 2
     assert re.fullmatch(rf"error: {folder}/manifest.json: {next(iter(change))}\b.*\n", finished.err)
     assert not list(tmp_path.glob("paper*"))

@@ -14,12 +14,12 @@ from aisr.predict.judge import judge
 from aisr.programs.questions import describe_options
 from aisr.programs.records import read
 from support import decisions
-from support.commands import Aisr, Finished
-from support.loopback import Asked, Loopback, Reply, completion
+from support.commands import Aisr, Finished, sets
+from support.loopback import HttpRequest, Loopback, Reply, completion
 from support.paths import SAMPLE
 from support.tracks import BOTH
 
-FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--demos", 2, "--candidates", 2)
+FEW = (*sets("limits.train=6", "limits.dev=4", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
 LM = "decide:openai/gpt-6-luna"
 BRIEF = "the evidence itself states otherwise: another value, direction or ranking for the same thing, or another of "
 BRIEF += "its own names; what it merely lacks conflicts with nothing"
@@ -31,23 +31,23 @@ def compiled(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object) -> Fi
     return aisr("compile", *at, "--artifacts", tmp_path, "--name", "decided", "--no-track", *FEW, *words)
 
 
-def described(asked: Asked) -> str:
+def described(request: HttpRequest) -> str:
     """How a request describes Contradiction."""
-    return str(re.findall(r"^- Contradiction: (.*)$", asked.body["input"], re.MULTILINE)[0])
+    return str(re.findall(r"^- Contradiction: (.*)$", request.body["input"], re.MULTILINE)[0])
 
 
 def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
-    def reply(asked: Asked) -> Reply:
-        if "questions" in asked.body:
-            return decisions.decided(asked)
+    def reply(request: HttpRequest) -> Reply:
+        if "questions" in request.body:
+            return decisions.decide(request)
         written = f"Judge each sentence.\n\nOptions:\n- Contradiction: {MEANING}"
-        return 200, completion(asked, json.dumps({"new_instruction": written}))
+        return 200, completion(request, json.dumps({"new_instruction": written}))
 
     loopback.reply = reply
-    teacher = ["--teacher-lm", "openai/writer", "--teacher-api-base", loopback.url]
+    teacher = ["--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}"]
     finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa", *teacher)
     assert finished.code == 0, finished.err
-    requests = [asked for asked in loopback.asked if "questions" in asked.body]
+    requests = [asked for asked in loopback.requests if "questions" in asked.body]
     assert set(map(described, requests)) == {BRIEF, MEANING}
 
 
@@ -57,21 +57,21 @@ def test_without_a_model_that_writes_no_instructions_are_searched(
     finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa")
     assert finished.code == 2
     assert "a decision model writes none: give --teacher-lm" in " ".join(finished.err.split())
-    assert not loopback.asked
+    assert not loopback.requests
 
 
 @pytest.mark.parametrize("track", ["track1", "track2"])
 def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopback: Loopback) -> None:
-    loopback.reply = decisions.decided
+    loopback.reply = decisions.decide
     task, lm = BOTH[track], open_lm(LMConfig(LM, api_base=loopback.url))
     program: Any = task.build({})
     describe_options(program)
     for record in list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]:
         example = program.prepare(record)
         spend = spend_of(program, [example], lm)
-        loopback.asked.clear()
+        loopback.requests.clear()
         judge(task, program, example, lm)
-        (asked,) = loopback.asked
+        (asked,) = loopback.requests
         arrived = len(asked.body["input"] + str(asked.body["questions"])) / 4
         assert (spend.calls, spend.completion_tokens) == (1, 0)
         assert 0.5 * arrived < spend.prompt_tokens < 1.3 * arrived

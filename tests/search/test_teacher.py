@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from support.loopback import Asked, Loopback, judged, prompt_tokens, serve
+from support.commands import sets
+from support.loopback import HttpRequest, Loopback, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
-FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4, "--demos", 2, "--candidates", 2)
+FEW = (*sets("limits.train=8", "limits.dev=6", "limits.test=4"), "--demos", 2, "--set", "search.candidates=2")
 TEACHER = ["--teacher-lm", "openai/strong"]
 
 
@@ -22,23 +23,23 @@ def compile_(aisr: Aisr, tmp_path: Path, student: Loopback, *words: object) -> A
 
 
 def models(server: Loopback) -> set[str]:
-    return {asked.body["model"] for asked in server.asked}
+    return {asked.body["model"] for asked in server.requests}
 
 
-def refusing(asked: Asked) -> tuple[int, str]:
+def refusing(request: HttpRequest) -> tuple[int, str]:
     return 401, json.dumps({"error": {"message": "no such key", "type": "invalid_request_error"}})
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (TEACHER, "--teacher-api-base ADDRESS, the same one if it serves both, or --teacher-api-base provider"),
-        ([*TEACHER, "--teacher-api-base", "provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
-        (["--teacher-price", "1,2"], "--teacher-api-base and --teacher-price go with --teacher-lm"),
-        (["--teacher-lm", "embedded", "--teacher-api-base", "http://h"], "not with --teacher-lm embedded"),
+        (TEACHER, "teacher.api_base=ADDRESS, the same one if it serves both, or --set teacher.api_base=provider"),
+        ([*TEACHER, "--set", "teacher.api_base=provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
+        (["--set", "teacher.price=1,2"], "teacher.price goes with --teacher-lm"),
+        (["--teacher-lm", "embedded", "--set", "teacher.api_base=http://h"], "not with --teacher-lm embedded"),
         (
-            [*TEACHER, "--teacher-api-base", "http://127.0.0.1:9", "--max-usd", "1", "--price", "0,0"],
-            "the price of openai/strong is unknown; give it by --teacher-price",
+            [*TEACHER, "--set", "teacher.api_base=http://127.0.0.1:9", "--max-usd", "1", "--set", "lm.price=0,0"],
+            "the price of openai/strong is unknown; give it by --set teacher.price=",
         ),
     ],
 )
@@ -48,14 +49,14 @@ def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
     finished = compile_(aisr, tmp_path, loopback, *words)
     assert finished.code == 2
     assert said in finished.err
-    assert loopback.asked == []
+    assert loopback.requests == []
 
 
 @pytest.mark.parametrize("optimizer", ["bootstrap", "mipro", "gepa"])
 def test_each_server_is_asked_for_its_own_model(aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str) -> None:
     with serve() as other:
         finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
+            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", optimizer
         )
     assert finished.code == 0, finished.err
     assert models(loopback) == {"weak"}
@@ -63,23 +64,23 @@ def test_each_server_is_asked_for_its_own_model(aisr: Aisr, tmp_path: Path, loop
     manifest = (tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8")
     assert json.loads(manifest)["teacher"]["spec"] == "openai/strong"
     assert other.url not in manifest
-    assert "--teacher-api-base …" in json.loads(manifest)["command"]
+    assert "teacher.api_base=…" in json.loads(manifest)["command"]
 
 
 def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     """A million dollars a million tokens of the teacher: its first answer of some 200 and 20 tokens ends the search."""
     with serve() as other:
         finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
-            "--price", "0,0", "--teacher-price", "1000000,1000000", "--max-usd", 100, "--threads", 1,
+            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
+            *sets("lm.price=0,0", "teacher.price=1000000,1000000"), "--max-usd", 100, "--set", "lm.threads=1",
         )  # fmt: skip
     assert finished.code == 0, finished.err
-    assert len(other.asked) == 1
-    usd = prompt_tokens(other.asked[0]) + 20
+    assert len(other.requests) == 1
+    usd = prompt_tokens(other.requests[0]) + 20
     assert f"stopped early: {usd}.0000 USD are spent and --max-usd is 100" in finished.out
     spend = json.loads((tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["usd"] == usd
-    assert spend["calls"] == len(loopback.asked) + 1
+    assert spend["calls"] == len(loopback.requests) + 1
 
 
 @pytest.mark.parametrize("optimizer", ["random-search", "simba", "gepa"])
@@ -87,13 +88,13 @@ def test_a_teacher_that_never_answers_is_told_of(
     aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str
 ) -> None:
     """Each answer of the student holds a mistake, so that there is something to reflect on."""
-    loopback.reply = lambda asked: judged(asked).replace("Supported", "Contradiction", 1)
+    loopback.reply = lambda request: judged(request).replace("Supported", "Contradiction", 1)
     with serve() as other:
         other.reply = refusing
         finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
+            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", optimizer
         )
-        assert other.asked
+        assert other.requests
     assert finished.code == 2
     assert re.search(r"every call of the teacher, openai/strong, failed, the first with LMAuthError: ", finished.err)
     assert "than uncompiled" not in finished.out
@@ -103,9 +104,9 @@ def test_a_teacher_that_never_answers_is_told_of(
 def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     with serve() as other:
         finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
-            "--max-calls", 14, "--threads", 1,
+            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
+            *sets("limits.max_calls=14", "lm.threads=1"),
         )  # fmt: skip
-        assert other.asked == []
+        assert other.requests == []
     assert finished.code == 0, finished.err
     assert "stopped early: 14 LM calls were sent and --max-calls is 14" in finished.out

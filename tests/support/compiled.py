@@ -7,19 +7,19 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.tracks import BOTH
 
-KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may be found anywhere
-FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may appear anywhere
+FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
 
 
 class Compiled(NamedTuple):
     """An artifacts folder with a program `first` of each track, logged, registered as version 1 and champion.
 
-    printed: what each compile said, by its track.
+    printed: the output of each compile, by its track.
     """
 
     root: Path
@@ -52,8 +52,8 @@ def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> li
 
 
 def compile_both(root: Path, server: Loopback, aisr: Aisr) -> None:
-    """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile. What was
-    said is kept beside it, for `written`."""
+    """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile. Their
+    output is kept beside it, for `written`."""
     made = Compiled(root, server, {})
     for track in BOTH:
         made.printed[track] = aisr(*compile_words(track, "first", "labeled", made.lm))
@@ -62,14 +62,14 @@ def compile_both(root: Path, server: Loopback, aisr: Aisr) -> None:
 
 
 def written(root: Path) -> dict[str, Finished]:
-    """What each compile said."""
-    said = json.loads(root.with_name("printed.json").read_text(encoding="utf-8"))
-    return {track: Finished(*one) for track, one in said.items()}
+    """The output of each compile."""
+    printed = json.loads(root.with_name("printed.json").read_text(encoding="utf-8"))
+    return {track: Finished(*one) for track, one in printed.items()}
 
 
 def copied(source: Path, target: Path, *, was: Path | None = None) -> Path:
-    """An artifacts folder at another place. Its MLflow store is told so: it knows its files by their absolute paths.
-    was: where the store takes itself to be, if not at `source`."""
+    """An artifacts folder at another place. Its MLflow store, which has absolute paths, is changed
+    accordingly. was: where the store takes itself to be, if not at `source`."""
     shutil.copytree(source, target)
     with closing(sqlite3.connect(target / ".mlflow" / "mlflow.db")) as store:
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

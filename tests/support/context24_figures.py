@@ -1,4 +1,4 @@
-"""Papers whose figures can be told apart, and answers to what is asked about them."""
+"""Papers with distinct figures, and answers to questions about them."""
 
 import re
 from typing import Any
@@ -30,7 +30,7 @@ def claim(number: int = 1, **more: Any) -> Context24FiguresRecord:
     )
 
 
-def shown(prompt: str) -> dict[str, str]:
+def elements_of(prompt: str) -> dict[str, str]:
     """The elements in a prompt, by their labels."""
     return dict(re.findall(r"^\[([^\]]+)\] (.*)$", scripted.field(prompt, "elements") or "", re.MULTILINE))
 
@@ -38,7 +38,7 @@ def shown(prompt: str) -> dict[str, str]:
 def reader(prompt: str, taught: bool = True) -> str:
     """Names the element whose text shares most words with the claim first, or the last that is shown where nobody
     taught it."""
-    said = set((scripted.field(prompt, "claim") or "").lower().split())
-    elements = shown(prompt)
-    best = max(elements, key=lambda key: len(said & set(elements[key].lower().split())))
+    words = set((scripted.field(prompt, "claim") or "").lower().split())
+    elements = elements_of(prompt)
+    best = max(elements, key=lambda key: len(words & set(elements[key].lower().split())))
     return scripted.written(prompt, {"ranking": [best if taught else list(elements)[-1]]})

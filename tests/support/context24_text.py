@@ -41,6 +41,6 @@ def lines(prompt: str) -> dict[str, str]:
 
 def grounding(prompt: str) -> str:
     """The right answer: the sentences on method, by their ids."""
-    shown = lines(prompt)
-    chosen = [key for key, text in shown.items() if text.startswith(("Forty plots", "Cover was measured"))]
+    sentences = lines(prompt)
+    chosen = [key for key, text in sentences.items() if text.startswith(("Forty plots", "Cover was measured"))]
     return scripted.written(prompt, {"chosen": chosen})

@@ -59,14 +59,14 @@ def draw_claims(rng: Random, records: int, sentences: int = 5, supported: float 
     return [[[label] for label in rng.choices(CLAIM_LABELS, weights, k=sentences)] for _ in range(records)]
 
 
-def judge_claims(rng: Random, gold: list[list[list[str]]], right: dict[str, float], said: float) -> list[list[str]]:
+def judge_claims(rng: Random, gold: list[list[list[str]]], right: dict[str, float], keep: float) -> list[list[str]]:
     """Predictions that find a label as often as `right` says; a sentence that is missed is called Supported with
-    probability `said`, and another label otherwise."""
+    probability `keep`, and another label otherwise."""
 
     def judge(types: list[str]) -> str:
         if rng.random() < right[types[0]]:
             return types[0]
-        return S if types[0] != S and rng.random() < said else rng.choice([label for label in CLAIM_LABELS[1:]])
+        return S if types[0] != S and rng.random() < keep else rng.choice([label for label in CLAIM_LABELS[1:]])
 
     return [[judge(types) for types in sentences] for sentences in gold]
 

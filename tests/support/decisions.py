@@ -16,36 +16,36 @@ from litellm.types.decisions import (
 )
 
 from support.faults import hang_up, refused
-from support.loopback import Asked, Reply, claim_label
+from support.loopback import HttpRequest, Reply, claim_label
 
 SURE = 0.8  # of what a rule says; the rest is shared by the other options
 OPENAI, SYSTEM_ONE = "/v1/decisions", "/v1/systemone"
 Answer = dict[str, Any]
 
 
-def decided(asked: Asked) -> Reply:
+def decide(request: HttpRequest) -> Reply:
     """The answer to either form, by the wording alone."""
-    return 200, json.dumps(served(asked))
+    return 200, json.dumps(served(request))
 
 
-def served(asked: Asked, label: Callable[[str], str] = claim_label) -> Answer:
+def served(received: HttpRequest, label: Callable[[str], str] = claim_label) -> Answer:
     """The body of that answer; label: that of a sentence. Raises where the request is none by LiteLLM's types."""
-    body = asked.body
+    body = received.body
     read = len(json.dumps(body)) // 4
-    if asked.path.endswith(OPENAI):
+    if received.path.endswith(OPENAI):
         request = OpenAIDecisionRequest.model_validate(body)
         text = _text(body["input"])
         answers = [_openai(text, question, label) for question in body["questions"]]
         usage = {"input_tokens": read, "output_tokens": 0, "total_tokens": read}
-        said = {"model": request.model, "answers": answers, "usage": usage}
-        answer: Answer = OpenAIDecisionResponse.model_validate(said).model_dump(mode="json")
+        reply = {"model": request.model, "answers": answers, "usage": usage}
+        answer: Answer = OpenAIDecisionResponse.model_validate(reply).model_dump(mode="json")
         return answer
-    assert asked.path.endswith(SYSTEM_ONE), asked.path
+    assert received.path.endswith(SYSTEM_ONE), received.path
     DecisionsRequest.model_validate(body)
-    found = {name: _system_one(body["state"], question, label) for name, question in body["questions"].items()}
+    by_name = {name: _system_one(body["state"], question, label) for name, question in body["questions"].items()}
     usage = {"input_tokens": read, "output_tokens": 0}
-    said = {"model": body["model"], "answers": found, "usage": usage}
-    mapped: Answer = DecisionsResponse.model_validate(said).model_dump(mode="json")
+    reply = {"model": body["model"], "answers": by_name, "usage": usage}
+    mapped: Answer = DecisionsResponse.model_validate(reply).model_dump(mode="json")
     return mapped
 
 
@@ -56,15 +56,15 @@ def chosen(text: str, instructions: str, options: list[str], label: Callable[[st
     if number:
         return label(re.search(rf"^{number[1]}\. (.*)$", record, re.MULTILINE)[1])  # type: ignore[index]
     claim = re.search(r"^(?:claim|sentence):\n(.*)$", record, re.MULTILINE)
-    said = claim[1] if claim else record
-    return label(said) if "Contradiction" in options else options[len(said) % len(options)]
+    statement = claim[1] if claim else record
+    return label(statement) if "Contradiction" in options else options[len(statement) % len(options)]
 
 
 def true(text: str, instructions: str) -> float:
     """How likely a yes-or-no question is answered with yes: more for the ids that stand first."""
     key = re.search(r"\[([^\]]+)\]", instructions)
-    shown = re.findall(r"^\[([^\]]+)\] ", text.rpartition("To be judged:")[2], re.MULTILINE)
-    place = shown.index(key[1]) if key and key[1] in shown else len(shown)
+    ids = re.findall(r"^\[([^\]]+)\] ", text.rpartition("To be judged:")[2], re.MULTILINE)
+    place = ids.index(key[1]) if key and key[1] in ids else len(ids)
     return round(0.9 / math.sqrt(place + 1), 4)
 
 
@@ -74,10 +74,10 @@ def shares(best: str, options: list[str]) -> dict[str, float]:
     return {option: SURE if option == best else rest for option in options}
 
 
-def _text(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    return "".join(part.get("text", "") for message in given for part in message["content"])
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for message in content for part in message["content"])
 
 
 def _openai(text: str, question: Mapping[str, Any], label: Callable[[str], str]) -> Answer:
@@ -98,11 +98,11 @@ def _system_one(text: str, question: Mapping[str, Any], label: Callable[[str], s
     return {"type": "choice", "choice": best, "confidence": SURE, "probabilities": shares(best, options)}
 
 
-def changed(change: Callable[[Answer], None]) -> Callable[[Asked], Reply]:
+def changed(change: Callable[[Answer], None]) -> Callable[[HttpRequest], Reply]:
     """The right answer with something wrong in its first choice."""
 
-    def reply(asked: Asked) -> Reply:
-        body = served(asked)
+    def reply(request: HttpRequest) -> Reply:
+        body = served(request)
         answers = body["answers"]
         change(next(one for one in (answers.values() if isinstance(answers, dict) else answers) if "choice" in one))
         return 200, json.dumps(body)  # NaN as Python and some servers write it
@@ -127,15 +127,15 @@ def _without_an_option(answer: Answer) -> None:
 
 
 # Answers of which nothing can be used: the record fails, with what is wrong of it.
-UNUSABLE: dict[str, tuple[Callable[[Asked], Reply], str]] = {
+UNUSABLE: dict[str, tuple[Callable[[HttpRequest], Reply], str]] = {
     "missing option": (changed(_without_an_option), "sentence_labels 1: "),
     "sum off": (changed(_share(0.7)), "sentence_labels 1: probabilities sum to 0.7"),
     "negative": (changed(_share(-1.0)), "is no probability"),
     "NaN": (changed(_share(math.nan)), "is no probability"),
-    "body that is not JSON": (lambda asked: (200, "<html>It works!</html>"), ""),
+    "body that is not JSON": (lambda request: (200, "<html>It works!</html>"), ""),
 }
 # Faults that pass: sent again until they do.
-PASSING: dict[str, Callable[[Asked], Reply]] = {
+PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
     "503": refused(503, "overloaded"),
     "closed connection": hang_up,

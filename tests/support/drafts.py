@@ -35,14 +35,14 @@ def table(
     return Float(f"tab:{number}", name, "table", caption, Place("main.tex", 90 + number), cells, bold=bold)
 
 
-def draft(*said: str, tables: tuple[Float, ...] = (), work_keys: tuple[str, ...] = ()) -> Draft:
+def draft(*texts: str, tables: tuple[Float, ...] = (), work_keys: tuple[str, ...] = ()) -> Draft:
     """A paragraph of sentences, which refer to floats by name, and cite all the works."""
     floats = {one.key: one for one in tables}
     keys = keys_by_name(floats)
     assert len(keys) == len(floats)
     sentences = tuple(
         Sentence(text, Place("main.tex", line), float_keys(text, keys), work_keys)
-        for line, text in enumerate(said, start=1)
+        for line, text in enumerate(texts, start=1)
     )
     works = {key: Work(key) for key in work_keys}
     return Draft(Path(), "Wrens", (Paragraph(sentences, ("Results",)),), floats, works)

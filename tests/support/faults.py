@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 
-from support.loopback import Asked, Reply, completion, judged
+from support.loopback import HttpRequest, Reply, completion, judged
 
 RELEASE_AFTER = 30.0  # seconds; no client of a test waits that long
 
 
-def refused(status: int, message: str, code: str = "", **headers: str) -> Callable[[Asked], Reply]:
+def refused(status: int, message: str, code: str = "", **headers: str) -> Callable[[HttpRequest], Reply]:
     """An HTTP error in OpenAI's form."""
     body = json.dumps({"error": {"message": message, "type": "error", "code": code or None}})
-    return lambda asked: lambda handler: send(handler, status, body, headers)
+    return lambda request: lambda handler: send(handler, status, body, headers)
 
 
 def send(handler: BaseHTTPRequestHandler, status: int, body: str, headers: dict[str, str], missing: int = 0) -> None:
@@ -35,7 +35,7 @@ def send(handler: BaseHTTPRequestHandler, status: int, body: str, headers: dict[
     handler.wfile.write(sent[: len(sent) - missing])
 
 
-def hang(asked: Asked) -> Reply:
+def hang(request: HttpRequest) -> Reply:
     """Nothing, until the client has given up and gone."""
 
     def wait(handler: BaseHTTPRequestHandler) -> None:
@@ -46,27 +46,27 @@ def hang(asked: Asked) -> Reply:
     return wait
 
 
-def hang_up(asked: Asked) -> Reply:
+def hang_up(request: HttpRequest) -> Reply:
     def close(handler: BaseHTTPRequestHandler) -> None:
         handler.connection.shutdown(socket.SHUT_RDWR)
 
     return close
 
 
-def cut_short_body(body: Callable[[Asked], str]) -> Callable[[Asked], Reply]:
+def cut_short_body(body: Callable[[HttpRequest], str]) -> Callable[[HttpRequest], Reply]:
     """An answer that ends before it is over."""
-    return lambda asked: lambda handler: send(handler, 200, body(asked), {}, missing=40)
+    return lambda request: lambda handler: send(handler, 200, body(request), {}, missing=40)
 
 
-cut_short = cut_short_body(lambda asked: completion(asked, judged(asked)))
+cut_short = cut_short_body(lambda request: completion(request, judged(request)))
 
 
-def without_end(asked: Asked) -> Reply:
+def without_end(request: HttpRequest) -> Reply:
     """An answer that goes on for as long as somebody reads it."""
     return lambda handler: _go_on(handler, b" " * 2**16, 0.0)
 
 
-def dripping(asked: Asked) -> Reply:
+def dripping(request: HttpRequest) -> Reply:
     """A byte now and then, never all of them."""
     return lambda handler: _go_on(handler, b" ", 0.02)
 
@@ -81,7 +81,7 @@ def _go_on(handler: BaseHTTPRequestHandler, piece: bytes, pause: float) -> None:
             handler.wfile.write(piece)
 
 
-def bomb(*, layers: int, size: int) -> Callable[[Asked], Reply]:
+def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
     """Blanks of that size in bytes, packed that many times."""
     body = b" " * size
     for _ in range(layers):
@@ -96,19 +96,19 @@ def bomb(*, layers: int, size: int) -> Callable[[Asked], Reply]:
         with suppress(OSError):
             handler.wfile.write(body)
 
-    return lambda asked: reply
+    return lambda request: reply
 
 
-def answering(text: str) -> Callable[[Asked], Reply]:
+def answering(text: str) -> Callable[[HttpRequest], Reply]:
     """A completion of that text."""
-    return lambda asked: text
+    return lambda request: text
 
 
-def changed(change: Callable[[dict[str, object]], None]) -> Callable[[Asked], Reply]:
+def changed(change: Callable[[dict[str, object]], None]) -> Callable[[HttpRequest], Reply]:
     """The right answer with something wrong in it."""
 
-    def reply(asked: Asked) -> Reply:
-        answer = json.loads(judged(asked))
+    def reply(request: HttpRequest) -> Reply:
+        answer = json.loads(judged(request))
         change(answer)
         return json.dumps(answer)
 
@@ -137,7 +137,7 @@ def _unknown_ids(answer: dict[str, object]) -> None:
 
 
 # Faults that pass: the same call may succeed the next time. They are retried until they do.
-PASSING: dict[str, Callable[[Asked], Reply]] = {
+PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
     "429 without Retry-After": refused(429, "slow down"),
     "500": refused(500, "oops"),
@@ -149,7 +149,7 @@ PASSING: dict[str, Callable[[Asked], Reply]] = {
     "truncated body": cut_short,
 }
 # Answers that cannot be used. They are asked about once more, with what was wrong.
-UNUSABLE: dict[str, Callable[[Asked], Reply]] = {
+UNUSABLE: dict[str, Callable[[HttpRequest], Reply]] = {
     "not JSON": answering("The labels are as follows"),
     "JSON of the wrong shape": answering('[{"answer": {"labels": 3}}]'),
     "unknown label": changed(_unknown_label),
@@ -159,10 +159,10 @@ UNUSABLE: dict[str, Callable[[Asked], Reply]] = {
     "ids not in the paper": changed(_unknown_ids),
 }
 # Faults of the one call, for good.
-FINAL: dict[str, Callable[[Asked], Reply]] = {
+FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
     "context length": refused(400, "maximum context length is 8192 tokens", "context_length_exceeded"),
-    "body that is not JSON": lambda asked: (200, "<html>It works!</html>"),
-    "body of the wrong shape": lambda asked: (200, '{"choices": {"no": "list"}}'),
+    "body that is not JSON": lambda request: (200, "<html>It works!</html>"),
+    "body of the wrong shape": lambda request: (200, '{"choices": {"no": "list"}}'),
 }
 ALL = PASSING | UNUSABLE | FINAL
 
@@ -178,15 +178,15 @@ class Unreliable:
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def __call__(self, asked: Asked) -> Reply:
+    def __call__(self, request: HttpRequest) -> Reply:
         with self._lock:
-            self._asked[asked.question] += 1
-            drawn = random.Random(f"{self.seed}|{asked.question}|{self._asked[asked.question]}")
+            self._asked[request.question] += 1
+            drawn = random.Random(f"{self.seed}|{request.question}|{self._asked[request.question]}")
             if drawn.random() >= self.rate:
-                return judged(asked)
+                return judged(request)
             name = drawn.choice(sorted(ALL))
             self.injected[name] += 1
-        return ALL[name](asked)
+        return ALL[name](request)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ WAYS = ("search", "findall", "finditer", "split", "sub", "subn", "match", "fullm
 
 
 class Expression(NamedTuple):
-    """A regular expression of the code, and how it is asked."""
+    """A regular expression of the code, and how it is called."""
 
     name: str
     pattern: re.Pattern[str]
@@ -45,19 +45,19 @@ def expressions(root: Path, folders: Sequence[str]) -> list[Expression]:
         for folder in folders
         for file in sorted((root / folder).rglob("*.py"))
     }
-    asked: dict[str, set[str]] = {}
+    calls: dict[str, set[str]] = {}
     for tree in trees.values():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr in WAYS:
-                asked.setdefault(ast.unparse(node.value).rpartition(".")[2], set()).add(node.attr)
+                calls.setdefault(ast.unparse(node.value).rpartition(".")[2], set()).add(node.attr)
     return [
         Expression(f"{file.relative_to(root)}: {name or pattern.pattern}", pattern, ways <= {"match", "fullmatch"})
         for file, tree in trees.items()
-        for name, pattern, ways in _in(tree, asked)
+        for name, pattern, ways in _in(tree, calls)
     ]
 
 
-def _in(tree: ast.Module, asked: dict[str, set[str]]) -> Iterator[tuple[str, re.Pattern[str], set[str]]]:
+def _in(tree: ast.Module, calls: dict[str, set[str]]) -> Iterator[tuple[str, re.Pattern[str], set[str]]]:
     names = {
         id(node.value): node.targets[0].id
         for node in tree.body
@@ -72,12 +72,12 @@ def _in(tree: ast.Module, asked: dict[str, set[str]]) -> Iterator[tuple[str, re.
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_re(node.func.value):
             way, name = node.func.attr, names.get(id(node), "")
             if way == "compile":
-                yield name, _compiled(node), asked.get(name, {"search"})
+                yield name, _compiled(node), calls.get(name, {"search"})
             elif way in WAYS:
                 yield "", _compiled(node), {way}
         if isinstance(node, ast.keyword) and node.arg == "token_pattern":  # of scikit-learn and bm25s
-            given = constants.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
-            yield "", re.compile(ast.literal_eval(given)), {"findall"}
+            value = constants.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
+            yield "", re.compile(ast.literal_eval(value)), {"findall"}
 
 
 def _is_re(node: ast.expr) -> bool:
@@ -100,8 +100,8 @@ def _compiled(call: ast.Call) -> re.Pattern[str]:
 
 def attacks(expression: Expression) -> Iterator[Callable[[int], str]]:
     """Ways to make a hostile text of some length."""
-    found = dict.fromkeys(_samples(_parser.parse(expression.pattern.pattern, expression.pattern.flags)))
-    begun = {text[:end]: text[end:] for text in found for end in range(len(text) + 1)}
+    texts = dict.fromkeys(_samples(_parser.parse(expression.pattern.pattern, expression.pattern.flags)))
+    begun = {text[:end]: text[end:] for text in texts for end in range(len(text) + 1)}
     for head, rest in begun.items():
         # Any sign, what would come next, what came last, and the whole beginning anew.
         last = [head[-signs:] for signs in range(1, PIECE)]
@@ -184,12 +184,12 @@ def _signs(members: Any) -> list[str]:
     """Some signs of a class."""
     if members[0][0] is sre.NEGATE:
         return ["x", " "]
-    found = []
+    texts = []
     for kind, value in members[:6]:
         if kind is sre.LITERAL:
-            found.append(chr(value))
+            texts.append(chr(value))
         elif kind is sre.RANGE:
-            found.append(chr(value[0]))
+            texts.append(chr(value[0]))
         else:
-            found.append(CLASSES.get(str(value), "x"))
-    return found
+            texts.append(CLASSES.get(str(value), "x"))
+    return texts

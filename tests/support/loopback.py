@@ -20,7 +20,7 @@ Reply = str | tuple[int, str] | Callable[[BaseHTTPRequestHandler], None]
 
 
 @dataclass
-class Asked:
+class HttpRequest:
     """One request as it came in."""
 
     path: str
@@ -40,15 +40,15 @@ class Asked:
 
 @dataclass
 class Loopback:
-    """A running server. `reply` may be replaced at any time; `asked` has all requests so far."""
+    """A running server. `reply` may be replaced at any time; `requests` has all so far."""
 
     url: str = ""
-    asked: list[Asked] = field(default_factory=list)
-    reply: Callable[[Asked], Reply] = lambda asked: judged(asked)
+    requests: list[HttpRequest] = field(default_factory=list)
+    reply: Callable[[HttpRequest], Reply] = lambda request: judged(request)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def questions(self) -> list[str]:
-        return [asked.question for asked in self.asked]
+        return [request.question for request in self.requests]
 
 
 @contextmanager
@@ -59,14 +59,14 @@ def serve() -> Iterator[Loopback]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked = Asked(self.path, self.headers["Authorization"], body)
+            request = HttpRequest(self.path, self.headers["Authorization"], body)
             with loopback.lock:
-                loopback.asked.append(asked)
-            reply = loopback.reply(asked)
+                loopback.requests.append(request)
+            reply = loopback.reply(request)
             if callable(reply):
                 reply(self)
                 return
-            status, text = (200, completion(asked, reply)) if isinstance(reply, str) else reply
+            status, text = (200, completion(request, reply)) if isinstance(reply, str) else reply
             sent = text.encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -97,30 +97,30 @@ def serve() -> Iterator[Loopback]:
         thread.join()
 
 
-def completion(asked: Asked, text: str) -> str:
+def completion(request: HttpRequest, text: str) -> str:
     """A chat completion as OpenAI's API sends it."""
     message = {"role": "assistant", "content": text}
-    read = prompt_tokens(asked)
+    read = prompt_tokens(request)
     return json.dumps(
         {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 0,
-            "model": asked.body["model"],
+            "model": request.body["model"],
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": read, "completion_tokens": 20, "total_tokens": read + 20},
         }
     )
 
 
-def prompt_tokens(asked: Asked) -> int:
+def prompt_tokens(request: HttpRequest) -> int:
     """What this server counts: few, but no fewer than a prompt of that length can have."""
-    return max(200, len(json.dumps(asked.body["messages"])) // 32)
+    return max(200, len(json.dumps(request.body["messages"])) // 32)
 
 
-def judged(asked: Asked) -> str:
-    """An answer to either track, or a second look, that depends on the wording alone, in the form that is asked for."""
-    prompt = asked.question
+def judged(request: HttpRequest) -> str:
+    """An answer to either track, or a second look, that depends on the wording alone, in the requested form."""
+    prompt = request.question
     if (sentences := scripted.field(prompt, "sentences")) is not None:
         labels = [claim_label(sentence) for sentence in json.loads(sentences)]
         if scripted.field(prompt, "passage") is not None:  # a second look, which has words of its own
@@ -128,10 +128,10 @@ def judged(asked: Asked) -> str:
         return scripted.written(prompt, {"sentence_labels": labels})
     if (sentence := scripted.field(prompt, "sentence")) is not None:
         return scripted.written(prompt, {"sentence_label": claim_label(sentence)})
-    shown = re.findall(r"^\[(\w+)\] ", scripted.field(prompt, "passages") or "", re.MULTILINE)
+    ids = re.findall(r"^\[(\w+)\] ", scripted.field(prompt, "passages") or "", re.MULTILINE)
     claim = scripted.field(prompt, "claim") or ""
     label = ("Supported", "Overstate", "Topical Match", "Irrelevant")[len(claim) % 4]
-    return scripted.written(prompt, {"label": label, "evidence_ids": shown[:1]})
+    return scripted.written(prompt, {"label": label, "evidence_ids": ids[:1]})
 
 
 def claim_label(sentence: str) -> str:

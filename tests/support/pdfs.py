@@ -13,9 +13,9 @@ FAINT = "/ExtGState << /Faint << /ca 0.02 >> >>"
 MIB = 2**20
 
 
-def text(x: float, y: float, said: str, *, size: float = 10, font: str = "F1", look: str = "0 g 0 Tr") -> str:
+def text(x: float, y: float, content: str, *, size: float = 10, font: str = "F1", look: str = "0 g 0 Tr") -> str:
     """A line of text with its left end at (x, y) from the lower left corner. look: operators for colour and mode."""
-    escaped = said.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    escaped = content.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
     return f"BT {look} /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
 
 
@@ -96,10 +96,10 @@ def forms_in_forms(depth: int, width: int, first: int) -> list[bytes]:
     for level in range(depth):
         number = first + level
         last = level == depth - 1
-        shown = text(50, 50, "again") if last else f"/X{number + 1} Do\n" * width
+        content = text(50, 50, "again") if last else f"/X{number + 1} Do\n" * width
         names = FONTS if last else f"/XObject << /X{number + 1} {number + 1} 0 R >>"
         entries = f"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << {names} >>"
-        made.append(stream(shown.encode(), entries))
+        made.append(stream(content.encode(), entries))
     return made
 
 

@@ -18,5 +18,5 @@ def plan(folder: Path, **changes: Any) -> Plan:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.jsonl").write_text("".join(record.model_dump_json() + "\n" for record in records))
     data = {name: folder / f"{name}.jsonl" for name in ("train", "dev", "test")}
-    given = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
-    return Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**given, **changes})
+    defaults = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
+    return Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**defaults, **changes})

@@ -19,9 +19,9 @@ SURE = (92, 84, 71)  # percent, in turn
 
 
 def faults() -> list[dict[str, Any]]:
-    """What was planted: each with file, line, sentence, kind and label."""
-    found: list[dict[str, Any]] = json.loads((FOLDER / "key.json").read_text(encoding="utf-8"))["faults"]
-    return found
+    """The injected errors: each with file, line, sentence, kind and label."""
+    rows: list[dict[str, Any]] = json.loads((FOLDER / "key.json").read_text(encoding="utf-8"))["faults"]
+    return rows
 
 
 def letters(text: str) -> str:
@@ -33,10 +33,10 @@ def answer(prompt: str) -> str:
     """The answer to a question about the sample paper, as JSON."""
     sentences = _field(prompt, "sentences")
     if sentences is not None:
-        said = [_label("claim", sentence) for sentence in json.loads(sentences)]
+        labels = [_label("claim", sentence) for sentence in json.loads(sentences)]
         if _field(prompt, "passage") is not None:  # the second look, which has labels of its own
-            said = [str(IN_DRAFTS.get(ClaimLabel(label), label)) for label in said]
-        return json.dumps({"sentence_labels": said, CONFIDENCE: [_sure(k, label) for k, label in enumerate(said)]})
+            labels = [str(IN_DRAFTS.get(ClaimLabel(label), label)) for label in labels]
+        return json.dumps({"sentence_labels": labels, CONFIDENCE: [_sure(k, label) for k, label in enumerate(labels)]})
     claim = _field(prompt, "claim") or ""
     label = _label("citation", claim)
     return json.dumps({"label": label, CONFIDENCE: _sure(len(claim), label), "evidence_ids": _nearest(prompt, claim)})
@@ -45,8 +45,8 @@ def answer(prompt: str) -> str:
 def _label(kind: str, text: str) -> str:
     """By the beginning: of a citation, what is claimed may be the sentence without its citation."""
     known = letters(text)
-    found = (one for one in faults() if one["kind"] == kind and letters(one["sentence"]).startswith(known[:200]))
-    return str(next(found, {"label": "Supported"})["label"]) if known else "Supported"
+    matching = (one for one in faults() if one["kind"] == kind and letters(one["sentence"]).startswith(known[:200]))
+    return str(next(matching, {"label": "Supported"})["label"]) if known else "Supported"
 
 
 def _sure(number: int, label: str) -> str:
@@ -54,11 +54,11 @@ def _sure(number: int, label: str) -> str:
 
 
 def _nearest(prompt: str, claim: str) -> list[str]:
-    shown = PARAGRAPH.findall(_field(prompt, "passages") or "")
-    scores = bm25(claim, [text for _, text in shown])
-    return [shown[int(place)][0] for place in np.argsort(-scores)[:1]]
+    passages = PARAGRAPH.findall(_field(prompt, "passages") or "")
+    scores = bm25(claim, [text for _, text in passages])
+    return [passages[int(place)][0] for place in np.argsort(-scores)[:1]]
 
 
 def _field(prompt: str, name: str) -> str | None:
-    found = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
-    return found[1] if found else None
+    match = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
+    return match[1] if match else None

@@ -1,4 +1,4 @@
-"""A language model made of given answers, and records whose right answer stands in their own text."""
+"""A language model made of prepared answers, and records whose right answer stands in their own text."""
 
 import itertools
 import json
@@ -10,9 +10,8 @@ import dspy
 import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.client import LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import Price
 from aisr.programs.decision import LM, Decision, Rule
 from aisr.programs.task import Task
@@ -74,13 +73,13 @@ def scripted(answers: Answers, *, adapter: str = "json", threads: int = 1) -> Op
 
 
 def requests(lm: OpenLM) -> list[Request]:
-    """What the LM was asked so far."""
-    asked: list[Request] = lm.lm.engine.requests
-    return asked
+    """The requests to the LM so far."""
+    received: list[Request] = lm.lm.engine.requests
+    return received
 
 
 def question(request: Request) -> str:
-    """The last message of a request: the record that is asked about, without the demos."""
+    """The last message of a request: the record to judge, without the demos."""
     return request.messages[-1].text or ""
 
 
@@ -100,16 +99,18 @@ def has_demos(request: Request) -> bool:
 
 def field(prompt: str, name: str) -> str | None:
     """The value of an input field in a message of DSPy's adapters."""
-    found = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
-    return found[1] if found else None
+    match = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
+    return match[1] if match else None
 
 
 def written(prompt: str, fields: dict[str, Any]) -> str:
     """The answer in the form that the prompt asks for: JSON, or DSPy's marked fields."""
     if "Respond with a JSON object" in prompt:
         return json.dumps(fields)
-    said = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
-    return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in said.items()) + "\n\n[[ ## completed ## ]]"
+    labels_ofs = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
+    return (
+        "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in labels_ofs.items()) + "\n\n[[ ## completed ## ]]"
+    )
 
 
 def claim(*labels: str, number: int = 1) -> Track1Record:
@@ -145,18 +146,18 @@ def right(request: Request) -> str:
         return written(prompt, {"sentence_labels": re.findall(r" is ([^.]*)\.", sentences)})
     if (sentence := field(prompt, "sentence")) is not None:
         return written(prompt, {"sentence_label": re.findall(r" is ([^.]*)\.", sentence)[0]})
-    said = field(prompt, "claim") or ""
-    label, by = re.findall(r" is (.*) by (.*)\.", said)[0]
+    text = field(prompt, "claim") or ""
+    label, by = re.findall(r" is (.*) by (.*)\.", text)[0]
     return written(prompt, {"label": label, "evidence_ids": re.findall(r"P\d+", by)})
 
 
-def said(answer: Any) -> list[str]:
+def labels_of(answer: Any) -> list[str]:
     """The labels of an answer to either track."""
     return [answer.label] if isinstance(answer, Citation) else list(answer)
 
 
 def flat(request: Request) -> str:
-    """Supported, whatever is asked."""
+    """Supported, whatever the request."""
     prompt = question(request)
     if (sentences := field(prompt, "sentences")) is not None:
         return written(prompt, {"sentence_labels": ["Supported"] * len(json.loads(sentences))})

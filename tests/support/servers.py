@@ -69,10 +69,10 @@ def answering(
         yield process
 
 
-def assert_ends(server: Ui, told: Callable[[], None]) -> None:
+def assert_ends(server: Ui, end: Callable[[], None]) -> None:
     """Tell `aisr ui` to end; its server must not outlive it."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as held:
-        told()
+        end()
         server.process.wait(30)
         assert held.recv(1) == b"", "the server outlived the command"
     assert not listens(server.port)

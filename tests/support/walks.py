@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from support.corpora import Row, read_rows, write
-from support.loopback import Asked, Loopback, serve
+from support.loopback import HttpRequest, Loopback, serve
 
 Aisr = Callable[..., Any]
 
 
-def replying(rule: Callable[[Asked], str]) -> Any:
+def replying(rule: Callable[[HttpRequest], str]) -> Any:
     """A fixture: a loopback server that answers by a rule."""
 
     @pytest.fixture
@@ -27,9 +27,9 @@ def replying(rule: Callable[[Asked], str]) -> Any:
 
 
 class Walk(NamedTuple):
-    """What is there at the end of the way."""
+    """The result of a walk."""
 
-    said: dict[str, str]  # what each command printed, by its name
+    output: dict[str, str]  # of each command, by its name
     folder: Path  # the program's
     manifest: dict[str, Any]
     gold: list[Row]  # the records of test
@@ -44,21 +44,21 @@ def walk(
 ) -> Walk:
     """Check, split, estimate, compile, evaluate, predict by the registered champion, score, submit, and look at it.
     hidden: the fields that hold gold; words: options of the compile."""
-    place, at, said = artifacts.parent, ["--task", task], dict[str, str]()
+    place, at, output = artifacts.parent, ["--task", task], dict[str, str]()
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
 
     def do(command: str, *more: Any) -> None:
         done = aisr(command, *more)
         assert done.code == 0, f"{command}: {done.err}"
-        said[command] = done.out
+        output[command] = done.out
 
     file, data, folder = write(place / "all.jsonl", rows), place / "split", artifacts / task / "mine"
     do("check", file, *at)
-    assert f"{len(rows)} good records, 0 bad lines" in said["check"]
+    assert f"{len(rows)} good records, 0 bad lines" in output["check"]
     do("split", file, *at, "--out", data, "--parts", "2:1:1")
-    compiling = [*at, "--data", data, "--candidates", 1, "--demos", 2, "--name", "mine", *words, *lm]
-    do("compile", *compiling, "--estimate", "--price", "0.15,0.6")
-    assert re.search(r"LM calls, .* prompt .*USD", said["compile"])
+    compiling = [*at, "--data", data, "--set", "search.candidates=1", "--demos", 2, "--name", "mine", *words, *lm]
+    do("compile", *compiling, "--estimate", "--set", "lm.price=0.15,0.6")
+    assert re.search(r"LM calls, .* prompt .*USD", output["compile"])
     do("compile", *compiling)
     do("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
     gold = read_rows(data / "test.jsonl")
@@ -68,8 +68,8 @@ def walk(
     do("score", data / "test.jsonl", out, *at, "--output", place / "score.json")
     do("submit", *at, "--data", inputs, "--predictions", out, "--out", packed)
     do("report", folder, "--artifacts", artifacts)
-    do("inspect", *at, "--program", folder, "--artifacts", artifacts)
-    do("techreport", folder, *at, "--out", place / "tech.md", "--artifacts", artifacts)
+    do("inspect", folder, "--artifacts", artifacts)
+    do("techreport", folder, "--out", place / "tech.md", "--artifacts", artifacts)
     manifest, report = (json.loads(file.read_text()) for file in (folder / "manifest.json", place / "score.json"))
     assert report["score"] == pytest.approx(manifest["scores"]["test"]["score"])
-    return Walk(said, folder, manifest, gold, inputs, out, report, packed)
+    return Walk(output, folder, manifest, gold, inputs, out, report, packed)

@@ -18,7 +18,7 @@ from aisr.programs.errors import UserError
 from aisr.tracking.store import open_store
 from support.averitec import claim, quoting
 from support.corpora import read_rows
-from support.loopback import Asked, Loopback
+from support.loopback import HttpRequest, Loopback
 from support.paths import ROOT
 from support.walks import replying, walk
 
@@ -26,9 +26,9 @@ Aisr = Callable[..., Any]
 SAMPLE = ROOT / "data" / "sample" / "averitec"
 
 
-def reader(asked: Asked) -> str:
+def reader(request: HttpRequest) -> str:
     """Quotes the passages. Says Supported to all until demos or a better instruction show it that most are false."""
-    return quoting(asked.question, "Refuted" if asked.has_demos else "Supported")
+    return quoting(request.question, "Refuted" if request.has_demos else "Supported")
 
 
 server = replying(reader)
@@ -38,7 +38,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: py
     rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / f"{side}.jsonl")]
     rows = [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
     hidden = ("label", "questions", "claim_types", "justification")
-    walked = walk(server, artifacts, aisr, "averitec", rows, hidden, "--optimizer", "labeled", "--questions", 3)
+    walked = walk(server, artifacts, aisr, "averitec", rows, hidden, "--optimizer", "labeled", "-T", "questions=3")
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["questions"] == 3
     assert walked.manifest["champion"].startswith("labeled")
@@ -47,9 +47,9 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: py
     assert scores["test"]["accuracy"] == scores["floor_test"]["accuracy"]
     state = json.loads((walked.folder / "program.json").read_text())["state"]
     assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
-    assert "label accuracy" in walked.said["evaluate"]
-    assert "without any LM" in walked.said["evaluate"]
-    assert re.search(r"\d+ words a string", walked.said["evaluate"])
+    assert "label accuracy" in walked.output["evaluate"]
+    assert "without any LM" in walked.output["evaluate"]
+    assert re.search(r"\d+ words a string", walked.output["evaluate"])
 
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", server.url)

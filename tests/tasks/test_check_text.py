@@ -81,10 +81,10 @@ def test_a_paragraph_is_judged_sentence_by_sentence(
     assert "nearest evidence: [text 2] On TramLog-5, SlackFirst improves" in out
     assert "LM: Supported names" in out or "LM: Supported nearest" in out  # a single vote has no percentage
     assert "1 of 2 not called Supported" in out
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
     files["draft.md"].write_text("[bold]Shown[/bold] as [/red] it is.", encoding="utf-8")
     assert "[bold]Shown[/bold] as [/red] it is." in aisr("check-text", files["draft.md"], *words, *lm).out
-    loopback.reply = lambda asked: "garbage"
+    loopback.reply = lambda request: "garbage"
     files["draft.md"].write_text("Of nothing else.", encoding="utf-8")
     finished = aisr("check-text", files["draft.md"], *words, *lm)
     assert finished.code == 1

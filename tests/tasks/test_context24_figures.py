@@ -16,7 +16,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import Row, read_rows
-from support.loopback import Asked, Loopback, serve
+from support.loopback import HttpRequest, Loopback, serve
 from support.paths import SAMPLE
 from support.walks import replying, walk
 
@@ -25,9 +25,9 @@ NAME = CONTEXT24_FIGURES.name
 FILES = [SAMPLE / NAME / f"{side}.jsonl" for side in ("train", "dev", "test")]
 
 
-def answering(asked: Asked) -> str:
+def answering(request: HttpRequest) -> str:
     """Puts the wrong element first until a demo shows it how."""
-    return reader(asked.question, taught=asked.has_demos)
+    return reader(request.question, taught=request.has_demos)
 
 
 server = replying(answering)
@@ -48,16 +48,16 @@ def corpus() -> list[Row]:
 
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
-    words = ["--optimizer", "labeled", "--strategy", "element/sentence", "--order", 6]
+    words = ["--optimizer", "labeled", "-T", "strategy=element/sentence", "-T", "order=6"]
     walked = walk(server, artifacts, aisr, NAME, corpus(), ["findings"], *words)
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["strategy"] == "element/sentence"
     assert walked.manifest["champion"].startswith("labeled")
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
-    assert "without any LM" in walked.said["compile"]
-    assert "nDCG@10" in walked.said["evaluate"]
-    assert "letter by letter" in walked.said["evaluate"]
+    assert "without any LM" in walked.output["compile"]
+    assert "nDCG@10" in walked.output["evaluate"]
+    assert "letter by letter" in walked.output["evaluate"]
 
     gold = artifacts.parent / "gold.json"
     gold.write_text(json.dumps([{**row, "figures_tables": list(LABELS)} for row in walked.gold]))
@@ -74,11 +74,11 @@ def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, ais
         url = dead.url  # nobody listens there any more
     lm = ["--lm", "openai/local", "--api-base", url, "--artifacts", artifacts]
     data, at = SAMPLE / NAME, ["--task", NAME]
-    words = ["--data", data, "--optimizer", "gepa", "--name", "still", "--order", 0, "--strategy", "chunk/sentence"]
+    words = ["--data", data, "--optimizer", "gepa", "--name", "still", "-T", "order=0", "-T", "strategy=chunk/sentence"]
     estimated = aisr("compile", *at, *words, "--estimate", *lm)
     assert estimated.code == 0, estimated.err
     assert re.search(r"\b0 LM calls", estimated.out)
-    compiled = aisr("compile", *at, *words, "--limit-test", 4, *lm)
+    compiled = aisr("compile", *at, *words, "--set", "limits.test=4", *lm)
     assert compiled.code == 0, compiled.err
     folder = artifacts / NAME / "still"
     made = json.loads((folder / "manifest.json").read_text())

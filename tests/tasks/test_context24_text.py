@@ -16,7 +16,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.context24_text import claim, lines
 from support.corpora import read_rows
-from support.loopback import Asked, Loopback
+from support.loopback import HttpRequest, Loopback
 from support.paths import SAMPLE
 from support.scripted import written
 from support.walks import replying, walk
@@ -26,11 +26,11 @@ TEXT = SAMPLE / "context24-text"
 SIDES = ("train", "dev", "test")
 
 
-def reader(asked: Asked) -> str:
+def reader(request: HttpRequest) -> str:
     """Chooses the longest sentences once demos show it that gold ones have particulars; the first one before."""
-    shown = lines(asked.question)
+    shown = lines(request.question)
     longest = sorted(shown, key=lambda key: -len(shown[key]))[:3]
-    return written(asked.question, {"chosen": longest if asked.has_demos else list(shown)[:1]})
+    return written(request.question, {"chosen": longest if request.has_demos else list(shown)[:1]})
 
 
 server = replying(reader)
@@ -42,10 +42,10 @@ def records(side: str) -> list[dict[str, Any]]:
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
     rows = [{**row, "id": f"c{k}"} for k, row in enumerate(row for side in SIDES for row in records(side))]
-    words = ["--optimizer", "labeled", "--sentences", 4]
+    words = ["--optimizer", "labeled", "-T", "sentences=4"]
     walked = walk(server, artifacts, aisr, "context24-text", rows, ["context"], *words)
-    assert "weights of the features of sentences on method" in walked.said["compile"]
-    assert "without any LM" in walked.said["compile"]
+    assert "weights of the features of sentences on method" in walked.output["compile"]
+    assert "without any LM" in walked.output["compile"]
     assert walked.manifest["options"]["strategy"] == "method"
     assert walked.manifest["champion"].startswith("labeled")
     scores = walked.manifest["scores"]
@@ -54,9 +54,9 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     saved = json.loads((walked.folder / "program.json").read_text())
     assert len(saved["state"]["ground"]["demos"]) == 2
     assert saved["learnt"]["weights"]
-    assert "ROUGE-L" in walked.said["evaluate"]
-    assert "divided by their number" in walked.said["evaluate"]
-    assert "fitted to the gold passages of train" in walked.said["inspect"]
+    assert "ROUGE-L" in walked.output["evaluate"]
+    assert "divided by their number" in walked.output["evaluate"]
+    assert "fitted to the gold passages of train" in walked.output["inspect"]
 
     (tmp_path / "gold.json").write_text(json.dumps(walked.gold))
     official = score_official(snippets(tmp_path / "gold.json"), snippets(walked.packed))
@@ -74,12 +74,12 @@ def test_a_strategy_without_lm_is_compiled_and_sends_nothing(
     server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path
 ) -> None:
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    words = ["compile", "--task", "context24-text", "--data", TEXT, "--optimizer", "knn", "--strategy", "sentences"]
+    words = ["compile", "--task", "context24-text", "--data", TEXT, "--optimizer", "knn", "-T", "strategy=sentences"]
     estimated = aisr(*words, "--estimate", *lm)
     assert "0 LM calls" in estimated.out, estimated.out + estimated.err
     done = aisr(*words, "--name", "floor", "--no-track", *lm)
     assert done.code == 0, done.err
-    assert not server.asked
+    assert not server.requests
     scores = json.loads((artifacts / "context24-text" / "floor" / "manifest.json").read_text())["scores"]
     assert scores["test"]["score"] == scores["floor_test"]["score"]
 

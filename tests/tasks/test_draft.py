@@ -15,7 +15,7 @@ from aisr.programs.draft.task import DRAFT
 from aisr.programs.task import Said
 from support import scripted
 from support.corpora import read_rows
-from support.loopback import Asked
+from support.loopback import HttpRequest
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, wording, written
 from support.walks import replying
@@ -93,9 +93,9 @@ LABEL = {
 }
 
 
-def by_key(asked: Asked) -> str:
-    sentences = json.loads(field(asked.question, "sentences") or "")
-    return written(asked.question, {"sentence_labels": [LABEL[one] for one in sentences]})
+def by_key(request: HttpRequest) -> str:
+    sentences = json.loads(field(request.question, "sentences") or "")
+    return written(request.question, {"sentence_labels": [LABEL[one] for one in sentences]})
 
 
 server = replying(by_key)

@@ -13,7 +13,7 @@ from aisr.programs import names
 from aisr.programs import registry as tasks
 from aisr.tracking.store import open_store
 from support import scripted
-from support.loopback import Asked, Loopback
+from support.loopback import HttpRequest, Loopback
 from support.toy_task import TOY
 from support.walks import replying, walk
 
@@ -41,12 +41,12 @@ def rows(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def reader(asked: Asked) -> str:
+def reader(request: HttpRequest) -> str:
     """Reads the words once a demo or a better instruction shows it how; says a half before."""
-    prompt = asked.question
+    prompt = request.question
     if scripted.field(prompt, "current_instruction") is not None:  # GEPA asks for a better one
         return scripted.written(prompt, {"new_instruction": "READ THE WORDS that name the share."})
-    taught = asked.has_demos or "READ THE WORDS" in str(asked.body["messages"][0]["content"])
+    taught = request.has_demos or "READ THE WORDS" in str(request.body["messages"][0]["content"])
     (share,) = [share for share, words in WORDS.items() if f": {words} of" in prompt]
     return scripted.written(prompt, {"share": share if taught else 0.5})
 
@@ -56,20 +56,20 @@ server = replying(reader)
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
     walked = walk(server, artifacts, aisr, "shares", rows(60), ["share"], "--optimizer", "gepa")
-    assert "decision layer" not in walked.said["compile"]
-    assert re.search(r"difference from uncompiled on test: .*: better than uncompiled", walked.said["compile"])
+    assert "decision layer" not in walked.output["compile"]
+    assert re.search(r"difference from uncompiled on test: .*: better than uncompiled", walked.output["compile"])
     made = walked.manifest
     assert made["champion"].startswith("gepa")
     assert made["scores"]["test"]["score"] == pytest.approx(1)
     assert made["scores"]["test"]["close"] == 1
     assert made["scores"]["baseline_test"]["score"] < 0.9
     assert {file.name for file in (walked.folder / "figures").iterdir()} == {"search.png"}
-    assert "ranking score 100.0" in walked.said["evaluate"]
-    assert "within a tenth 100.0" in walked.said["evaluate"]
+    assert "ranking score 100.0" in walked.output["evaluate"]
+    assert "within a tenth 100.0" in walked.output["evaluate"]
     runs = open_store(artifacts).search_runs(search_all_experiments=True, output_format="list")
     assert {run.data.tags["aisr.kind"] for run in runs} == {"compile", "evaluate"}
     assert all({*run.data.metrics} & {"test_close", "close"} for run in runs)
-    assert "100.0" in walked.said["score"]
+    assert "100.0" in walked.output["score"]
     gold = {row["id"]: row["share"] for row in walked.gold}
     assert {line["id"]: line["share"] for line in json.loads(walked.packed.read_text())} == gold
     assert "within a tenth" in (artifacts.parent / "tech.md").read_text()

@@ -9,12 +9,12 @@ import pytest
 
 from aisr.base.files import digest_file
 from aisr.tracking.store import open_store
-from support.commands import Aisr, Finished
+from support.commands import Aisr, Finished, sets
 from support.compiled import FEW, KEY, TOKEN, Compiled
 from support.loopback import Loopback
 from support.paths import SAMPLE
 
-CHEAP = ("--candidates", 1, "--no-decide")
+CHEAP = sets("search.candidates=1", "search.decide=false")
 TEST = SAMPLE / "track1" / "test.jsonl"
 
 
@@ -166,7 +166,7 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
         assert finished.err.startswith(f"error: MLFLOW_TRACKING_URI {address.replace('me:sw0rdfish-9@', '')}: ")
         assert "sw0rdfish-9" not in finished.err
         assert len(finished.err.splitlines()) == 1
-    assert not loopback.asked
+    assert not loopback.requests
     assert aisr(*words, "--no-track").code == 0
 
 
@@ -192,7 +192,7 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
         "evaluate": ["--program", logged.root / "track1" / "first", "--data", TEST, "--limit", 3],
     }[command]
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "experiment", gone)
+        patch.setattr(runs, "_experiment", gone)
         finished = aisr(command, *words, *lm)
     assert finished.code == 1
     assert "the store went away; the same command " in finished.err
@@ -201,8 +201,8 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
         assert {"program.json", "manifest.json", "report.html"} <= {
             file.name for file in (logged.root / "track1" / "late").iterdir()
         }
-    sent = len(loopback.asked)
+    sent = len(loopback.requests)
     again = aisr(command, *words, *lm)
     assert again.code == 0, again.err
     assert re.search(r"\brun [0-9a-f]{32}", again.out)
-    assert len(loopback.asked) == sent
+    assert len(loopback.requests) == sent

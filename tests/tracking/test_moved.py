@@ -21,10 +21,10 @@ from support.scripted import right, scripted
 MODEL = "models:/aisr-track1@champion"
 
 
-def track(root: Path, data: Path, name: str) -> runs.Tracked:
+def track(root: Path, data: Path, name: str) -> runs.LoggedCompile:
     """A compile of a few records that is registered in the store below `root`."""
     lm, given = scripted(right), replace(plan(data, decide=False), name=name)
-    return runs.track(root, compile_program(given, lm, lm, root, SILENT))
+    return runs.log_compile(root, compile_program(given, lm, lm, root, SILENT))
 
 
 @pytest.mark.parametrize("name", ["with a blank and %"])
@@ -36,7 +36,7 @@ def test_a_moved_folder_is_used_where_it_is(
     moved = artifacts.rename(tmp_path / name)
     assert load_registered(moved, MODEL).digest == digest
     words = ["--task", "track1", "--artifacts", moved]
-    report = aisr("techreport", MODEL, *words, "--out", tmp_path / "paper.md")
+    report = aisr("techreport", MODEL, "--artifacts", moved, "--out", tmp_path / "paper.md")
     assert report.code == 0, report.err
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
     done = aisr("evaluate", "--program", MODEL, "--data", tmp_path / "data" / "test.jsonl", *words, *lm)

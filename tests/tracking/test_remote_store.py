@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisr.tracking.store import open_store
-from support.commands import Aisr
-from support.loopback import Asked, Loopback, judged, serve
+from support.commands import Aisr, sets
+from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
 from support.servers import Store, tracking_server
 
 KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0rd"
-FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)
+FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2")
 
 
 class Team(NamedTuple):
@@ -57,7 +57,7 @@ def team(tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path],
         lm: list[object] = ["--lm", "openai/gpt-4o-mini", "--api-base", language.url.replace("/v1", f"/{TOKEN}/v1")]
         made = Team(place, server, language, lm, {})
         mine = ["--artifacts", place / "mine"]
-        search = ["--task", "track1", "--data", SAMPLE / "track1", "--candidates", 1, *FEW, *lm, *mine]
+        search = ["--task", "track1", "--data", SAMPLE / "track1", "--set", "search.candidates=1", *FEW, *lm, *mine]
         made.run(aisr, "first", "compile", "--optimizer", "labeled", "--name", "first", *search)
         made.run(aisr, "second", "compile", "--optimizer", "labeled", "--demos", 1, "--name", "second", *search)
         made.run(aisr, "promote", "promote", "models:/aisr-track1/2", "--anyway", *mine)
@@ -93,8 +93,8 @@ def test_another_predicts_and_reads_with_nothing_but_the_address(team: Team, ais
     other = champion(team.place)
     team.run(aisr, "predict", "predict", *other, "--data", inputs, "--out", out, *team.lm)
     assert len(out.read_text(encoding="utf-8").splitlines()) == 3
-    assert "Decision layer" in team.run(aisr, "inspect", "inspect", *other)
-    written = ["--out", team.place / "technical.md", *other[2:]]
+    assert "Decision layer" in team.run(aisr, "inspect", "inspect", other[1], *other[4:])
+    written = ["--out", team.place / "technical.md", *other[4:]]
     team.run(aisr, "techreport", "techreport", "models:/aisr-track1/1", *written)
     for run in team.runs[1:]:
         team.run(aisr, run.info.run_id, "report", run.info.run_id, *other[4:], "--out", team.place / "page.html")
@@ -107,20 +107,20 @@ def test_a_server_that_goes_away_takes_no_result_with_it(team: Team, aisr: Aisr)
     other = ["--task", "track1", "--program", team.place / "mine" / "track1" / "second", *team.lm]
     data = ["--data", SAMPLE / "track1" / "dev.jsonl", "--limit", 8]
 
-    def answer(asked: Asked) -> str:
+    def answer(request: HttpRequest) -> str:
         team.server.stop()
-        return judged(asked)
+        return judged(request)
 
     team.language.reply = answer
     lost = aisr("evaluate", *other, *data)
     assert lost.code == 1
     assert "ranking score" in lost.out
     assert lost.err.startswith("error: not logged to MLflow: MLFLOW_TRACKING_URI http://127.0.0.1:")
-    sent = len(team.language.asked)
+    sent = len(team.language.requests)
     refused = aisr("evaluate", *other, *data[:2])
     assert refused.code == 2
     assert "Connection refused; expected a store that answers" in refused.err
-    assert len(team.language.asked) == sent
+    assert len(team.language.requests) == sent
     team.printed["lost"] = lost.out + lost.err + refused.out + refused.err
 
 

@@ -145,7 +145,7 @@ def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     error = json.dumps({"error": {"message": f"wrong key {KEY} at {registered.server.url}", "type": "auth"}})
-    monkeypatch.setattr(registered.server, "reply", lambda asked: (401, error))
+    monkeypatch.setattr(registered.server, "reply", lambda request: (401, error))
     given = having("track1", claim_text="never asked before", evidence_bundle=[])
     loaded = model("track1")
     with pytest.raises(mlflow.MlflowException) as refused:
@@ -171,7 +171,7 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
         "IMAGE_ROOT": str(tmp_path),
     }.items():
         monkeypatch.setenv(f"AISR_{name}", value)
-    monkeypatch.setattr(registered.server, "reply", lambda asked: averitec.quoting(asked.question))
+    monkeypatch.setattr(registered.server, "reply", lambda request: averitec.quoting(request.question))
     served = serving.model({"task": "averitec", "digest": digest_text(text)})
     served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
     given = claim.model_dump(mode="json", exclude={"documents", "label", "questions"}, exclude_none=True)

@@ -17,12 +17,13 @@ from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.tracking import traces
 from aisr.tracking.store import open_store
+from support.commands import sets
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.scripted import TRACKS, claim, corpus, field, flat, question, scripted, written
 
 KEY = "sk-planted-c41f88"
-FEW = ("--limit-train", 4, "--limit-dev", 4, "--limit-test", 2)
+FEW = sets("limits.train=4", "limits.dev=4", "limits.test=2")
 
 
 def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[ReplayedRecord]:
@@ -94,7 +95,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
 ) -> None:
     records = told(task, corpus(task), tmp_path)
     before = threading.enumerate()
-    assert traces.log(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
+    assert traces.write_traces(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
     found = {trace.info.tags["aisr.record"]: trace for trace in logged(run)}
     assert list(found) == [one.record.id for one in traces.sample(task, records, 4, seed=0)]
     for one in records:
@@ -123,7 +124,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
 
 def test_a_failed_record_is_an_error_with_its_reason(run: Any, artifacts: Path, tmp_path: Path) -> None:
     records = told(TRACK1, [claim("Supported", "Supported")], tmp_path, lambda request: "no idea")
-    traces.log(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0)
+    traces.write_traces(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0)
     (trace,) = logged(run)
     assert trace.info.state.value == "ERROR"
     assert "unusable answer" in trace.data.spans[0].outputs["failed"][0]
@@ -158,7 +159,9 @@ def test_no_key_and_no_address_is_in_a_trace(
         sure = "Row 1.1" in question(request)
         return written(question(request), {"sentence_labels": ["Supported"], "note": planted}) if sure else planted
 
-    log = traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0)
+    log = traces.write_traces(
+        open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0
+    )
     assert log == 2
     stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
     assert b"<OPENAI_API_KEY> at <address>" in stored
@@ -172,7 +175,7 @@ def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_pa
     picture = {"type": "image", "image_caption": ["Figure 1: a."], "img_path": "a.png"}
     record = Track1Record.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
     program = attach_gallery(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
-    traces.log(
+    traces.write_traces(
         open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path, program=program), 1, seed=0
     )
     (trace,) = logged(run)
@@ -194,7 +197,17 @@ def test_a_compile_goes_on_where_the_store_takes_no_traces(
 
     monkeypatch.setattr("mlflow.tracing.client.TracingClient.log_spans", refuse)
     words = ["compile", "--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "mine"]
-    words += [*FEW, "--no-decide", "--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    words += [
+        *FEW,
+        "--set",
+        "search.decide=false",
+        "--lm",
+        "openai/local",
+        "--api-base",
+        loopback.url,
+        "--artifacts",
+        artifacts,
+    ]
     finished = aisr(*words)
     assert finished.code == 0, finished.err
     assert "registered models:/aisr-track1@champion" in finished.out + finished.err

@@ -157,7 +157,9 @@ def test_a_changed_stored_file_is_refused(logged: Logged) -> None:
     ],
 )
 def test_a_version_that_is_not_there_is_refused(logged: Logged, uri: str) -> None:
-    with pytest.raises(BadArtifact, match=r"expected models:/NAME@champion or models:/NAME/VERSION"):
+    with pytest.raises(
+        BadArtifact, match=r"no such version .*; there are models:/aisr-track1/1, models:/aisr-track1/2"
+    ):
         load_registered(logged.root, uri)
 
 

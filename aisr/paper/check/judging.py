@@ -90,12 +90,12 @@ def make_checker(
             raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
         program = loaded.program
     else:
-        form = evidence_form(evidence, lm) if evidence else "image" if lm.sees else None
+        form = evidence_form(evidence, lm) if evidence else "image" if lm.supports_vision else None
         wanted = {"states": states_for(lm), "evidence": form}
         program = task.build(
             {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
         )
-        if lm.decides:
+        if lm.is_decision_model:
             describe_options(program)
     check_compatible(program, lm)
     ready = attach_embeddings(attach_gallery(program, gallery), lm.embeddings)

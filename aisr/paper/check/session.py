@@ -55,16 +55,6 @@ def resolve_path(folders: Sequence[Path], name: str, *, folder: bool = False) ->
     return path
 
 
-def resolve_folders(folders: Sequence[Path]) -> list[Path]:
-    """The folders by their real paths. Raises UserError for one that is none."""
-    if not folders:
-        raise UserError("give --folder DIR, at least once: agents name files below these alone")
-    for one in folders:
-        if not one.is_dir():
-            raise UserError(f"--folder {one}: no such folder")
-    return [one.resolve() for one in folders]
-
-
 # --- What an agent is answered: typed, and with every text from a paper or a model marked as a quotation.
 #
 # A paper can say "ignore your instructions". Here such a text stands in a field called `quote` and nowhere else, so

@@ -1,8 +1,8 @@
-"""A paper given as a PDF.
+"""A paper in a PDF.
 
 A PDF says where signs stand, and no more: what is a heading, a paragraph, a caption or a cell is told by size, place
 and wording, so that a reader of the LaTeX sees more and errs less. Not told at all: which letters a font really draws
-(one that shows other letters than it names looks honest), what stands in pictures, and displayed formulas.
+(one that draws other letters than it names looks honest), what stands in pictures, and displayed formulas.
 """
 
 import re
@@ -14,8 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from aisr.paper import citations
-from aisr.paper.citations import PARTICLES, YEAR, People, WorkIndex
+from aisr.paper.citations import PARTICLES, YEAR, People, WorkIndex, find_marks
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.paper.passages import float_keys, keys_by_name
 from aisr.paper.readers.pdf_blocks import (
@@ -26,18 +25,17 @@ from aisr.paper.readers.pdf_blocks import (
     Headings,
     Kind,
     Text,
-    blocks,
-    front,
-    run_in,
+    body_type,
+    build_blocks,
+    count_words,
+    read_front,
+    run_in_words,
+    take_references,
     text_of,
-    type_of,
-    vocabulary,
-    without_references,
 )
-from aisr.paper.readers.pdf_floats import floats
-from aisr.paper.readers.pdf_lines import Line, Regions, Sheet, lines, regions, within
-from aisr.paper.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, pages_of
-from aisr.paper.readers.pdf_tables import continued, without_rules
+from aisr.paper.readers.pdf_floats import is_rows, read_floats, take_unruled_tables
+from aisr.paper.readers.pdf_lines import Line, Regions, find_regions, is_within, read_lines
+from aisr.paper.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, read_pages
 from aisr.programs.errors import UserError
 from aisr.programs.text import sentences
 
@@ -48,9 +46,9 @@ FEW = 4  # words of a label
 BESIDE = 30.0  # points between a drawing and its labels
 
 
-def hidden(file: str, pages: Sequence[Page]) -> tuple[list[Paragraph], list[Unread]]:
+def read_hidden(file: str, pages: Sequence[Page]) -> tuple[list[Paragraph], list[Unread]]:
     """What no reader sees: a paragraph and a note for each run of words that are hidden in one place for one reason."""
-    found: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     notes: list[Unread] = []
     for page in pages:
         place = Place(file, page=page.number)
@@ -63,54 +61,44 @@ def hidden(file: str, pages: Sequence[Page]) -> tuple[list[Paragraph], list[Unre
                 runs.append([])
             runs[-1].append(word)
         for run in runs:
-            text = _said(run)
-            found.append(Paragraph(tuple(Sentence(one, place, hidden=True) for one in sentences(text))))
+            text = _join_words(run)
+            paragraphs.append(Paragraph(tuple(Sentence(one, place, hidden=True) for one in sentences(text))))
             what = f"{len(run)} hidden words ({run[0].hidden}), kept out of what is checked"
             notes.append(Unread(place, f"{what}: “{text[:LONGEST_EXCERPT]}”"))
-    return found, notes
+    return paragraphs, notes
 
 
-def left_out(file: str, found: Pages, seen: Mapping[int, Regions], text: Sequence[Block]) -> Iterator[Unread]:
-    for number, why in found.unread.items():
+def list_unread(file: str, pdf: Pages, regions: Mapping[int, Regions], blocks: Sequence[Block]) -> Iterator[Unread]:
+    for number, why in pdf.unread.items():
         yield Unread(Place(file, page=number), why)
     formulas = Counter(
-        block.lines[min(behind, len(block.lines)) - 1].page for block in text for behind in block.formulas
+        block.lines[min(behind, len(block.lines)) - 1].page for block in blocks for behind in block.formulas
     )
-    for page in found.pages:
+    for page in pdf.pages:
         place = Place(file, page=page.number)
-        upright = [word for word in page.words if not word.hidden]
-        turned = [word for word in page.words if word.hidden == "turned"]
-        turned = [word for word in turned if not any(within(word.box, box) for box in seen[page.number].figures)]
-        if not upright:
+        if all(word.hidden for word in page.words):
             yield Unread(place, "no text on this page that a reader sees")
+        figures = regions[page.number].figures
+        turned = [word for word in page.words if word.hidden == "turned"]
+        turned = [word for word in turned if not any(is_within(word.box, box) for box in figures)]
         if turned:
-            yield Unread(place, f"{len(turned)} words that stand sideways: “{_said(turned)[:LONGEST_EXCERPT]}”")
+            yield Unread(place, f"{len(turned)} words that stand sideways: “{_join_words(turned)[:LONGEST_EXCERPT]}”")
         if formulas[page.number]:
             yield Unread(place, f"displayed formulas, for which [formula] stands: {formulas[page.number]}")
 
 
-def _said(words: Sequence[Word]) -> str:
+def _join_words(words: Sequence[Word]) -> str:
     return "".join(word.text if word.glued else f" {word.text}" for word in words).strip()
 
 
-def without_labels(found: Sequence[Block], seen: Mapping[int, Regions]) -> list[Block]:
-    """Blocks without the labels of axes and the like, which stand beside a drawing and are a few words each."""
-    return [block for block in found if not (_few_words(block) and _at_drawing(block, seen))]
-
-
-def _few_words(block: Block) -> bool:
-    return (
-        block.kind in (Kind.PARAGRAPH, Kind.FORMULA)
-        and len(block.text.split()) <= FEW
-        and block.text[-1] not in ".:;?!"
-    )
-
-
-def _at_drawing(block: Block, seen: Mapping[int, Regions]) -> bool:
+def _is_label(block: Block, regions: Mapping[int, Regions]) -> bool:
+    """Whether a block is the label of an axis or the like: a few words beside a drawing."""
+    if block.kind not in (Kind.PARAGRAPH, Kind.FORMULA) or len(block.text.split()) > FEW or block.text[-1] in ".:;?!":
+        return False
     first = block.lines[0]
     return any(
-        within(first.box, Box(box.left - BESIDE, box.top - BESIDE, box.right + BESIDE, box.bottom + BESIDE))
-        for box in seen[first.page].figures
+        is_within(first.box, Box(box.left - BESIDE, box.top - BESIDE, box.right + BESIDE, box.bottom + BESIDE))
+        for box in regions[first.page].figures
     )
 
 
@@ -131,21 +119,21 @@ NAMES_END = re.compile(r"(?<=[^\W\d_]{2})(?<!\bal)(?<!\bJr)\.\s")  # a full stop
 PARTED = re.compile(r",|;|\band\b|&|\bet al\b|\(")
 
 
-def entries(lines: Sequence[Line], words: Counter[str]) -> list[str]:
+def split_entries(lines: Sequence[Line], words: Counter[str]) -> list[str]:
     """The entries of a list, each in one line: by their labels, or by where their lines begin."""
-    begins = [_label(line) is not None for line in lines]
+    begins = [LABEL.match(line.text) is not None for line in lines]
     if begins[:1] != [True]:
-        begins = _by_indent(lines)
-    found: list[list[Line]] = []
+        begins = _begins_by_indent(lines)
+    entries: list[list[Line]] = []
     for line, new in zip(lines, begins, strict=True):
-        if new or not found:
-            found.append([line])
+        if new or not entries:
+            entries.append([line])
         else:
-            found[-1].append(line)
-    return [text_of(Block(Kind.PARAGRAPH, tuple(entry)), words).text for entry in found]
+            entries[-1].append(line)
+    return [text_of(Block(Kind.PARAGRAPH, tuple(entry)), words).text for entry in entries]
 
 
-def _by_indent(lines: Sequence[Line]) -> list[bool]:
+def _begins_by_indent(lines: Sequence[Line]) -> list[bool]:
     """Of each line whether an entry begins there: the others hang in, or it does itself, or it stands apart.
 
     Where lines begin is asked of the list alone: in a column full of long entries nearly all of them hang in.
@@ -163,43 +151,43 @@ def _by_indent(lines: Sequence[Line]) -> list[bool]:
     return [True, *apart] if lines else []
 
 
-class Listed(NamedTuple):
-    """A list of references. works: by what running text calls them, their number, or first author and year as in
-    `marlow 2021`; people: those of each work where they could be told; odd: entries that are none, or hold more than
-    one."""
+class References(NamedTuple):
+    """A list of references."""
 
-    works: dict[str, Work]
-    people: dict[str, People]
-    odd: list[str]
+    works: dict[str, Work]  # by their number, or first author and year as in `marlow 2021`
+    people: dict[str, People]  # of each work where they could be told
+    odd: list[str]  # entries that are no work, or hold more than one
 
 
-def works(found: Sequence[str]) -> Listed:
+def read_references(entries: Sequence[str]) -> References:
     """The works of a list of references."""
-    listed = Listed({}, {}, [])
-    for entry in found:
-        work, who = _work(entry), _people(entry)
+    references = References({}, {}, [])
+    for entry in entries:
+        label = LABEL.match(entry)
+        text = entry[label.end() :].strip() if label else entry
+        people = _people(text)
+        work = _work(label, text, people)
         if work is not None:
-            if work.key in listed.works and who not in (None, listed.people.get(work.key)):
-                work = work._replace(key=f"{work.key} ({len(listed.works) + 1})")
-            listed.works.setdefault(work.key, work)
-            if who is not None:
-                listed.people.setdefault(work.key, who)
+            if work.key in references.works and people not in (None, references.people.get(work.key)):
+                work = work._replace(key=f"{work.key} ({len(references.works) + 1})")
+            references.works.setdefault(work.key, work)
+            if people is not None:
+                references.people.setdefault(work.key, people)
         if work is None or len(entry) > LONGEST:
-            listed.odd.append(entry)
-    return listed
+            references.odd.append(entry)
+    return references
 
 
-def _label(line: Line) -> str | None:
-    found = LABEL.match(line.text)
-    return (found[1] or found[2]) if found else None
-
-
-def _work(entry: str) -> Work | None:
-    label = LABEL.match(entry)
-    text = entry[label.end() :].strip() if label else entry
+def _work(label: re.Match[str] | None, text: str, people: People | None) -> Work | None:
+    """A work by its number, or as `marlow 2021` of that author's; None where an entry has neither."""
+    if label:
+        key = label[1] or label[2]
+    elif people:
+        key = f"{people.surnames[0].split()[-1].lower()} {people.year}"
+    else:
+        return None
     doi = DOI.search(text.replace("/ ", "/"))
-    key = (label[1] or label[2]) if label else _by_author(text)
-    return Work(key, title_of(text), doi[0].rstrip(".,;)").lower() if doi else "") if key else None
+    return Work(key, title_of(text), doi[0].rstrip(".,;)").lower() if doi else "")
 
 
 def title_of(entry: str) -> str:
@@ -219,19 +207,11 @@ def _early_year(entry: str) -> re.Match[str] | None:
     return year if year and year.start() > 3 and len(sentences(entry[: year.start()])) == 1 else None
 
 
-def _by_author(entry: str) -> str:
-    """`marlow 2021` of an entry of that author's; empty where it has no year."""
-    who = _people(entry)
-    return f"{who.surnames[0].split()[-1].lower()} {who.year}" if who else ""
-
-
-def _people(entry: str) -> People | None:
+def _people(text: str) -> People | None:
     """The authors of an entry and its year; None where it has no year, or nobody stands in front."""
-    label = LABEL.match(entry)
-    text = entry[label.end() :].strip() if label else entry
     end = WEB.search(text)
-    years = [found[1] + found[2] for found in YEAR.finditer(text[: end.start() if end else len(text)])]
-    years = years or [found[1] + found[2] for found in YEAR.finditer(text)]
+    years = [match[1] + match[2] for match in YEAR.finditer(text[: end.start() if end else len(text)])]
+    years = years or [match[1] + match[2] for match in YEAR.finditer(text)]
     early = YEAR.search(text, 0, AUTHORS_END)
     is_early = early is not None and (_early_year(text) is not None or _is_names(text[: early.start()]))
     year = f"{early[1]}{early[2]}" if early and is_early else years[-1] if years else ""
@@ -265,150 +245,159 @@ def _surname(part: str) -> str:
     return " ".join(names[begin:])
 
 
+# --- The whole.
+
 ITEM = re.compile(r"(?:[^\w\s(\[\"“‘'<>=+$€£%@#&/\\\[-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s(?=\S)")
 LETTERED = re.compile(r"\[([^\[\]]{1,100})\]")
 NUMBERS = re.compile(r"(\d{1,3})(?:\s?[-–]\s?(\d{1,3}))?")
 FRONT_WORDS = 25  # a text in front of the first heading that is shorter is an author, an address or a date
 
 
-class Reading(NamedTuple):
-    """What is known of a PDF before its sentences are read. raised: works are cited by raised numbers;
-    named: works by author and year."""
-
-    file: str
-    works: Mapping[str, Work]
-    float_keys: Mapping[str, str]
-    words: Counter[str]
-    raised: bool
-    named: WorkIndex
-
-
 def read(path: Path, limits: Limits = LIMITS) -> Draft:
     """The draft in a PDF. Raises UserError where it is none, locked, broken, beyond the limits, or holds no text."""
-    found = pages_of(path, limits)
-    seen, more = continued(found.pages, {page.number: regions(page) for page in found.pages})
-    sheets = [Sheet(page.number, page.width, page.height, seen[page.number].text) for page in found.pages]
-    ordered = lines(sheets)
-    if not ordered:
-        raise UserError(f"{path}: {_empty(found)}; expected a PDF with text. Read its text with an OCR program first")
-    body = type_of(ordered)
-    running, loose = without_rules(ordered, body)
-    words = vocabulary(running)
-    whole = without_labels(blocks(running, body), seen)
-    title, start = front(whole, found.title)
-    text, listed = without_references(whole[start:])
-    found_works = works(entries(listed, words))
-    known = found_works.works
-    found_floats, unread = floats(path, text, words, found.pages, seen, loose, more)
-    named = WorkIndex(found_works.people.items())
-    reading = Reading(path.name, known, keys_by_name(found_floats), words, _cites_raised(text, words, known), named)
-    paragraphs = [*_front_paragraphs(whole[:start], reading), *_paragraphs(text, reading)]
-    unseen, notes = hidden(path.name, found.pages)
-    where = Place(path.name, page=listed[0].page if listed else None)
+    pdf = read_pages(path, limits)
+    regions = {page.number: find_regions(page) for page in pdf.pages}
+    all_lines = read_lines(pdf.pages, regions)
+    if not all_lines:
+        raise UserError(f"{path}: {_why_empty(pdf)}; expected a PDF with text. Read its text with an OCR program first")
+    body = body_type(all_lines)
+    lines, unruled = take_unruled_tables(all_lines, body)
+    words = count_words(lines)
+    all_blocks = [block for block in build_blocks(lines, body) if not _is_label(block, regions)]
+    title, start = read_front(all_blocks, pdf.title)
+    blocks, reference_lines = take_references(all_blocks[start:])
+    table_blocks = [block for block in blocks if is_rows(block)]
+    blocks = [block for block in blocks if not is_rows(block)]
+    references = read_references(split_entries(reference_lines, words))
+    floats, unread = read_floats(path, blocks, words, pdf.pages, regions, unruled)
+    paragraphs = _Paragraphs(path.name, references, floats, words, blocks).read(all_blocks[:start], blocks)
+    hidden, notes = read_hidden(path.name, pdf.pages)
+    where = Place(path.name, page=reference_lines[0].page if reference_lines else None)
     unread += [
-        Unread(where, f"no work, or more than one, among the references: “{one[:80]}”") for one in found_works.odd
+        Unread(where, f"no work, or more than one, among the references: “{one[:80]}”") for one in references.odd
     ]
+    unread += [
+        Unread(Place(path.name, page=one.lines[0].page), f"rows of a table without a caption: “{one.text[:80]}”")
+        for one in table_blocks
+    ]
+    unread += [*notes, *list_unread(path.name, pdf, regions, blocks)]
     return Draft(
         folder=path.parent,
         title=title,
-        paragraphs=tuple(_in_place(paragraphs, unseen)),
-        floats=_where_referred_to(found_floats, paragraphs),
-        works=known,
-        unread=tuple(sorted([*unread, *notes, *left_out(path.name, found, seen, text)], key=lambda one: one.place)),
+        paragraphs=tuple(_insert(paragraphs, hidden)),
+        floats=_move_to_references(floats, paragraphs),
+        works=references.works,
+        unread=tuple(sorted(unread, key=lambda one: one.place)),
     )
 
 
-def _empty(found: Pages) -> str:
-    reasons = Counter(word.hidden for page in found.pages for word in page.words if word.hidden)
+def _why_empty(pdf: Pages) -> str:
+    reasons = Counter(word.hidden for page in pdf.pages for word in page.words if word.hidden)
     if reasons:
         return f"no text in it that a reader sees ({reasons.total()} words are hidden: {reasons.most_common(1)[0][0]})"
     return "no text in it (a scan?)"
 
 
-def _front_paragraphs(blocks_in_front: Sequence[Block], reading: Reading) -> Iterator[Paragraph]:
-    """What of the front is prose: an abstract without a heading, say."""
-    for block in blocks_in_front:
-        if block.kind is Kind.PARAGRAPH and len(block.text.split()) >= FRONT_WORDS:
-            yield _paragraph(text_of(block, reading.words), (), reading)
+class _Paragraphs:
+    """Reads the sentences of a PDF, with what they refer to and cite."""
+
+    def __init__(
+        self,
+        file: str,
+        references: References,
+        floats: Mapping[str, Float],
+        words: Counter[str],
+        blocks: Sequence[Block],
+    ) -> None:
+        self.file = file
+        self.works = references.works
+        self.index = WorkIndex(references.people.items())
+        self.float_names = keys_by_name(floats)
+        self.words = words
+        self.cites_raised = self._cites_raised(blocks)
+
+    def _cites_raised(self, blocks: Sequence[Block]) -> bool:
+        """Whether raised numbers are works, not notes: where works are numbered, and none is cited in brackets."""
+        if not self.works or not all(key.isdigit() for key in self.works):
+            return False
+        return not any(self._numbered_keys(block.text) for block in blocks if block.kind is Kind.PARAGRAPH)
+
+    def _numbered_keys(self, text: str) -> list[str]:
+        return [key for mark in find_marks(text) if not mark.people for key in mark.works if key in self.works] + [
+            key
+            for match in LETTERED.findall(text)
+            for one in re.split(r"[,;]", match)
+            if (key := one.strip()) in self.works
+        ]
+
+    def read(self, front: Sequence[Block], blocks: Sequence[Block]) -> list[Paragraph]:
+        # What of the front is prose: an abstract without a heading, say.
+        prose = [one for one in front if one.kind is Kind.PARAGRAPH and len(one.text.split()) >= FRONT_WORDS]
+        return [*(self._paragraph(text_of(one, self.words), ()) for one in prose), *self._paragraphs(blocks)]
+
+    def _paragraphs(self, blocks: Sequence[Block]) -> Iterator[Paragraph]:
+        above = Headings(blocks)
+        notes = {
+            (block.lines[0].page, mark)
+            for block in blocks
+            if block.kind is Kind.NOTE
+            for mark in block.lines[0].atoms[0].marks
+        }
+        note_headings: dict[
+            tuple[int, str], tuple[str, ...]
+        ] = {}  # page and mark of a footnote -> those above its mark
+        for block in blocks:
+            if block.kind is Kind.HEADING:
+                above.add(block, self.words)
+            elif block.kind in (Kind.PARAGRAPH, Kind.NOTE):
+                skip = run_in_words(block) if block.kind is Kind.PARAGRAPH else 0
+                if skip:
+                    above.put(" ".join(atom.text for atom in block.lines[0].atoms[:skip]), DEEPEST)
+                text = text_of(block, self.words, skip)
+                if abstract := ABSTRACT.match(text.text):
+                    above.put("Abstract", 1)
+                    text = Text(text.text[abstract.end() :], text.pages, text.marks)
+                headings = above.now()
+                pages = [(text.page(place), mark) for place, mark in text.marks]
+                if block.kind is Kind.NOTE:
+                    headings = note_headings.get(pages[0], headings) if pages else headings
+                else:
+                    note_headings.update(dict.fromkeys(pages, headings))
+                    marks = (one for one, page in zip(text.marks, pages, strict=True) if page not in notes)
+                    text = text._replace(marks=tuple(marks))
+                paragraph = self._paragraph(text, headings)
+                if paragraph.sentences:
+                    yield paragraph
+
+    def _paragraph(self, block: Text, headings: tuple[str, ...]) -> Paragraph:
+        result: list[Sentence] = []
+        end = 0
+        bullet = ITEM.match(block.text)  # or the number of an item of a list
+        lead = bullet.end() if bullet else 0
+        text = block.text[lead:]
+        places = [place for place, _ in block.marks]
+        for sentence in sentences(text):
+            begin = text.index(sentence, end)
+            end = begin + len(sentence)
+            raised = block.marks[bisect_right(places, begin + lead) : bisect_right(places, end + lead)]
+            place = Place(self.file, page=block.page(begin + lead))
+            keys = self._cited_keys(sentence, [mark for _, mark in raised] if self.cites_raised else [])
+            result.append(Sentence(sentence, place, float_keys(sentence, self.float_names), keys))
+        return Paragraph(tuple(result), headings)
+
+    def _cited_keys(self, sentence: str, raised: Sequence[str]) -> tuple[str, ...]:
+        """The keys of the works that a sentence cites, in order."""
+        keys: list[str] = []
+        for mark in find_marks(sentence):
+            keys += [self.index.find(one) or "" for one in mark.people] if mark.people else mark.works
+        keys += [key.strip() for match in LETTERED.findall(sentence) for key in re.split(r"[,;]", match)]
+        for number_mark in raised:
+            for first, last in NUMBERS.findall(number_mark):
+                keys += [str(number) for number in range(int(first), int(last or first) + 1)][:50]
+        return tuple(dict.fromkeys(key for key in keys if key in self.works))
 
 
-def _paragraphs(text: Sequence[Block], reading: Reading) -> Iterator[Paragraph]:
-    above = Headings(text)
-    notes = {
-        (block.lines[0].page, mark)
-        for block in text
-        if block.kind is Kind.NOTE
-        for mark in block.lines[0].atoms[0].marks
-    }
-    noted: dict[tuple[int, str], tuple[str, ...]] = {}  # page and mark of a footnote -> what its mark stands below
-    for block in text:
-        if block.kind is Kind.HEADING:
-            above.add(block, reading.words)
-        elif block.kind in (Kind.PARAGRAPH, Kind.NOTE):
-            skip = run_in(block) if block.kind is Kind.PARAGRAPH else 0
-            if skip:
-                above.put(" ".join(atom.text for atom in block.lines[0].atoms[:skip]), DEEPEST)
-            said = text_of(block, reading.words, skip)
-            if abstract := ABSTRACT.match(said.text):
-                above.put("Abstract", 1)
-                said = Text(said.text[abstract.end() :], said.pages, said.marks)
-            now = above.now()
-            pages = [(said.page(place), mark) for place, mark in said.marks]
-            if block.kind is Kind.NOTE:
-                now = noted.get(pages[0], now) if pages else now
-            else:
-                noted.update(dict.fromkeys(pages, now))
-                said = said._replace(
-                    marks=tuple(one for one, at in zip(said.marks, pages, strict=True) if at not in notes)
-                )
-            paragraph = _paragraph(said, now, reading)
-            if paragraph.sentences:
-                yield paragraph
-
-
-def _paragraph(said: Text, above: tuple[str, ...], reading: Reading) -> Paragraph:
-    found: list[Sentence] = []
-    end = 0
-    text = _without_bullet(said.text)
-    lead = len(said.text) - len(text)
-    places = [place for place, _ in said.marks]
-    for sentence in sentences(text):
-        begin = text.index(sentence, end)
-        end = begin + len(sentence)
-        raised = said.marks[bisect_right(places, begin + lead) : bisect_right(places, end + lead)]
-        marks = [mark for _, mark in raised]
-        place = Place(reading.file, page=said.page(begin + lead))
-        cited = _cited(sentence, marks if reading.raised else [], reading.works, reading.named)
-        found.append(Sentence(sentence, place, float_keys(sentence, reading.float_keys), cited))
-    return Paragraph(tuple(found), above)
-
-
-def _without_bullet(text: str) -> str:
-    """The text of an item of a list without its bullet or number."""
-    found = ITEM.match(text)
-    return text[found.end() :] if found else text
-
-
-def _cited(sentence: str, raised: Sequence[str], known: Mapping[str, Work], named: WorkIndex) -> tuple[str, ...]:
-    """The keys of the works that a sentence cites, in order."""
-    keys: list[str] = []
-    for mark in citations.find_marks(sentence):
-        keys += mark.works if not mark.people else [named.find(one) or "" for one in mark.people]
-    keys += [key.strip() for found in LETTERED.findall(sentence) for key in re.split(r"[,;]", found)]
-    for number_mark in raised:
-        for first, last in NUMBERS.findall(number_mark):
-            keys += [str(number) for number in range(int(first), int(last or first) + 1)][:50]
-    return tuple(dict.fromkeys(key for key in keys if key in known))
-
-
-def _cites_raised(text: Sequence[Block], words: Counter[str], known: Mapping[str, Work]) -> bool:
-    """Whether raised numbers are works, not notes: where works are numbered, and none is cited in brackets."""
-    if not known or not all(key.isdigit() for key in known):
-        return False
-    return not any(_cited(block.text, [], known, WorkIndex(())) for block in text if block.kind is Kind.PARAGRAPH)
-
-
-def _where_referred_to(found: Mapping[str, Float], paragraphs: Sequence[Paragraph]) -> dict[str, Float]:
+def _move_to_references(floats: Mapping[str, Float], paragraphs: Sequence[Paragraph]) -> dict[str, Float]:
     """Floats below the headings where they are first referred to, unless they are so where they stand as well: on paper
     they drift into later sections.
 
@@ -420,9 +409,9 @@ def _where_referred_to(found: Mapping[str, Float], paragraphs: Sequence[Paragrap
         for sentence in paragraph.sentences:
             for key in sentence.float_keys:
                 mentions.setdefault(key, []).append(paragraph.headings)
-    placed: dict[str, Float] = {}
+    result: dict[str, Float] = {}
     before: dict[str, tuple[str, ...]] = {}
-    for key, one in found.items():
+    for key, one in floats.items():
         referring = [headings for headings in mentions.get(key, []) if headings != ("Abstract",)]
         headings = one.headings
         if referring and headings not in referring:
@@ -430,21 +419,21 @@ def _where_referred_to(found: Mapping[str, Float], paragraphs: Sequence[Paragrap
         elif not referring and one.kind in before and END.match("".join(headings[:1])):
             headings = before[one.kind][:1]
         before[one.kind] = headings
-        placed[key] = one._replace(headings=headings)
-    return placed
+        result[key] = one._replace(headings=headings)
+    return result
 
 
-def _in_place(seen: Sequence[Paragraph], unseen: Sequence[Paragraph]) -> list[Paragraph]:
+def _insert(paragraphs: Sequence[Paragraph], hidden: Sequence[Paragraph]) -> list[Paragraph]:
     """Hidden paragraphs behind the last one that begins on their page or before."""
-    if not seen:
-        return list(unseen)
+    if not paragraphs:
+        return list(hidden)
     # A footnote stands behind a paragraph that goes on overleaf: what counts is the least page of those to come.
-    pages = [paragraph.sentences[0].place.page or 0 for paragraph in seen]
+    pages = [paragraph.sentences[0].place.page or 0 for paragraph in paragraphs]
     to_come = list(accumulate(reversed(pages), min))[::-1][1:]
-    found: list[Paragraph] = []
-    waiting = deque(unseen)
-    for paragraph, least in zip(seen, [*to_come, 10**9], strict=True):
-        found.append(paragraph)
+    result: list[Paragraph] = []
+    waiting = deque(hidden)
+    for paragraph, least in zip(paragraphs, [*to_come, 10**9], strict=True):
+        result.append(paragraph)
         while waiting and (waiting[0].sentences[0].place.page or 0) < least:
-            found.append(waiting.popleft())
-    return [*found, *waiting]
+            result.append(waiting.popleft())
+    return [*result, *waiting]

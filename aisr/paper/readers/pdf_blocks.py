@@ -50,11 +50,11 @@ class Kind(StrEnum):
 
 
 class Block(NamedTuple):
-    """Lines that belong together. formulas: behind how many of its lines a displayed formula stood."""
+    """Lines that belong together."""
 
     kind: Kind
     lines: tuple[Line, ...]
-    formulas: tuple[int, ...] = ()
+    formulas: tuple[int, ...] = ()  # behind how many of its lines a displayed formula stood
 
     @property
     def text(self) -> str:
@@ -62,14 +62,14 @@ class Block(NamedTuple):
 
 
 class Type(NamedTuple):
-    """How the body of a paper is set. size, leading: in points; indents: whether paragraphs begin indented."""
+    """How the body of a paper is set."""
 
-    size: float
+    size: float  # points, as the leading
     leading: float
-    indents: bool
+    indents: bool  # whether paragraphs begin indented
 
 
-def type_of(lines: Sequence[Line]) -> Type:
+def body_type(lines: Sequence[Line]) -> Type:
     """The size of most signs, the distance of most baselines, and whether paragraphs are indented."""
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -86,7 +86,7 @@ def type_of(lines: Sequence[Line]) -> Type:
     return Type(size, leading, starts >= max(3, 0.01 * len(lines)))
 
 
-def blocks(lines: Sequence[Line], body: Type) -> list[Block]:
+def build_blocks(lines: Sequence[Line], body: Type) -> list[Block]:
     """The blocks in order; a paragraph that goes on in another column, on another page or behind a formula, a figure or
     a footnote is one."""
     groups: list[list[Line]] = []
@@ -95,10 +95,10 @@ def blocks(lines: Sequence[Line], body: Type) -> list[Block]:
             groups[-1].append(line)
         else:
             groups.append([line])
-    return _joined([Block(_kind(group, body), tuple(group)) for group in groups], body)
+    return _join([Block(_kind(group, body), tuple(group)) for group in groups], body)
 
 
-def run_in(block: Block) -> int:
+def run_in_words(block: Block) -> int:
     """How many words of a paragraph are its heading: bold ones that end in a full stop, before some that are not."""
     atoms = block.lines[0].atoms
     bold = next((place for place, atom in enumerate(atoms) if not atom.bold), 0)
@@ -107,13 +107,13 @@ def run_in(block: Block) -> int:
     return 0
 
 
-def heading(block: Block) -> tuple[str, int | None]:
+def split_heading(block: Block) -> tuple[str, int | None]:
     """A heading without its number, and how many numbers that had; None where it has none."""
     text = block.text.strip()
-    found = NUMBERED.match(text)
-    if found is None:
+    numbered = NUMBERED.match(text)
+    if numbered is None:
         return text, None
-    return text[found.end() :].strip(), len([part for part in re.split(r"\.", found["number"]) if part])
+    return text[numbered.end() :].strip(), len([part for part in numbered["number"].split(".") if part])
 
 
 def _beside(before: Line, line: Line) -> bool:
@@ -220,12 +220,12 @@ def _is_formula(lines: Sequence[Line]) -> bool:
     return any(OPERATOR.search(line.text) or EQUATION_NUMBER.search(line.text) for line in lines)
 
 
-def _joined(found: Sequence[Block], body: Type) -> list[Block]:
+def _join(blocks: Sequence[Block], body: Type) -> list[Block]:
     """Blocks with what goes on elsewhere joined to its beginning."""
     joined: list[Block] = []
     last = -1  # the place of the paragraph that may go on
     formula = False
-    for block in found:
+    for block in blocks:
         if block.kind is Kind.FORMULA and last >= 0:
             joined[last] = joined[last]._replace(formulas=(*joined[last].formulas, len(joined[last].lines)))
             formula = True
@@ -245,7 +245,7 @@ def _joined(found: Sequence[Block], body: Type) -> list[Block]:
 def _continues(before: Block, block: Block, behind_formula: bool, body: Type) -> bool:
     """Whether a paragraph is but the rest of one that a column, a page, a float or a formula broke off."""
     last, first = before.lines[-1], block.lines[0]
-    if _bullet(first) or abs(last.size - first.size) > SAME_SIZE or run_in(block):
+    if _bullet(first) or abs(last.size - first.size) > SAME_SIZE or run_in_words(block):
         return False
     text, begins = last.text, first.text.lstrip("\"“‘'([")[:1]
     if _bullet(before.lines[0]) and _full_left(first):
@@ -262,8 +262,8 @@ def _continues(before: Block, block: Block, behind_formula: bool, body: Type) ->
 # --- The text of a block in one line: words that were broken at the end of a line whole again.
 
 
-def vocabulary(lines: Iterable[Line]) -> Counter[str]:
-    """All words that are not broken off, for whoever asks how a broken one is written."""
+def count_words(lines: Iterable[Line]) -> Counter[str]:
+    """How often each word stands in the lines, but for those that are broken off: for how a broken one is written."""
     words: Counter[str] = Counter()
     for line in lines:
         texts = [atom.text for atom in line.atoms]
@@ -273,11 +273,11 @@ def vocabulary(lines: Iterable[Line]) -> Counter[str]:
 
 
 class Text(NamedTuple):
-    """A block's text in one line. pages: where in it each page begins; marks: where raised numbers stand."""
+    """A block's text in one line."""
 
     text: str
-    pages: tuple[tuple[int, int], ...]
-    marks: tuple[tuple[int, str], ...]
+    pages: tuple[tuple[int, int], ...]  # where in it each page begins
+    marks: tuple[tuple[int, str], ...]  # where raised numbers stand
 
     def page(self, place: int) -> int:
         return [page for begin, page in self.pages if begin <= place][-1]
@@ -295,7 +295,7 @@ def text_of(block: Block, words: Counter[str], skip: int = 0) -> Text:
             text += " [formula]" if begins.islower() else " [formula]."
         for place, atom in enumerate(atoms):
             if place == 0 and text.endswith("-") and number not in block.formulas:
-                text = _unbroken(text, atom.text, words)
+                text = _join_hyphen(text, atom.text, words)
             elif text:
                 text += " "
             if not pages or pages[-1][1] != line.page:
@@ -307,14 +307,14 @@ def text_of(block: Block, words: Counter[str], skip: int = 0) -> Text:
     return Text(text, tuple(pages) or ((0, block.lines[0].page),), tuple(marks))
 
 
-def _unbroken(text: str, rest: str, words: Counter[str]) -> str:
+def _join_hyphen(text: str, rest: str, words: Counter[str]) -> str:
     """A text that ends in a hyphen as it is to go on with the rest of the word."""
     begin = text.rsplit(" ", 1)[-1].lstrip("(\"“‘['")
     end = rest.rstrip(".,;:()[]\"“”'’!?")
-    closed, parted = words[(begin[:-1] + end).lower()], words[(begin + end).lower()]
+    without_hyphen, with_hyphen = words[(begin[:-1] + end).lower()], words[(begin + end).lower()]
     is_word = end[:1].isalpha() and begin[-2:-1].isalpha() and "-" not in begin[:-1]
     # A name begins behind a hyphen that is meant ("Smith-Jones"); small capitals go on small ("Night-jar").
-    return text[:-1] if is_word and parted <= closed and not end[:1].isupper() else text
+    return text[:-1] if is_word and with_hyphen <= without_hyphen and not end[:1].isupper() else text
 
 
 # --- How a PDF's blocks are divided: title, sections, list of references.
@@ -325,54 +325,53 @@ END = re.compile(r"conclusion|limitation|ethic|acknowledg|references|bibliograph
 DEEPEST = 6  # the rank of a heading that its paragraph goes on behind; none is deeper
 
 
-def front(whole: Sequence[Block], stated: str) -> tuple[str, int]:
+def read_front(blocks: Sequence[Block], metadata_title: str) -> tuple[str, int]:
     """The title, and how many blocks stand before the first section."""
-    first = [place for place, block in enumerate(whole) if block.lines[0].page == 1]
+    first = [place for place, block in enumerate(blocks) if block.lines[0].page == 1]
     large = [
-        place for place in first if whole[place].kind is Kind.HEADING and not KNOWN.fullmatch(heading(whole[place])[0])
+        place
+        for place in first
+        if blocks[place].kind is Kind.HEADING and not KNOWN.fullmatch(split_heading(blocks[place])[0])
     ]
-    top = max(large, key=lambda place: (whole[place].lines[0].size, -place), default=None)
-    others = [whole[place].lines[0].size for place in large if place != top]
-    if top is None or whole[top].lines[0].size <= max(others, default=0):
+    top = max(large, key=lambda place: (blocks[place].lines[0].size, -place), default=None)
+    others = [blocks[place].lines[0].size for place in large if place != top]
+    if top is None or blocks[top].lines[0].size <= max(others, default=0):
         top = None  # as large as a section: a page of a longer work
-    for place in first[0 if top is None else top + 1 :]:
-        name, depth = heading(whole[place])
-        is_section = whole[place].kind is Kind.HEADING and (depth or KNOWN.fullmatch(name))
-        if is_section or (whole[place].kind is Kind.PARAGRAPH and ABSTRACT.match(whole[place].text)):
-            return _title(whole, top, stated), place
-    return _title(whole, top, stated), 0 if top is None else top + 1
+    title = metadata_title.strip() if top is None else " ".join(blocks[top].text.split())
+    begin = 0 if top is None else top + 1
+    for place in first[begin:]:
+        name, depth = split_heading(blocks[place])
+        is_section = blocks[place].kind is Kind.HEADING and (depth or KNOWN.fullmatch(name))
+        if is_section or (blocks[place].kind is Kind.PARAGRAPH and ABSTRACT.match(blocks[place].text)):
+            return title, place
+    return title, begin
 
 
-def _title(whole: Sequence[Block], top: int | None, stated: str) -> str:
-    return stated.strip() if top is None else " ".join(whole[top].text.split())
-
-
-def without_references(text: Sequence[Block]) -> tuple[list[Block], list[Line]]:
+def take_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Line]]:
     """The blocks without the list of references, and its lines."""
-    begin = next(
-        (p for p, b in enumerate(text) if b.kind is Kind.HEADING and REFERENCES.fullmatch(heading(b)[0])), None
-    )
+    headings = (place for place, block in enumerate(blocks) if block.kind is Kind.HEADING)
+    begin = next((place for place in headings if REFERENCES.fullmatch(split_heading(blocks[place])[0])), None)
     if begin is None:
-        return list(text), []
-    size = text[begin].lines[0].size - 0.3
+        return list(blocks), []
+    size = blocks[begin].lines[0].size - 0.3
     end = begin + 1
-    while end < len(text) and not (text[end].kind is Kind.HEADING and text[end].lines[0].size >= size):
+    while end < len(blocks) and not (blocks[end].kind is Kind.HEADING and blocks[end].lines[0].size >= size):
         end += 1
-    listed = [block for block in text[begin + 1 : end] if block.kind not in (Kind.CAPTION, Kind.HEADING)]
-    captions = [block for block in text[begin + 1 : end] if block.kind is Kind.CAPTION]
-    return [*text[:begin], *captions, *text[end:]], [line for block in listed for line in block.lines]
+    entries = [block for block in blocks[begin + 1 : end] if block.kind not in (Kind.CAPTION, Kind.HEADING)]
+    captions = [block for block in blocks[begin + 1 : end] if block.kind is Kind.CAPTION]
+    return [*blocks[:begin], *captions, *blocks[end:]], [line for block in entries for line in block.lines]
 
 
 class Headings:
     """The headings that stand above what comes next."""
 
-    def __init__(self, text: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[Block]) -> None:
         self._open: list[tuple[int, str]] = []
-        self._ranks: dict[float, int] = {}
+        self._ranks: dict[float, int] = {}  # of sizes
         sizes: set[float] = set()
-        for block in text:
+        for block in blocks:
             if block.kind is Kind.HEADING:
-                depth = heading(block)[1]
+                depth = split_heading(block)[1]
                 sizes.add(block.lines[0].size)
                 if depth:
                     self._ranks.setdefault(block.lines[0].size, depth)
@@ -380,10 +379,11 @@ class Headings:
             self._ranks.setdefault(size, place)
 
     def add(self, block: Block, words: Counter[str]) -> None:
-        name, depth = heading(block._replace(lines=block.lines))
-        text = heading_text(block, words)
-        rank = depth or (1 if KNOWN.fullmatch(name) else self._ranks[block.lines[0].size])
-        self.put(text, rank)
+        name, depth = split_heading(block)
+        text = text_of(block, words).text
+        if depth:
+            text = text[len(block.text) - len(name) :].strip()
+        self.put(text, depth or (1 if KNOWN.fullmatch(name) else self._ranks[block.lines[0].size]))
 
     def put(self, text: str, rank: int) -> None:
         rank = min(rank, DEEPEST)
@@ -391,9 +391,3 @@ class Headings:
 
     def now(self) -> tuple[str, ...]:
         return tuple(text for _, text in self._open)
-
-
-def heading_text(block: Block, words: Counter[str]) -> str:
-    """A heading without its number."""
-    whole = text_of(block, words).text
-    return whole[len(block.text) - len(heading(block)[0]) :].strip() if heading(block)[1] else whole

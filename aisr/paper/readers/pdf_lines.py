@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -31,38 +31,38 @@ FIGURE = re.compile(r"fig(?:ure|\.)|tab(?:le|\.)", re.IGNORECASE)  # a table may
 
 
 class Regions(NamedTuple):
-    """figures and tables: where they stand; text: the words outside of them, in the order of the file."""
+    """Where the drawings and ruled tables of a page stand."""
 
     figures: tuple[Box, ...]
     tables: tuple[Box, ...]
-    text: tuple[Word, ...]
+    text: tuple[Word, ...]  # the words outside of them, in the order of the file
 
 
-def regions(page: Page) -> Regions:
-    """The regions of a page's drawings and ruled tables, and the seen words that stand in neither."""
-    seen = [word for word in page.words if not word.hidden]
-    tables = _captioned([box for box, _ in _holding(_tables(page), seen, page)], TABLE, seen)
-    drawn = [box for box in _drawings(page) if not any(within(box, table) for table in tables)]
-    framed = {box for box, words in _holding(drawn, seen, page) if _is_text(words, box)}
-    figures = _captioned([box for box in drawn if box not in framed], FIGURE, seen)
-    taken = {id(word) for _, words in _holding([*figures, *tables], seen, page) for word in words}
-    return Regions(tuple(figures), tuple(tables), tuple(word for word in seen if id(word) not in taken))
+def find_regions(page: Page) -> Regions:
+    """The regions of a page's drawings and ruled tables, and the visible words that stand in neither."""
+    words = [word for word in page.words if not word.hidden]
+    tables = _near_captions([box for box, _ in _words_in(_tables(page), words, page)], TABLE, words)
+    drawings = [box for box in _drawings(page) if not any(is_within(box, table) for table in tables)]
+    frames = {box for box, inside in _words_in(drawings, words, page) if _is_text(inside, box)}
+    figures = _near_captions([box for box in drawings if box not in frames], FIGURE, words)
+    taken = {id(word) for _, inside in _words_in([*figures, *tables], words, page) for word in inside}
+    return Regions(tuple(figures), tuple(tables), tuple(word for word in words if id(word) not in taken))
 
 
-def _holding(boxes: Sequence[Box], words: Sequence[Word], page: Page) -> list[tuple[Box, list[Word]]]:
+def _words_in(boxes: Sequence[Box], words: Sequence[Word], page: Page) -> list[tuple[Box, list[Word]]]:
     """Boxes with the words in them, those that hold none left out; of boxes that overlap, the last one has a word."""
     cell, grid = _grid(page)
     for number, box in enumerate(boxes, start=1):
         top, left = max(int(box.top / cell), 0), max(int(box.left / cell), 0)
         grid[top : int(box.bottom / cell) + 1, left : int(box.right / cell) + 1] = number
-    held: dict[int, list[Word]] = {}
+    inside: dict[int, list[Word]] = {}
     for word in words:
         down, across = (int((a + b) / 2 / cell) for a, b in ((word.box.top, word.box.bottom), word.box[::2]))
         if 0 <= down < len(grid) and 0 <= across < len(grid[0]):
             number = int(grid[down, across])
-            if number and within(word.box, boxes[number - 1]):
-                held.setdefault(number, []).append(word)
-    return [(boxes[number - 1], inside) for number, inside in sorted(held.items())]
+            if number and is_within(word.box, boxes[number - 1]):
+                inside.setdefault(number, []).append(word)
+    return [(boxes[number - 1], words) for number, words in sorted(inside.items())]
 
 
 def _grid(page: Page) -> tuple[float, npt.NDArray[np.int64]]:
@@ -71,27 +71,27 @@ def _grid(page: Page) -> tuple[float, npt.NDArray[np.int64]]:
     return cell, np.zeros((int(page.height / cell) + 2, int(page.width / cell) + 2), np.int64)
 
 
-def _captioned(boxes: Sequence[Box], word: re.Pattern[str], seen: Sequence[Word]) -> list[Box]:
+def _near_captions(boxes: Sequence[Box], word: re.Pattern[str], words: Sequence[Word]) -> list[Box]:
     """Those near which a caption may stand: a title between two rules is no table, and a framed text no figure."""
-    words = [one for one in seen if word.fullmatch(one.text)]
+    captions = [one for one in words if word.fullmatch(one.text)]
     return [
         box
         for box in boxes
         if any(
             box.top - CAPTION_NEAR < one.baseline < box.bottom + CAPTION_NEAR
             and box.left - FAR < one.box.left < box.right
-            for one in words
+            for one in captions
         )
     ]
 
 
-def within(box: Box, region: Box) -> bool:
+def is_within(box: Box, region: Box) -> bool:
     """Whether the middle of a box stands in a region."""
     across, down = (box.left + box.right) / 2, (box.top + box.bottom) / 2
     return region.left <= across <= region.right and region.top <= down <= region.bottom
 
 
-def around(boxes: Iterable[Box]) -> Box:
+def bounding_box(boxes: Iterable[Box]) -> Box:
     """The least box that holds some."""
     left, top, right, bottom = zip(*boxes, strict=True)
     return Box(min(left), min(top), max(right), max(bottom))
@@ -100,12 +100,12 @@ def around(boxes: Iterable[Box]) -> Box:
 def _drawings(page: Page) -> list[Box]:
     """Pictures and drawings, those that touch joined to one."""
     most = BACKGROUND * page.width * page.height
-    found = _touching(page, [box for box in page.graphics if _area(box) < most])
-    large = [box for box in found if box.right - box.left > LEAST and box.bottom - box.top > LEAST]
-    return sorted(large, key=_area)[-MOST_REGIONS:]
+    joined = _join_touching(page, [box for box in page.graphics if box.area < most])
+    large = [box for box in joined if box.width > LEAST and box.height > LEAST]
+    return sorted(large, key=lambda box: box.area)[-MOST_REGIONS:]
 
 
-def _touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
+def _join_touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
     """The boxes around those that touch each other, or nearly."""
     cell, grid = _grid(page)
     down, across = (side - 1 for side in grid.shape)
@@ -124,47 +124,43 @@ def _touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
     ]
 
 
-def _area(box: Box) -> float:
-    return (box.right - box.left) * (box.bottom - box.top)
-
-
 def _is_text(words: Sequence[Word], box: Box) -> bool:
     """Whether a drawing is but the frame or ground of running text: lines that fill its width."""
     lines: dict[int, list[Word]] = {}
     for word in words:
         lines.setdefault(round(word.baseline / 3), []).append(word)
-    full = [
-        line for line in lines.values() if sum(w.box.right - w.box.left for w in line) > 0.6 * (box.right - box.left)
-    ]
+    full = [line for line in lines.values() if sum(word.box.width for word in line) > 0.6 * box.width]
     return len(full) >= 2 and len(full) > 0.5 * len(lines) and median(len(line) for line in full) >= 4
 
 
 def _tables(page: Page) -> list[Box]:
     """Where rules make a grid, or stand one below the other with one width."""
-    upright = [rule for rule in page.rules if rule.bottom - rule.top > rule.right - rule.left]
+    upright = [rule for rule in page.rules if rule.height > rule.width]
     grids = [
         box
-        for box in _touching(page, page.rules)
-        if sum(within(rule, box) for rule in upright[:MOST_UPRIGHT]) > 2 and box.right - box.left >= SHORTEST
+        for box in _join_touching(page, page.rules)
+        if sum(is_within(rule, box) for rule in upright[:MOST_UPRIGHT]) > 2 and box.width >= SHORTEST
     ]
-    stacks = [box for box in _stacks(page) if not any(within(box, grid) for grid in grids)]
-    return sorted([*grids, *stacks], key=_area)[-MOST_REGIONS:]
+    stacks = [box for box in _stacks(page) if not any(is_within(box, grid) for grid in grids)]
+    return sorted([*grids, *stacks], key=lambda box: box.area)[-MOST_REGIONS:]
 
 
 def _stacks(page: Page) -> list[Box]:
     groups: dict[tuple[int, int], list[list[Box]]] = {}
-    for rule in sorted((r for r in page.rules if r.right - r.left >= SHORTEST), key=lambda rule: rule.top):
+    for rule in sorted((rule for rule in page.rules if rule.width >= SHORTEST), key=lambda rule: rule.top):
         left, right = round(rule.left / SAME), round(rule.right / SAME)
         near = [(a, b) for a in (left, left - 1, left + 1) for b in (right, right - 1, right + 1)]
-        known = next((groups[spot] for spot in near if spot in groups), None)
-        if known is None:
+        stacks = next((groups[spot] for spot in near if spot in groups), None)
+        if stacks is None:
             groups[left, right] = [[rule]]
-        elif rule.top - known[-1][-1].top < APART:
-            known[-1].append(rule)
+        elif rule.top - stacks[-1][-1].top < APART:
+            stacks[-1].append(rule)
         else:
-            known.append([rule])
-    return [around(group) for known in groups.values() for group in known if group[-1].top - group[0].top > 8]
+            stacks.append([rule])
+    return [bounding_box(one) for stacks in groups.values() for one in stacks if one[-1].top - one[0].top > 8]
 
+
+# --- The words of running text as lines, in the order that they are read in.
 
 RAISED = 0.15  # of the size: a smaller sign that stands higher than this is an exponent or a mark
 SMALL = 0.85  # of the size of its neighbour
@@ -186,24 +182,26 @@ DIGITS = re.compile(r"[0-9]+")
 
 
 class Atom(NamedTuple):
-    """A word with what is raised and lowered beside it. marks: numbers raised behind it, of notes or of works."""
+    """A word with what is raised and lowered beside it."""
 
     text: str
     box: Box
     baseline: float
     size: float
     bold: bool
-    marks: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()  # numbers raised behind it, of notes or of works
+
+
+Row = list[Atom]
 
 
 class Line(NamedTuple):
-    """Atoms from left to right. side: 0 across the page, 1 and 2 in its columns; column: the left and right end of the
-    column that it stands in."""
+    """Atoms from left to right."""
 
     atoms: tuple[Atom, ...]
     page: int
-    side: int
-    column: tuple[float, float]
+    side: int  # 0 across the page, 1 and 2 in its columns
+    column: tuple[float, float]  # the left and right end of the column that it stands in
 
     @property
     def text(self) -> str:
@@ -211,7 +209,7 @@ class Line(NamedTuple):
 
     @property
     def box(self) -> Box:
-        return around(atom.box for atom in self.atoms)
+        return bounding_box(atom.box for atom in self.atoms)
 
     @property
     def baseline(self) -> float:
@@ -230,23 +228,15 @@ class Line(NamedTuple):
         return sum(len(atom.text) for atom in self.atoms if atom.bold) > 0.8 * sum(len(a.text) for a in self.atoms)
 
 
-class Sheet(NamedTuple):
-    """The running text of a page."""
-
-    page: int
-    width: float
-    height: float
-    words: tuple[Word, ...]
-
-
-def lines(sheets: Sequence[Sheet]) -> list[Line]:
+def read_lines(pages: Sequence[Page], regions: Mapping[int, Regions]) -> list[Line]:
     """All lines of running text in reading order, without running heads and page numbers."""
-    rows = without_heads([(sheet, rows_of(without_line_numbers(sheet, atoms(sheet.words)))) for sheet in sheets])
+    rows = [(page, split_rows(_without_line_numbers(page, join_atoms(regions[page.number].text)))) for page in pages]
+    _remove_running_heads(rows)
     gutter = _gutter(rows)
-    return [line for sheet, found in rows for line in _in_order(sheet, found, gutter)]
+    return [line for page, page_rows in rows for line in _in_order(page, page_rows, gutter)]
 
 
-def atoms(words: Iterable[Word]) -> list[Atom]:
+def join_atoms(words: Iterable[Word]) -> list[Atom]:
     """Words with what is glued to them."""
     groups: list[list[Word]] = []
     for word in words:
@@ -266,17 +256,14 @@ def _atom(group: Sequence[Word]) -> Atom:
             marks.append(word.text)
         else:
             text += f"^{word.text}" if raised and text else word.text
-    box = around(word.box for word in group)
+    box = bounding_box(word.box for word in group)
     return Atom(text or base.text, box, base.baseline, base.size, bool(BOLD.search(base.font)), tuple(marks))
 
 
-Row = list[Atom]
-
-
-def rows_of(found: Sequence[Atom]) -> list[Row]:
+def split_rows(atoms: Sequence[Atom]) -> list[Row]:
     """Atoms of about one baseline, from left to right; rows from top to bottom."""
     rows: list[Row] = []
-    for atom in sorted(found, key=lambda atom: atom.baseline):
+    for atom in sorted(atoms, key=lambda atom: atom.baseline):
         if rows and atom.baseline - rows[-1][0].baseline < ONE_LINE * max(min(atom.size, rows[-1][0].size), 4):
             rows[-1].append(atom)
         else:
@@ -284,12 +271,12 @@ def rows_of(found: Sequence[Atom]) -> list[Row]:
     return [sorted(row, key=lambda atom: atom.box.left) for row in rows]
 
 
-def without_line_numbers(sheet: Sheet, found: Sequence[Atom]) -> list[Atom]:
+def _without_line_numbers(page: Page, atoms: Sequence[Atom]) -> list[Atom]:
     """Atoms without the numbers that drafts for reviewers have in the margin of each line."""
-    digits = [atom for atom in found if atom.text.isdecimal() and len(atom.text) <= 4]
-    others = [atom for atom in found if not (atom.text.isdecimal() and len(atom.text) <= 4)]
+    digits = [atom for atom in atoms if atom.text.isdecimal() and len(atom.text) <= 4]
+    others = [atom for atom in atoms if not (atom.text.isdecimal() and len(atom.text) <= 4)]
     if not others or len(digits) < FEWEST_NUMBERS:
-        return list(found)
+        return list(atoms)
     left = sorted(atom.box.left for atom in others)[len(others) // 50]
     right = sorted(atom.box.right for atom in others)[-1 - len(others) // 50]
     numbers: set[int] = set()
@@ -299,56 +286,54 @@ def without_line_numbers(sheet: Sheet, found: Sequence[Atom]) -> list[Atom]:
         )
         breaks = [place for place in range(1, len(margin)) if margin[place].box[side] - margin[place - 1].box[side] > 2]
         for begin, end in pairwise([0, *breaks, len(margin)]):
-            if end - begin >= FEWEST_NUMBERS and _counts_up(margin[begin:end], sheet):
+            if end - begin >= FEWEST_NUMBERS and _counts_up(margin[begin:end], page):
                 numbers.update(map(id, margin[begin:end]))
-    return [atom for atom in found if id(atom) not in numbers]
+    return [atom for atom in atoms if id(atom) not in numbers]
 
 
-def _counts_up(group: Sequence[Atom], sheet: Sheet) -> bool:
+def _counts_up(group: Sequence[Atom], page: Page) -> bool:
     """Whether numbers go up in equal steps over much of a page."""
     ordered = sorted(group, key=lambda atom: atom.baseline)
     steps = Counter(int(below.text) - int(atom.text) for atom, below in pairwise(ordered))
     step, times = steps.most_common(1)[0]
-    return step > 0 and times > 0.8 * len(ordered) - 1 and ordered[-1].baseline - ordered[0].baseline > sheet.height / 4
+    return step > 0 and times > 0.8 * len(ordered) - 1 and ordered[-1].baseline - ordered[0].baseline > page.height / 4
 
 
-def without_heads(pages: Sequence[tuple[Sheet, list[Row]]]) -> list[tuple[Sheet, list[Row]]]:
-    """The rows without running heads and feet: page numbers, and what stands at one height, apart from the rest, on
+def _remove_running_heads(pages: Sequence[tuple[Page, list[Row]]]) -> None:
+    """Take running heads and feet out of the rows: page numbers, and what stands at one height, apart from the rest, on
     most pages or with the same words."""
-    kept = [(sheet, list(rows)) for sheet, rows in pages]
     for end in (0, -1, 0, -1):  # two lines at most at either end
-        edge = [(sheet, rows, _edge(rows, end)) for sheet, rows in kept if len(rows) > 1]
-        words = Counter(_wording(rows[end]) for _, rows, _ in edge)
-        heights = Counter(round(rows[end][0].baseline / 3) for _, rows, _ in edge)
-        apart = Counter(round(rows[end][0].baseline / 3) for _, rows, is_apart in edge if is_apart)
-        for sheet, rows, is_apart in edge:
+        edges = [(page, rows, _is_apart(rows, end)) for page, rows in pages if len(rows) > 1]
+        words = Counter(_wording(rows[end]) for _, rows, _ in edges)
+        heights = Counter(round(rows[end][0].baseline / 3) for _, rows, _ in edges)
+        apart = Counter(round(rows[end][0].baseline / 3) for _, rows, is_apart in edges if is_apart)
+        for page, rows, is_apart in edges:
             height = round(rows[end][0].baseline / 3)
-            most = heights[height] >= max(2, 0.4 * len(edge)) and apart[height] > 0.6 * heights[height]
-            same = words[_wording(rows[end])] >= max(2, 0.3 * len(edge))
+            most = heights[height] >= max(2, 0.4 * len(edges)) and apart[height] > 0.6 * heights[height]
+            same = words[_wording(rows[end])] >= max(2, 0.3 * len(edges))
             number = is_apart and NUMBER_ONLY.fullmatch(" ".join(atom.text for atom in rows[end]))
-            outer = min(rows[end][0].baseline, sheet.height - rows[end][0].baseline) < OUTER * sheet.height
+            outer = min(rows[end][0].baseline, page.height - rows[end][0].baseline) < OUTER * page.height
             if outer and (most or same or number):
                 del rows[end]
-    return kept
 
 
 def _wording(row: Row) -> str:
     return DIGITS.sub("#", " ".join(atom.text for atom in row))
 
 
-def _edge(rows: Sequence[Row], end: int) -> bool:
+def _is_apart(rows: Sequence[Row], end: int) -> bool:
     """Whether the first or last row stands apart from the next."""
     one, other = (rows[0], rows[1]) if end == 0 else (rows[-1], rows[-2])
     return abs(one[0].baseline - other[0].baseline) > 1.7 * max(one[0].size, other[0].size)
 
 
-def _gutter(pages: Sequence[tuple[Sheet, list[Row]]]) -> tuple[float, float] | None:
+def _gutter(pages: Sequence[tuple[Page, list[Row]]]) -> tuple[float, float] | None:
     """Where two columns meet on most pages, as shares of the width; None for a paper in one column."""
     covered = Counter[int]()
-    for sheet, rows in pages:
+    for page, rows in pages:
         for row in rows:
             for atom in row:
-                left, right = (round(1000 * side / sheet.width) for side in (atom.box.left, atom.box.right))
+                left, right = (round(1000 * side / page.width) for side in (atom.box.left, atom.box.right))
                 covered.update(range(max(left, 0), min(right, 1000) + 1))
     begin, end = (round(1000 * side) for side in MIDDLE)
     usual = median(covered[spot] for spot in range(200, 801))
@@ -366,38 +351,38 @@ def _gutter(pages: Sequence[tuple[Sheet, list[Row]]]) -> tuple[float, float] | N
     return (left / 1000, right / 1000) if (right - left + 1) * width / 1000 >= NARROWEST else None
 
 
-def _in_order(sheet: Sheet, rows: Sequence[Row], gutter: tuple[float, float] | None) -> list[Line]:
+def _in_order(page: Page, rows: Sequence[Row], gutter: tuple[float, float] | None) -> list[Line]:
     """The lines of a page: what crosses the gutter parts it, and between two such lines the left column comes first."""
     if not rows:
         return []
-    rows = [part for row in rows for part in _at_captions(row)]
+    rows = [part for row in rows for part in _split_at_captions(row)]
     if gutter is None:
-        column = _ends(rows)
-        return [Line(tuple(row), sheet.page, 0, column) for row in rows]
-    middle = (gutter[0] + gutter[1]) / 2 * sheet.width
-    parted = [_parted(row, middle, (gutter[1] - gutter[0]) * sheet.width) for row in rows]
-    if sheet.page == 1:  # title and authors stand across the page, though authors may stand side by side
-        front = next((place for place, parts in enumerate(parted) if any(_opens(part) for part in parts)), 0)
-        parted[:front] = [(row, [], []) for row in rows[:front]]
+        column = _column_ends(rows)
+        return [Line(tuple(row), page.number, 0, column) for row in rows]
+    middle = (gutter[0] + gutter[1]) / 2 * page.width
+    sides_of_rows = [_split_at(row, middle, (gutter[1] - gutter[0]) * page.width) for row in rows]
+    if page.number == 1:  # title and authors stand across the page, though authors may stand side by side
+        front = next((place for place, parts in enumerate(sides_of_rows) if any(_opens(part) for part in parts)), 0)
+        sides_of_rows[:front] = [(row, [], []) for row in rows[:front]]
     ends = {
-        side: _ends([row for parts in parted for row in [parts[side]] if row])
-        if any(p[side] for p in parted)
+        side: _column_ends([row for parts in sides_of_rows for row in [parts[side]] if row])
+        if any(p[side] for p in sides_of_rows)
         else (0, 0)
         for side in (0, 1, 2)
     }
-    found: list[Line] = []
+    lines: list[Line] = []
     sides: dict[int, list[Line]] = {1: [], 2: []}
-    for parts in parted:
+    for parts in sides_of_rows:
         if parts[0]:
-            found += [*sides[1], *sides[2], Line(tuple(parts[0]), sheet.page, 0, ends[0])]
+            lines += [*sides[1], *sides[2], Line(tuple(parts[0]), page.number, 0, ends[0])]
             sides = {1: [], 2: []}
         for side in (1, 2):
             if parts[side]:
-                sides[side].append(Line(tuple(parts[side]), sheet.page, side, ends[side]))
-    return [*found, *sides[1], *sides[2]]
+                sides[side].append(Line(tuple(parts[side]), page.number, side, ends[side]))
+    return [*lines, *sides[1], *sides[2]]
 
 
-def _at_captions(row: Row) -> list[Row]:
+def _split_at_captions(row: Row) -> list[Row]:
     """A row parted where the caption of a second figure or table begins beside other words."""
     begins = [0]
     for place in range(1, len(row) - 1):
@@ -412,7 +397,7 @@ def _opens(part: Row) -> bool:
     return bool(OPENING.match(" ".join(atom.text for atom in part)))
 
 
-def _parted(row: Row, middle: float, gap: float) -> tuple[Row, Row, Row]:
+def _split_at(row: Row, middle: float, gap: float) -> tuple[Row, Row, Row]:
     """What of a row goes across, left and right of the gutter."""
     left = [atom for atom in row if (atom.box.left + atom.box.right) / 2 < middle]
     right = [atom for atom in row if (atom.box.left + atom.box.right) / 2 >= middle]
@@ -422,7 +407,7 @@ def _parted(row: Row, middle: float, gap: float) -> tuple[Row, Row, Row]:
     return [], left, right
 
 
-def _ends(rows: Sequence[Row]) -> tuple[float, float]:
+def _column_ends(rows: Sequence[Row]) -> tuple[float, float]:
     """The left and right end of most lines."""
     lefts = Counter(round(row[0].box.left) for row in rows)
     rights = Counter(round(row[-1].box.right) for row in rows)

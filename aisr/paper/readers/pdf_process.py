@@ -41,21 +41,29 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
 
 class Word(NamedTuple):
-    """Signs without a space between them. baseline: points from the top; size: of its font, in points.
-
-    hidden: why a reader does not see it, empty where one does, and "turned" where it does not stand upright;
-    glued: no space stands between it and the word before (an exponent, say).
-    """
+    """Signs without a space between them."""
 
     text: str
     box: Box
-    baseline: float
-    size: float
+    baseline: float  # points from the top
+    size: float  # of its font, in points
     font: str
-    hidden: str
-    glued: bool
+    hidden: str  # why a reader does not see it, empty where one does; `turned` where it does not stand upright
+    glued: bool  # no space stands between it and the word before (an exponent, say)
 
 
 class Page(NamedTuple):
@@ -70,14 +78,14 @@ class Page(NamedTuple):
 
 
 class Pages(NamedTuple):
-    """The pages that could be read; unread: number of each other one -> why. title: of the file's metadata."""
+    """A PDF."""
 
-    title: str
-    pages: tuple[Page, ...]
-    unread: dict[int, str]
+    title: str  # of the file's metadata
+    pages: tuple[Page, ...]  # those that could be read
+    unread: dict[int, str]  # number of each other page -> why
 
 
-def pages_of(file: Path, limits: Limits = LIMITS) -> Pages:
+def read_pages(file: Path, limits: Limits = LIMITS) -> Pages:
     """The pages of a PDF. Raises UserError where it is none, locked, broken or beyond the limits."""
     try:
         if not file.is_file():
@@ -95,29 +103,31 @@ def pages_of(file: Path, limits: Limits = LIMITS) -> Pages:
         raise UserError(f"{file}: {_reason(rest[-1]['refused'], limits)}")
     if len(rest) != head["pages"]:
         raise UserError(f"{file}: reading it broke off at page {len(rest) + 1} of {head['pages']}; {NEXT}")
-    read = [_page(number, line) for number, line in enumerate(rest, start=1) if "unread" not in line]
-    unread = {
-        number: _page_reason(line["unread"], limits) for number, line in enumerate(rest, start=1) if "unread" in line
-    }
-    return Pages(head["title"], tuple(read), unread)
+    pages, unread = [], {}
+    for number, line in enumerate(rest, start=1):
+        if "unread" in line:
+            unread[number] = _page_reason(line["unread"], limits)
+        else:
+            pages.append(_page(number, line))
+    return Pages(head["title"], tuple(pages), unread)
 
 
 def _run(file: Path, limits: Limits) -> str:
     try:
-        done = sandbox.run(CHILD, [str(file.absolute())], limits._asdict())
+        process = sandbox.run(CHILD, [str(file.absolute())], limits._asdict())
     except subprocess.TimeoutExpired as error:
         raise UserError(f"{file}: not read within {limits.waiting:g} seconds; {NEXT}") from error
-    if done.returncode and b"ModuleNotFoundError" in done.stderr:
+    if process.returncode and b"ModuleNotFoundError" in process.stderr:
         raise UserError("reading a PDF needs pypdfium2; `pip install 'aisr[paper]'` brings it")
-    if done.returncode and b"MemoryError" in done.stderr:
+    if process.returncode and b"MemoryError" in process.stderr:
         raise UserError(f"{file}: takes more than {limits.memory >> 20} MiB of memory to read; {NEXT}")
-    if done.returncode in sandbox.OUT_OF_TIME:
+    if process.returncode in sandbox.OUT_OF_TIME:
         raise UserError(f"{file}: takes more than {limits.seconds:g} seconds of a core to read; {NEXT}")
-    if done.returncode:
+    if process.returncode:
         raise UserError(
             f"{file}: reading it broke off; it is broken, or takes over {limits.memory >> 20} MiB of memory; {NEXT}"
         )
-    return done.stdout.decode()
+    return process.stdout.decode()
 
 
 def _reason(refused: str, limits: Limits) -> str:

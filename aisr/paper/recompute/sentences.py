@@ -129,7 +129,7 @@ def _nearest(value: float, whole: int, places: int, scale: int = 1) -> list[str]
 
 def _sums(text: str) -> Iterator[Fact]:
     for match in SUM.finditer(text):
-        yield _sum(match, [_whole(one) for one in re.findall(COUNT, match["parts"])])
+        yield _sum(match, [_whole(one) for one in re.findall(rf"{COUNT}", match["parts"])])
     for match in PARTS.finditer(text):
         parts = list(PART.finditer(match["parts"]))
         counts = re.findall(rf"{NO}{COUNT}", match["parts"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.cli.paper import say_review
+from aisr.cli.paper import print_review
 from aisr.paper.check.checks import WHOLE
 from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, failing_labels, failing_verdicts, sort_verdicts
 from aisr.paper.check.write import write_page
@@ -59,13 +59,13 @@ def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_f
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = "main.tex:11: Not found 99 %"
-    say_review(reviewed(tmp_path), [])
-    output = capsys.readouterr()
-    assert line not in output.out + output.err
-    assert "not found in the paper's tables, figures and text: 1; no fault, and --notes lists them" in output.out
-    say_review(reviewed(tmp_path), [], notes=True)
-    output = capsys.readouterr()
-    assert line in output.out + output.err
+    print_review(reviewed(tmp_path), [])
+    said = capsys.readouterr()
+    assert line not in said.out + said.err
+    assert "not found in the paper's tables, figures and text: 1; no fault, and --notes lists them" in said.out
+    print_review(reviewed(tmp_path), [], notes=True)
+    said = capsys.readouterr()
+    assert line in said.out + said.err
 
 
 @pytest.fixture

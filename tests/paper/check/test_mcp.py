@@ -20,13 +20,14 @@ from mcp.types import TextContent
 
 from aisr.lm.budget import Limits
 from aisr.paper.check.server import server
-from aisr.paper.check.session import Session, Settings, resolve_folders
+from aisr.paper.check.session import Session, Settings
+from support.commands import sets
 from support.injections import INJECTIONS
 from support.paths import SAMPLE
 from support.runs import opened
 
 if TYPE_CHECKING:
-    from support.loopback import Asked, Loopback
+    from support.loopback import HttpRequest, Loopback
 
 EVIDENCE = ["| Site | Wren |\n|---|---|\n| Bog | 61.0 |"]
 SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
@@ -39,7 +40,7 @@ def session(loopback: "Loopback", tmp_path: Path) -> Callable[..., Session]:
 
     def make(**limits: Any) -> Session:
         lm = opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5)
-        return Session(Settings(resolve_folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
+        return Session(Settings([tmp_path / "papers"], tmp_path / "artifacts"), lm)
 
     return make
 
@@ -150,7 +151,7 @@ def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(
         assert checked["spent"]["calls_left"] == 0
 
     talk(session(calls=2), talking)
-    assert len(loopback.asked) == 2
+    assert len(loopback.requests) == 2
 
 
 def test_no_file_outside_of_the_folders_is_read(session: Callable[..., Session], tmp_path: Path) -> None:
@@ -273,7 +274,7 @@ def test_a_check_that_is_cancelled_sends_nothing_more(
     text = f"# Wrens\n\n## Results\n\n{paragraphs}Table 1: F1.\n\n| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n"
     (tmp_path / "papers" / "a.md").write_text(text, encoding="utf-8")
 
-    def wait(request: "Asked") -> Any:
+    def wait(request: "HttpRequest") -> Any:
         go.wait(30)
         return usual(request)
 
@@ -287,7 +288,7 @@ def test_a_check_that_is_cancelled_sends_nothing_more(
         assert "is cancelled" in await refused(client, "check_paper_result", job=job)
 
     talk(session(), talking)
-    assert 0 < len(loopback.asked) < 29
+    assert 0 < len(loopback.requests) < 29
 
 
 @pytest.mark.slow
@@ -295,7 +296,7 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aisr.cli", *words, "--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"],
+        args=["-m", "aisr.cli", *words, "--artifacts", str(tmp_path), *sets("limits.max_calls=3", "lm.threads=1")],
         env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
     )
 
@@ -314,4 +315,4 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
             assert "sk-planted" not in json.dumps(results)
 
     anyio.run(run)
-    assert len(loopback.asked) == 3
+    assert len(loopback.requests) == 3

@@ -1,0 +1,192 @@
+"""Plan files, `--set` and `-T`: what they set, what wins, what is refused; and the help that lists it."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+
+from aisr.cli.__main__ import app
+from aisr.cli.plan import plan_text, read_plan, task_options
+from aisr.programs.errors import UserError
+from aisr.programs.registry import TASKS
+from support.commands import Aisr
+from support.compiled import Compiled
+from support.paths import SAMPLE
+
+PLAN = """
+[task]
+name = "track2"
+context_tokens = 300
+
+[search]
+optimizer = "labeled"
+demos = 2
+
+[lm]
+model = "openai/local"
+price = "1,2"
+threads = 2
+
+[teacher]
+model = "openai/writer"
+
+[limits]
+max_usd = 3
+train = 8
+"""
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN, encoding="utf-8")
+    return path
+
+
+def test_a_plan_file_is_read_and_the_command_line_wins(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AISR_LM", "openai/other")
+    monkeypatch.setenv("AISR_API_BASE", "http://h/v1")
+    settings = ["limits.train=6", "lm.schema=false", "teacher.api_base=http://t/v1"]
+    plan = read_plan(file, settings, uses=("lm", "teacher", "limits"), lm={"model": None}, search={"demos": 4})
+    assert (plan.task, plan.options) == ("track2", {"context_tokens": 300})
+    assert (plan.search.optimizer, plan.search.demos, plan.search.budget) == ("labeled", 4, "medium")
+    assert (plan.lm.model, plan.lm.api_base, plan.lm.schema) == ("openai/local", "http://h/v1", False)
+    assert (plan.limits.max_usd, plan.limits.train, plan.limits.dev) == (3.0, 6, None)
+    assert plan.teacher
+    assert (plan.teacher.model, plan.teacher.threads, plan.teacher.api_base) == ("openai/writer", 2, "http://t/v1")
+
+
+def test_without_a_plan_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_plan().lm.model == "embedded"
+    monkeypatch.setenv("AISR_LM", "openai/other")
+    assert read_plan().lm.model == "openai/other"
+    assert read_plan(lm={"model": "openai/mine"}).lm.model == "openai/mine"
+
+
+def test_its_text_is_the_same_plan_without_addresses(file: Path) -> None:
+    addresses = ["lm.api_base=http://h/v1", "teacher.api_base=http://t/v1"]
+    plan = read_plan(file, addresses, uses=("lm", "teacher"))
+    text = plan_text(plan)
+    assert "http" not in text
+    assert tomllib.loads(text)["task"] == {"name": "track2", "context_tokens": 300}
+    file.write_text(text, encoding="utf-8")
+    assert read_plan(file, addresses, uses=("lm", "teacher")) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[serach]\ndemos = 1", "no table is called 'serach'; did you mean search?; expected [task], [search]"),
+        ("[search]\ndemo = 1", "[search] has no 'demo'; did you mean demos?"),
+        ("[search]\nbudget = 'hevy'", "[search] budget is 'hevy'; one of: light, medium, heavy; did you mean heavy?"),
+        ("[search]\ndemos = true", "[search] demos is True; expected 0 or more"),
+        ("[lm]\nthreads = 0", "[lm] threads is 0; expected 1 or more"),
+        ("[task]\nname = 'track7'", "[task] name is 'track7'; expected one of: track1"),
+        ("lm = 4", "lm = 4: expected the table [lm]"),
+        ("demos", "expected a plan file, TOML of at most 1 MiB"),
+        ("#" * (2**20 + 1), "expected a plan file, TOML of at most 1 MiB"),
+    ],
+)
+def test_a_wrong_plan_file_is_refused(text: str, message: str, file: Path, aisr: Aisr) -> None:
+    file.write_text(text, encoding="utf-8")
+    finished = aisr("compile", file, "--task", "track1")
+    assert finished.code == 2
+    assert finished.err.startswith(f"error: {file}: ")
+    assert message in finished.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("lm.shema=false", "--set lm.shema: lm has no 'shema'; did you mean schema?"),
+        ("limit.train=4", "expected one of the tables search, lm, teacher, limits; did you mean limits?"),
+        ("limits.train=few", "--set limits.train: limits train is 'few'; expected 1 or more"),
+        ("task.unit=sentence", "-T NAME=VALUE"),
+        ("schema", "expected TABLE.NAME=VALUE, such as lm.schema=false, or a plan file (.toml)"),
+        ("nowhere.toml", "nowhere.toml: No such file or directory; expected a plan file"),
+    ],
+)
+def test_a_wrong_setting_is_refused(setting: str, message: str, aisr: Aisr) -> None:
+    finished = aisr("compile", "--task", "track1", "--set", setting)
+    assert finished.code == 2
+    assert message in finished.err
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("retreiver=bm25", "-T retreiver: track2 has no such option; did you mean retriever?"),
+        ("nearest=3", "-T nearest: track2 has no such option"),  # an optimizer sets it
+        ("context_tokens=none", "-T context_tokens is 'none'; expected 1 or more"),
+        ("bm25", "-T bm25: expected NAME=VALUE"),
+    ],
+)
+def test_a_wrong_option_of_a_task_is_refused(word: str, message: str) -> None:
+    with pytest.raises(UserError) as refused:
+        task_options(TASKS["track2"], {}, [word])
+    assert message in str(refused.value)
+
+
+def test_options_of_a_task_have_their_types() -> None:
+    words = ["context_tokens=2000", "states=true", "retriever=hybrid"]
+    values = task_options(TASKS["track2"], {"context_tokens": 300}, words)
+    assert values == {"context_tokens": 2000, "states": True, "retriever": "hybrid"}
+    assert task_options(TASKS["track1"], {}, ["evidence=auto"]) == {"evidence": "auto"}
+
+
+def test_choices_and_options_that_are_mistyped_name_the_nearest(aisr: Aisr) -> None:
+    for words, message in (
+        (["compile", "--task", "trak1"], "--task 'trak1': expected one of: track1, "),
+        (["compile", "--task", "track1", "--budget", "hevy"], "; did you mean heavy?"),
+        (["compile", "--task", "track1", "--optimizer", "Labeled"], "; did you mean labeled?"),
+        (["compile", "--task", "track1", "--optimiser", "knn"], "--optimizer"),
+        (["compile"], "--task is missing; expected one of: track1, "),
+    ):
+        finished = aisr(*words)
+        assert (finished.code, finished.err.count("\n")) == (2, 1)
+        assert finished.err.startswith("error: ")
+        assert message in finished.err
+
+
+def test_help_lists_the_options_of_a_task_or_the_settings(aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    whole, own = aisr("compile", "--help").out, aisr("compile", "--task", "context24-figures", "--help").out
+    assert "demo_tokens" in whole
+    assert "[limits] of plan.toml" in whole
+    assert "Options of context24-figures" in own
+    assert "element/sentence" in own
+    assert "[limits] of plan.toml" not in own
+
+
+def test_a_person_can_hold_the_commands() -> None:
+    options = {
+        name: [
+            one for one in command.params if one.param_type_name == "option" and not one.hidden and one.name != "help"
+        ]
+        for name, command in COMMANDS.items()
+    }
+    assert len(options["compile"]) <= 26
+    assert sum(map(len, options.values())) <= 130
+
+
+def test_an_artifact_holds_the_plan_that_repeats_it(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    """Without a key, an address or a path of the machine."""
+    first = compiled.folder("track1")
+    text = (first / "plan.toml").read_text(encoding="utf-8")
+    assert compiled.server.url not in text
+    assert str(tmp_path.parent) not in text
+    tables = tomllib.loads(text)
+    assert tables["task"]["name"] == "track1"
+    assert tables["lm"] == {"model": "openai/gpt-4o-mini"}
+    assert tables["limits"] == {"train": 8, "dev": 6, "test": 4}
+    words = ["--data", SAMPLE / "track1", "--name", "again", "--no-track", "--artifacts", tmp_path, *compiled.lm[2:4]]
+    again = aisr("compile", first / "plan.toml", *words)
+    assert again.code == 0, again.err
+    repeated = tmp_path / "track1" / "again"
+    assert (repeated / "program.json").read_bytes() == (first / "program.json").read_bytes()
+    assert (repeated / "plan.toml").read_text(encoding="utf-8") == text
+    command = json.loads((repeated / "manifest.json").read_text())["command"]
+    assert command.startswith(f"aisr compile {first / 'plan.toml'} --data ")
