@@ -337,11 +337,13 @@ def to_judged(loaded: "Loaded", example: "Example", outcome: "Outcome") -> Judge
     """An outcome as the caller gets it."""
     if outcome.failure is not None:
         return Judged(example.id, None, outcome.failure)
-    labels = loaded.task.judgements.labels if loaded.task.judgements else ()
+    from aisr.programs.task import LabelTask
+
+    labels = loaded.task.labels if isinstance(loaded.task, LabelTask) else ()
     verdicts = [
         Verdict(one.label, dict(zip(labels, one.chances, strict=True)), one.source) for one in outcome.judgements
     ]
-    return Judged(example.id, loaded.task.line(outcome.answer), None, tuple(verdicts))
+    return Judged(example.id, loaded.task.prediction.line(outcome.answer), None, tuple(verdicts))
 
 
 @contextmanager

@@ -130,7 +130,7 @@ def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
             else:
                 example = program.prepare(line.record)
                 str(example).encode()  # what is read can be shown to a model
-                task.fallback(line.record)
+                task.submission.fallback(line.record)
 
     run()
 

@@ -123,8 +123,8 @@ class Apart(_Part):
 
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the champion
-    is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. names_none: the labels that name
-    no evidence, in tasks that ask for some."""
+    is compared with; `no_lm_dev`, `no_lm_test` of the baseline without any LM, where a task has one. names_none: the
+    labels that name no evidence, in tasks that ask for some."""
 
     task: str
     digest: str

@@ -92,7 +92,7 @@ def program_text(task: Task, program: Judge) -> str:
         "learnt": program.fitted.model_dump() if program.fitted else None,
         "decision": program.decision.model_dump() if program.decision else None,
     }
-    if task.names_evidence and program.naming:
+    if program.naming:
         content["naming"] = program.naming.model_dump()
     _validate(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

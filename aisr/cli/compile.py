@@ -31,8 +31,8 @@ from aisr.cli.options import (
 from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
 from aisr.cli.session import chosen_task, command_line, open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.errors import UserError
-from aisr.programs.names import TASK_NAMES
 from aisr.programs.options import suggestion
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -164,7 +164,7 @@ def _check_folder(plan: Plan, data: Path | None) -> Path:
     """The folder of the records. Raises UserError where the plan names no task, or there are no records, before
     anything is made."""
     if plan.task is None:
-        raise UserError(f"--task is missing; expected one of: {', '.join(TASK_NAMES)}")
+        raise UserError(f"--task is missing; expected one of: {', '.join(TASKS)}")
     if data is None and not SAMPLE.is_dir():
         raise UserError(
             f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "

@@ -50,6 +50,7 @@ def check(
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
+    from aisr.programs.task import LabelTask
 
     chosen = chosen_task(task)
     other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
@@ -75,7 +76,8 @@ def check(
         if gold is None:
             labels["(withheld)"] += 1
         else:
-            labels.update(chosen.judgements.said(gold) if chosen.judgements else [chosen.stratum(gold) or "(labelled)"])
+            strata = [chosen.stratum(gold) or "(labelled)"]
+            labels.update(chosen.first_labels(gold) if isinstance(chosen, LabelTask) else strata)
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
@@ -83,8 +85,8 @@ def check(
         _print_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
-    if bad and chosen.converter:
-        note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
+    if bad and (converter := chosen.record.converter):
+        note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
     say_pictures(gallery.problems if gallery else {})
     if bad or not records:
         raise typer.Exit(REFUSED)
@@ -115,11 +117,10 @@ def split(
     """
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.records import read
+    from aisr.programs.records import SentenceRecord, read
 
     chosen = chosen_task(task)
-    sentences = chosen.sentences
-    if shape_like and sentences is None:
+    if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
     survey = splits.survey(chosen, file)
@@ -129,8 +130,8 @@ def split(
         made = {"": splits.split(chosen, survey.strata, survey.keys, splits.Parts.parse(parts), seed)}
     _print_leak(survey, next(iter(made.values())), seed)
     whole = made
-    if shape_like and sentences:
-        lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
+    if shape_like:
+        lengths = [len(record.statements) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
         made = {
             name: splits.resample_split(sides, survey, chosen.labelled.neutral, like, seed)
@@ -182,9 +183,11 @@ def _names(record: "type[BaseModel]") -> set[str]:
 
 def _count_faulty(task: "Task", survey: "Survey", rows: "list[int]") -> str:
     """How many records have a fault, in words; nothing for a task without labels."""
-    if task.judgements is None:
+    from aisr.programs.task import LabelTask
+
+    if not isinstance(task, LabelTask):
         return ""
-    neutral = task.judgements.neutral
+    neutral = task.neutral
     return f", {sum(survey.strata[row] != neutral for row in rows)} of them not all {neutral}"
 
 

@@ -107,10 +107,10 @@ def score_table(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
     for remark in report.get("remarks", ()):
         note(f"  {remark}")
-    if floor := report.get("floor"):
-        low, high = map(percent, floor["interval"])
-        told = "   ".join(f"{words} {percent(floor[name])}" for name, words in parts.items())
-        note(f"  without any LM {percent(floor['score'])} [{low}, {high}]   {told}")
+    if no_lm := report.get("no_lm"):
+        low, high = map(percent, no_lm["interval"])
+        told = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
+        note(f"  without any LM {percent(no_lm['score'])} [{low}, {high}]   {told}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from aisr.lm.config import LMConfig
 from aisr.programs.errors import UserError
-from aisr.programs.names import TASK_NAMES
 from aisr.programs.options import Option, suggestion, table
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from aisr.programs.task import Task
@@ -166,9 +166,9 @@ def read_file(path: Path) -> Values:
             }
         except UserError as error:
             raise UserError(f"{path}: [{name}] {error}") from None
-    if (task := values.get(TASK, {}).get("name")) is not None and task not in TASK_NAMES:
-        near = suggestion(str(task), TASK_NAMES)
-        raise UserError(f"{path}: [task] name is {task!r}; expected one of: {', '.join(TASK_NAMES)}{near}")
+    if (task := values.get(TASK, {}).get("name")) is not None and task not in TASKS:
+        near = suggestion(str(task), TASKS)
+        raise UserError(f"{path}: [task] name is {task!r}; expected one of: {', '.join(TASKS)}{near}")
     return values
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from aisr.predict.judge import Outcome
     from aisr.predict.replay import Reason
-    from aisr.programs.task import Exhibit, Judgements
+    from aisr.programs.task import Exhibit, LabelTask
 
 PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
 
@@ -154,14 +154,11 @@ def check_text(
     from aisr.predict.prepare import attach_embeddings
     from aisr.predict.replay import explain
     from aisr.programs import drafts
-    from aisr.programs.task import Sources
 
     text = sys.stdin.read() if str(draft) == "-" else "\n\n".join(drafts.blocks(draft))
     loaded = load(program, artifacts)
     task = loaded.task
-    if task.draft is None:
-        raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
-    record = task.draft(text, Sources(evidence or [], paper))
+    record = task.record.from_draft(text, evidence or [], paper)
     opened = open_lm(replace(plan.lm, threads=1))
     warn_of_another_lm(loaded.program, opened)
     example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
@@ -179,7 +176,7 @@ LONGEST = 400  # characters of a piece of evidence
 
 
 def print_verdicts(
-    labelled: "Judgements",
+    labelled: "LabelTask",
     example: "dspy.Example",
     outcome: "Outcome",
     reasons: "Sequence[Reason]",

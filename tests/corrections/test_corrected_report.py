@@ -34,8 +34,8 @@ def judged(task: Task, records: list[Any], folder: Path) -> tuple[Path, Path]:
     judge_all(task, program, [program.prepare(one) for one in records], lm)
     replayed = replay(task, program, data, lm)
     about = About(
-        task=task.name, labels=list(task.labelled.labels), evidence=task.names_evidence, title="mine", program="abc",
-        most=task.correctable.most if task.correctable else 0, lm="scripted", data="", score=0.5, interval=(0, 1),
+        task=task.name, labels=list(task.labelled.labels), evidence=task.labelled.names_evidence, title="mine",
+        program="abc", most=task.record.max_evidence, lm="scripted", data="", score=0.5, interval=(0, 1),
     )  # fmt: skip
     return data, error_page.write(folder, gather(task, about, replayed))
 

@@ -63,7 +63,7 @@ def claimed(found: Checks) -> list[tuple[str, list[str]]]:
 def evidence(found: Checks) -> dict[str, set[str]]:
     """First sentence of a checked paragraph -> the captions beside it."""
     records = [one.record for one in found.claims if isinstance(one.record, Track1Record)]
-    return {said(record.sentences[0]): {item.caption for item in record.evidence_bundle} for record in records}
+    return {said(record.statements[0]): {item.caption for item in record.evidence_bundle} for record in records}
 
 
 def test_latex_and_pdf_are_checked_alike(printed: Draft, source: Draft) -> None:

@@ -52,8 +52,8 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer
-        assert labels_of(answer) == task.labelled.said(record.gold)
-        assert set(line) == {"id", "probabilities", *task.line(answer)}
+        assert labels_of(answer) == task.labelled.first_labels(record.gold)
+        assert set(line) == {"id", "probabilities", *task.prediction.line(answer)}
 
 
 def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:

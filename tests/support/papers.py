@@ -18,6 +18,7 @@ from aisr.paper.check.verdicts import (
     sort_verdicts,
 )
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
+from aisr.programs.records import CorrectableRecord
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
 
@@ -126,9 +127,9 @@ def correctable(folder: Path, **known: Any) -> Review:
     for one in made.verdicts:
         if one.kind in checks:
             check, task = checks[one.kind]
-            assert task.correctable is not None
             record, number = without_pictures(check.record), check.places.index((one.paragraph, one.sentence))
-            digest = task.correctable.digests(record)[number]
+            assert isinstance(record, CorrectableRecord)
+            digest = record.statement_digests()[number]
             one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
     return mark_dismissed(replace(made, verdicts=tuple(verdicts)), known)

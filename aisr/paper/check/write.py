@@ -148,7 +148,7 @@ def _task(name: str) -> dict[str, Any]:
     from aisr.programs.registry import TASKS  # loads DSPy, which verdicts without a model do not need
 
     task = TASKS[name]
-    return {"meanings": dict(task.labelled.definitions), "most": task.correctable.most if task.correctable else 0}
+    return {"meanings": dict(task.labelled.definitions), "most": task.record.max_evidence}
 
 
 def _page_verdict(

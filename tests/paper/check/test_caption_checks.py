@@ -36,7 +36,7 @@ def of_captions(made: Draft) -> list[Check]:
 def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:
     one: Float = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
     checks = of_captions(draft("We listened.", tables=(one._replace(notes=notes),)))
-    return [sentence for one in checks if isinstance(one.record, Track1Record) for sentence in one.record.sentences]
+    return [sentence for one in checks if isinstance(one.record, Track1Record) for sentence in one.record.statements]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_bundle_is_what_the_paragraph_refers_to() -> None:
     one = paragraph(sentence("We reach 7.", "1"), sentence("Others reach 8.", "t2", "t9"), sentence("It is so."))
     checks = collect_checks(draft(one, by_key=every), {})
     record = claim(checks)
-    assert record.sentences == ["We reach 7.", "Others reach 8.", "It is so."]
+    assert record.statements == ["We reach 7.", "Others reach 8.", "It is so."]
     assert [(item.type, item.caption, item.img_path, item.text) for item in record.evidence_bundle] == [
         ("image", "Figure 1", "figures/x.png", ""),
         ("table", "Table 2: Caption 2.", None, "a\tb\n1\t2"),
