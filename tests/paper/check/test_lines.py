@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.manifest import Manifest, UsedLM, on_test
+from aisr.artifact.manifest import Manifest, UsedLM, read_test_scores
 from aisr.paper.check.judging import KnownProgram, reliability
 from aisr.paper.check.verdicts import Review, Verdict, failing_labels, failing_verdicts
 from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, format_line
@@ -213,7 +213,7 @@ REPORT = {
 def record(tmp_path: Path, report: dict[str, Any], lm: str = "openai/one") -> KnownProgram:
     (tmp_path / "report.json").write_text(json.dumps(report))
     made = Manifest(task="x", digest="y", lm=UsedLM(spec=lm))
-    return KnownProgram("artifacts/x/y", made, on_test(tmp_path / "report.json"))
+    return KnownProgram("artifacts/x/y", made, read_test_scores(tmp_path / "report.json"))
 
 
 def test_the_error_rate_is_that_of_the_test_split(tmp_path: Path) -> None:
