@@ -275,7 +275,7 @@ def _evidence(
     """
     statements = task.labelled.statements(example)
     exhibits = task.exhibits(record, example, answer)
-    if task.labelled.evidence_right is not None:
+    if task.labelled.names_evidence:
         pieces = tuple(Piece(one.key, (one.text,), one.picture) for one in exhibits)
         named = sorted((one.chosen, number) for number, one in enumerate(exhibits) if one.chosen)
         marks = tuple(Mark(number, 0, place) for place, number in named)
