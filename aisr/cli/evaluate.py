@@ -179,7 +179,7 @@ def compare(
 
 def _compiled(names: tuple[str, str]) -> list[str]:
     """The compiled ones among two programs. Raises UserError where there is none."""
-    from aisr.artifact.folder import UNCOMPILED
+    from aisr.artifact.manifest import UNCOMPILED
 
     compiled = [name for name in names if name != UNCOMPILED]
     if not compiled:

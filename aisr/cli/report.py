@@ -96,7 +96,7 @@ def techreport(
 ) -> None:
     """Write the technical report that the shared task demands; what was not recorded is marked as missing."""
     prepare(artifacts, program)
-    from aisr.artifact.manifest import manifest
+    from aisr.artifact.manifest import read_manifest
     from aisr.base.files import write_whole
     from aisr.cli.display import note
     from aisr.report import techreport as content
@@ -105,7 +105,7 @@ def techreport(
 
     loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
-    made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
+    made = registry.manifest(artifacts, program) if registered else read_manifest(Path(program))
     again = content.scoring_again(made, program, str(artifacts))
     text = content.filled(loaded.task, loaded.program, made, again)
     write_whole(out, text)

@@ -41,7 +41,7 @@ def _check_exists(program: str, artifacts: Path) -> None:
     if program.startswith(MODEL_SCHEME):
         parse_model_uri(artifacts, program)
     else:
-        from aisr.artifact.folder import check_program_exists
+        from aisr.artifact.manifest import check_program_exists
 
         check_program_exists(Path(program), artifacts)
 

@@ -10,7 +10,7 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.paper.check.checks import CLAIMS
