@@ -275,7 +275,7 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url.replace("/v1", "/other/v1"))
     call(by_litellm())
     call(by_litellm())
-    assert [asked.path.count("other") for asked in loopback.requests] == [0, 1]
+    assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
 @pytest.mark.parametrize("usage", [{"input_tokens": -1_000_000, "output_tokens": -5}, None], ids=str)
@@ -295,7 +295,7 @@ def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopba
             program(**program.prepare(claim("Supported", number=number)).inputs())
         if "--max-usd" in str(error.value):
             break
-    sent = sum(len(json.dumps(asked.body)) for asked in loopback.requests)
+    sent = sum(len(json.dumps(request.body)) for request in loopback.requests)
     assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
     assert lm.ledger.spend.prompt_tokens == pytest.approx(sent / 4, rel=0.5)
 
