@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
@@ -165,10 +165,13 @@ def test_what_was_not_answered_is_a_failed_record_and_the_next_run_asks_for_it(
     assert reason in rows[2]["failed"]
 
     # The same file again helps nothing; an answer that comes later does; so does a live run.
-    assert words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path).code == 1
+    # A limit in US dollars is none for answers that are paid for.
+    assert words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path, "--max-usd", 1).code == 1
     write(tmp_path / "later.jsonl", [answers[third]])
     loopback.requests.clear()
-    later = words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "later.jsonl")
+    later = words(
+        TRACK2, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "later.jsonl", "--max-usd", 1
+    )
     assert later.code == 0, later.out
     assert loopback.requests == []
     assert words(TRACK2, program, "live.jsonl").code == 0
