@@ -16,7 +16,7 @@ SAMPLE = Path("data/sample")
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
-FOUND = 3  # exit code: what the user asked to be told of by it is there
+FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 
 # Titles under which `--help` shows options.
 LM_PANEL = "Language model"

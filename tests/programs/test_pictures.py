@@ -168,9 +168,7 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
 def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
     object.__setattr__(blind, "supports_vision", False)
-    with pytest.raises(
-        ValueError, match="takes no pictures, and this program shows them; compile with -T evidence=ocr"
-    ):
+    with pytest.raises(ValueError, match=r"takes no pictures, and this program .* compile with -T evidence=ocr"):
         check_compatible(Track1Judge(evidence="image"), blind)
     check_compatible(Track1Judge(evidence="ocr"), blind)
     assert [evidence_form(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
