@@ -48,10 +48,10 @@ def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int 
     for k in range(count):
         labels = [draw.choice(list(TAILS)), S, S]
         record = scripted.claim(*labels, number=k + 1)
-        said = [sentence(draw, label if texts else S) for label in labels]
-        pairs = zip(record.sentence_label, said, strict=True)
+        texts_of_sentences = [sentence(draw, label if texts else S) for label in labels]
+        pairs = zip(record.sentence_label, texts_of_sentences, strict=True)
         sentences = [old.model_copy(update={"sentence": new}) for old, new in pairs]
-        record = record.model_copy(update={"claim_text": " ".join(said), "sentence_label": sentences})
+        record = record.model_copy(update={"claim_text": " ".join(texts_of_sentences), "sentence_label": sentences})
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
         rows.append(JudgedRecord(prepare_one(TRACK1, program.prepare, record), outcome))
@@ -78,11 +78,11 @@ def test_a_model_that_says_supported_to_everything_learns_the_convention_from_th
     assert fitted.gain is not None
     assert fitted.gain.low > 0
     fresh = judged_claims(40, wrong=1.0, seed=1)
-    said = [
+    predicted = [
         label for row, outcome in fresh for label in says(fitted.decision, row.example.sentences, outcome.judgements)
     ]
     wanted = [label for row, _ in fresh for label in row.example.sentence_labels]
-    assert np.mean([a == b for a, b in zip(said, wanted, strict=True)]) > 0.9
+    assert np.mean([a == b for a, b in zip(predicted, wanted, strict=True)]) > 0.9
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -197,8 +197,8 @@ def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> N
     alone = np.eye(labels, dtype=np.bool_)[np.where(first == 1, scope, first)]
 
     def readily(gold: Any) -> float:
-        told = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
-        offsets = rule_fit.fit_rules({LM: thoughts}, told, None).says.offsets
+        gold_labels = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
+        offsets = rule_fit.fit_rules({LM: thoughts}, gold_labels, None).says.offsets
         return offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
 
     assert readily(beside) == pytest.approx(0)  # as readily as a label that never occurs
@@ -212,8 +212,8 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
     program.judging.demos = [rows[2].example.toDict()]
-    asked = judge_fairly(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
-    assert [row.example.id for row, _ in asked] == [other.id]
+    judged = judge_fairly(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
+    assert [row.example.id for row, _ in judged] == [other.id]
 
 
 @pytest.mark.parametrize("task", TRACKS)

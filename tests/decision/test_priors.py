@@ -16,31 +16,33 @@ WORDS = ["because", "everywhere", "loss", "model", "Überfluß", "données", "�
 
 def texts(count: int, seed: int) -> tuple[list[str], np.ndarray]:
     draw = Random(seed)
-    said = [" ".join(draw.choices(WORDS, k=draw.randint(0, 9))) for _ in range(count)]
-    return said, np.array([("because" in text) + 2 * ("everywhere" in text) for text in said])
+    statements = [" ".join(draw.choices(WORDS, k=draw.randint(0, 9))) for _ in range(count)]
+    return statements, np.array([("because" in text) + 2 * ("everywhere" in text) for text in statements])
 
 
 def test_the_saved_numbers_give_what_scikit_learn_gives() -> None:
-    said, first = texts(80, seed=0)
+    statements, first = texts(80, seed=0)
     vectorizers = [TfidfVectorizer(sublinear_tf=True, min_df=2, **how) for how in FAMILIES]
-    features = hstack([vectorizer.fit_transform(said) for vectorizer in vectorizers])
+    features = hstack([vectorizer.fit_transform(statements) for vectorizer in vectorizers])
     model = LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000).fit(features, first)
     fresh, _ = texts(30, seed=1)
     wanted = model.predict_proba(hstack([vectorizer.transform(fresh) for vectorizer in vectorizers]))
-    ours = Wording.model_validate_json(fit_wording(count(said), np.ones(80, bool), first, 4).model_dump_json())
+    ours = Wording.model_validate_json(fit_wording(count(statements), np.ones(80, bool), first, 4).model_dump_json())
     assert ours.chances(fresh) == pytest.approx(wanted, abs=2e-3)  # numbers are kept to four decimals
 
 
 def test_texts_that_are_left_out_leave_no_trace() -> None:
-    said, first = texts(80, seed=0)
+    statements, first = texts(80, seed=0)
     kept = np.arange(80) < 50
-    assert fit_wording(count(said), kept, first, 4) == fit_wording(count(said[:50]), np.ones(50, bool), first[:50], 4)
+    assert fit_wording(count(statements), kept, first, 4) == fit_wording(
+        count(statements[:50]), np.ones(50, bool), first[:50], 4
+    )
 
 
 def test_labels_that_train_lacks_are_as_good_as_impossible() -> None:
-    said, _ = texts(60, seed=2)
-    prior = fit_wording(count(said), np.ones(60, bool), np.array([(0, 2)[k % 2] for k in range(60)]), 4)
-    chances = prior.chances([*said, "never seen"])
+    statements, _ = texts(60, seed=2)
+    prior = fit_wording(count(statements), np.ones(60, bool), np.array([(0, 2)[k % 2] for k in range(60)]), 4)
+    chances = prior.chances([*statements, "never seen"])
     assert (chances[:, [1, 3]] < 1e-2).all()
     assert chances.sum(axis=1) == pytest.approx(np.ones(61))
 

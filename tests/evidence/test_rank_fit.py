@@ -68,9 +68,9 @@ def test_it_learns_that_captions_are_no_evidence() -> None:
 
 def test_claims_of_one_paper_are_one_group_and_no_evidence_is_no_claim() -> None:
     same = [paper(1), paper(1, id="d", claim_text="Another claim."), paper(2, label="Irrelevant", evidence_para_ids=[])]
-    found = gold_claims(TRACK2, [Track2Record.model_validate(row) for row in same])
-    assert len(found.claims) == 2
-    assert len(set(found.group)) == 1
+    data = gold_claims(TRACK2, [Track2Record.model_validate(row) for row in same])
+    assert len(data.claims) == 2
+    assert len(set(data.group)) == 1
     assert gold_claims(TRACK1, []).claims == []
 
 
@@ -100,9 +100,9 @@ def test_words_that_other_papers_have_too_count_less() -> None:
 def test_any_text_can_be_counted() -> None:
     for claim in ("", "of", "A claim of 1.2 on SARS-CoV-2 may hold."):
         for texts in ([""], ["of the", "and", ""], ["1.2 3", "Figure 1 x"], ["é" * 5000, "b. C d."]):
-            found = measure(claim, texts)
-            assert found.shape == (len(texts), len(FEATURES))
-            assert np.isfinite(found).all()
+            features = measure(claim, texts)
+            assert features.shape == (len(texts), len(FEATURES))
+            assert np.isfinite(features).all()
 
 
 def test_a_program_keeps_its_ranker() -> None:
@@ -121,16 +121,16 @@ def test_a_program_keeps_its_ranker() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "ranker", "said"),
+    ("task", "ranker", "message"),
     [
         (TRACK2, {"weights": {"luck": 1.0}, "spread": {"luck": 1.0}}, "no feature is called 'luck'"),
         (TRACK2, {"weights": {"BM25": 1.0}, "spread": {}}, "spread of 'BM25' is missing"),
         (TRACK1, {"weights": {}, "spread": {}}, "this program does not look for evidence"),
     ],
 )
-def test_a_ranker_that_is_none_is_refused(task: Any, ranker: Any, said: str) -> None:
+def test_a_ranker_that_is_none_is_refused(task: Any, ranker: Any, message: str) -> None:
     content = json.loads(program_text(task, task.build({})))
-    with pytest.raises(BadArtifact, match=said):
+    with pytest.raises(BadArtifact, match=message):
         parse(json.dumps({**content, "ranker": ranker}), "here")
 
 
@@ -154,11 +154,11 @@ def test_the_command_fits_and_scores(aisr: Callable[..., Any], tmp_path: Path) -
     for name, numbers in files.items():
         write(tmp_path / f"{name}.jsonl", map(paper, numbers))
     words = ("--retrievers", "bm25", "--artifacts", tmp_path / "artifacts", "--fit", tmp_path / "train.jsonl")
-    for name, said in (
+    for name, message in (
         ("test", "100.0 [100.0, 100.0]"),
         ("train", "for 14 claims"),
         ("both", "1 of 2 claims cite papers that it was fitted on"),
     ):
         finished = aisr("retrieval", tmp_path / f"{name}.jsonl", *words)
         assert finished.code == 0, finished.err
-        assert said in finished.out + finished.err
+        assert message in finished.out + finished.err
