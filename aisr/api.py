@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
-OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+OPTION = re.compile(r"--(?:set \w+\.)?([a-z]+(?:[-_][a-z]+)*)")  # of a command
 
 
 # --- Errors. A record that merely fails is none: see `Judged`.
@@ -104,10 +104,10 @@ def open_lm(
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
     schema; logprobs: whether to ask for log-probabilities, where it may give them; threads: calls at a time (default 8;
-    the embedded model takes 1); timeout: seconds until an answer that is not complete is given up (default: 600);
+    the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600);
     price: USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls,
     max_minutes: nothing more is sent once so much is spent, or after so long; embedding_api_base and embedding_price:
-    where the embedding model of a retriever is asked, if not at `api_base`, and USD a million of its tokens.
+    where the embedding model of a retriever is, if not at `api_base`, and USD a million of its tokens.
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it; as text, never pickles. To share that of the commands, set
@@ -141,30 +141,23 @@ def open_lm(
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of one statement: a sentence of Track 1, the claim of Track 2.
-
-    probabilities: of each label of the task, summing to 1; source: where they come from: the decision layer, or without
-    one, best first, what a decision model gives for each option, the log-probabilities of the LM, what it states beside
-    its labels, or the vote of an answer alone, of which the probabilities know next to nothing.
-    """
+    """The judgement of one statement: a sentence of Track 1, the claim of Track 2."""
 
     label: str
-    probabilities: Mapping[str, float]
+    probabilities: Mapping[str, float]  # of each label of the task, summing to 1
+    # Of the probabilities: the decision layer, or without one, best first: a decision model's for each option, the LM's
+    # log-probabilities, those that it states beside its labels, or the vote of its answer alone, which says little.
     source: Literal["options", "logprobs", "stated", "vote", "layer"]
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One record, judged or failed: of `answer` and `failure` exactly one is None. A failure is never a label.
-
-    answer: the fields of its line in a predictions file (`labels`; or `label` and `evidence_para_ids`); failure: the
-    reason in one line; verdicts: one a statement, none where the record failed or the task has no labels.
-    """
+    """One record, judged or failed: of `answer` and `failure` exactly one is None. A failure is never a label."""
 
     id: str
-    answer: Mapping[str, Any] | None
-    failure: str | None
-    verdicts: tuple[Verdict, ...] = ()
+    answer: Mapping[str, Any] | None  # as in a predictions file: `labels`, or `label` and `evidence_para_ids`
+    failure: str | None  # the reason in one line
+    verdicts: tuple[Verdict, ...] = ()  # one a statement; none for a failed record or a task without labels
 
     @property
     def line(self) -> dict[str, Any]:
@@ -178,8 +171,8 @@ class Judged:
 class Program:
     """A compiled program, for any number of threads and event loops; made by `load`.
 
-    A record without an id gets the one that the official preparation gives it, by its place. A warning is given where
-    the program was fitted to another LM than it is used with.
+    A record without an id gets the one that the official preparation gives it, by its place. It warns where the
+    program was fitted to another LM than it is used with.
     """
 
     def __init__(self, loaded: "Loaded") -> None:
@@ -329,7 +322,7 @@ def prepare_record(loaded: "Loaded", record: Record, number: int, where: str = "
             return loaded.program.prepare(record)
     except ValidationError as error:
         raise BadRecord(f"{where}{explain(error)}") from error
-    except UserError as error:  # also where a record has pictures, and nobody said where they are
+    except UserError as error:  # also where a record has pictures, and no folder for them is known
         raise BadRecord(f"{where}{in_python(error)}") from error
 
 
@@ -337,11 +330,13 @@ def to_judged(loaded: "Loaded", example: "Example", outcome: "Outcome") -> Judge
     """An outcome as the caller gets it."""
     if outcome.failure is not None:
         return Judged(example.id, None, outcome.failure)
-    labels = loaded.task.judgements.labels if loaded.task.judgements else ()
+    from aisr.programs.task import LabelTask
+
+    labels = loaded.task.labels if isinstance(loaded.task, LabelTask) else ()
     verdicts = [
         Verdict(one.label, dict(zip(labels, one.chances, strict=True)), one.source) for one in outcome.judgements
     ]
-    return Judged(example.id, loaded.task.line(outcome.answer), None, tuple(verdicts))
+    return Judged(example.id, loaded.task.prediction.line(outcome.answer), None, tuple(verdicts))
 
 
 @contextmanager

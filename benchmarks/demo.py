@@ -1,4 +1,4 @@
-"""`make demo`: tasks whose sample has a `demo.json` from records to a submission; those that are named, or all.
+"""`make demo`: tasks whose sample has a `demo.toml` (a plan file) from records to a submission; those named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. What takes time is what the model reads, some 200 tokens a
@@ -19,9 +19,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from pydantic import BaseModel
-
-from aisr.artifact.manifest import manifest
+from aisr.artifact.manifest import read_manifest
 from aisr.artifact.program import load_program
 from aisr.base.files import percent, with_interval
 from aisr.cli.display import console, note, table
@@ -36,17 +34,7 @@ SAMPLE = Path("data/sample")
 RECORDS = {"train": 6, "dev": 8, "test": 10}
 
 
-class Settled(BaseModel):
-    """How a task is compiled here."""
-
-    compile: list[str]
-
-
-DEMOS = {
-    task: Settled.model_validate_json(file.read_bytes())
-    for task in TASKS
-    if (file := SAMPLE / task / "demo.json").exists()
-}
+DEMOS = {task: file for task in TASKS if (file := SAMPLE / task / "demo.toml").exists()}
 STEPS = ("compile", "predict", "submit", "score")
 
 
@@ -151,7 +139,8 @@ def _walk(task: str, root: Path, progress: Progress) -> Walked:
     predictions.unlink(missing_ok=True)
     shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
-    progress.aisr("compile", *at, "--data", str(work), *DEMOS[task].compile, "--name", NAME)
+    pictures = ["--image-root", str(SAMPLE)] if b'"img_path"' in (work / "test.jsonl").read_bytes() else []
+    progress.aisr("compile", str(DEMOS[task]), "--data", str(work), *pictures, "--name", NAME)
     program = _registered(task, root)
     progress.aisr("predict", *at, "--program", program, "--data", str(inputs), "--out", str(predictions))
     files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]
@@ -175,7 +164,7 @@ def _zip(root: Path, task: str) -> Path:
 
 
 def _row(task: str, root: Path, walked: Walked) -> list[str]:
-    made, report = manifest(root / task / NAME), walked.report
+    made, report = read_manifest(root / task / NAME), walked.report
     test = made.scores["test"]
     if abs(report["score"] - test.score) > 1e-12:
         raise SystemExit(f"{task}: {report['score']} after reloading, {test.score} when it was compiled")

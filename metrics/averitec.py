@@ -11,11 +11,11 @@ by position, and prints all that the organisers' scorer says of them.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,38 +23,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.metrics.meteor import meteor
 from aisr.metrics.scores import Floats, MeanScores, Report, f1_scores, label_scores
-from aisr.programs.averitec.record import MOST_PAIRS, VERDICTS, Checked, FactCheck, GivenPair, Pair, Question, Verdict
+from aisr.programs.averitec.record import (
+    MOST_PAIRS,
+    VERDICTS,
+    Checked,
+    Evidence,
+    FactCheck,
+    GivenPair,
+    Pair,
+    Question,
+    Verdict,
+    of_pairs,
+    of_questions,
+)
 from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import explain
-
-NO_ANSWER = "No answer could be found."
-
-
-class Evidence(NamedTuple):
-    """strings: a question with one of its answers each, in order; questions: alone, in order."""
-
-    strings: tuple[str, ...]
-    questions: tuple[str, ...]
-
-
-def of_questions(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> Evidence:
-    """Gold evidence, and predictions in the paper's format. alone: strings without a question, which come behind; where
-    there are no questions (None), they stand in for them."""
-    strings = []
-    for each in questions or ():
-        if not each.answers:
-            strings.append(f"{each.question} {NO_ANSWER}")
-        for answer in each.answers:
-            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
-            strings.append(f"{each.question} {answer.answer}{more}")
-    strings += alone
-    return Evidence(tuple(strings), tuple(strings if questions is None else (each.question for each in questions)))
-
-
-def of_pairs(pairs: Sequence[Pair]) -> Evidence:
-    """Predictions in the format of 2024."""
-    strings = (f"{pair.question} {pair.answer}" for pair in pairs)
-    return Evidence(tuple(strings), tuple(pair.question for pair in pairs))
 
 
 @lru_cache(maxsize=200_000)

@@ -80,7 +80,7 @@ def choose(
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
     """
-    order = [dev[row] for row in nested([task.kinds(example.gold) for example in dev])]
+    order = [dev[row] for row in nested([task.balance_key(example.gold) for example in dev])]
     prices = [_price(program, dev, lm) for _, program in candidates]
     outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
     running, unscored = list(outcomes), []

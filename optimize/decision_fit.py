@@ -30,7 +30,7 @@ from aisr.programs.base import Judge
 from aisr.programs.decision import CUE_PRIOR, LM, WORDING, CueWeights, Decision, Opinions, Wording, logs, measure
 from aisr.programs.errors import UserError
 from aisr.programs.ranker import EvidencePolicy
-from aisr.programs.task import Judgements, Task
+from aisr.programs.task import LabelTask, Task
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: the result of a single division swings with its seed
@@ -80,7 +80,7 @@ class DecisionFit(NamedTuple):
 
 
 def fit_decision(
-    labels: Judgements,
+    labels: LabelTask,
     judged: Sequence[JudgedRecord],
     seed: int,
     fitted_on: str = "",
@@ -172,12 +172,12 @@ class Material:
 
 
 def gather(
-    labels: Judgements, judged: Sequence[JudgedRecord], group: Sequence[int], seed: int, naming: EvidencePolicy | None
+    labels: LabelTask, judged: Sequence[JudgedRecord], group: Sequence[int], seed: int, naming: EvidencePolicy | None
 ) -> Material:
     """The arrays of judged records. group: of each record; naming: how evidence is named, in tasks that ask for
     some."""
     rows = [row for row, _ in judged]
-    strata = [labels.fault(row.example.gold) for row in rows]
+    strata = [labels.stratum(row.example.gold) for row in rows]
     texts = _texts(labels, rows, fold_of(strata, group, FOLDS, seed))
     judgements = [judgement for _, outcome in judged for judgement in outcome.judgements]
     lm = logs(np.array([judgement.chances for judgement in judgements], dtype=np.float64))
@@ -191,7 +191,7 @@ def gather(
     return Material(
         {LM: lm, WORDING: wording, CUE_PRIOR: cues},
         np.array([labels.labels.index(judgement.label) for judgement in judgements], dtype=np.int64),
-        Gold.of([labels.allowed(row.example.gold) for row in rows], labels.labels, labels.f1_share),
+        Gold.of([labels.gold_labels(row.example.gold) for row in rows], labels.labels, labels.f1_share),
         np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
         _evidence_right(labels, judged, naming),
         texts,
@@ -199,29 +199,27 @@ def gather(
     )
 
 
-def _texts(labels: Judgements, rows: Sequence[LabeledRecord], folds: Ints) -> Texts:
+def _texts(labels: LabelTask, rows: Sequence[LabeledRecord], folds: Ints) -> Texts:
     statements, cues, first, fold = [], [], [], []
     for row, part in zip(rows, folds.tolist(), strict=True):
-        for statement, label in zip(labels.statements(row.example), labels.said(row.example.gold), strict=True):
+        for statement, label in zip(labels.statements(row.example), labels.first_labels(row.example.gold), strict=True):
             statements.append(statement)
-            cues.append(measure(statement, labels.grounds(row.example)))
+            cues.append(measure(statement, labels.evidence(row.example)))
             first.append(labels.labels.index(label))
             fold.append(part)
     return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(labels.labels))
 
 
-def _evidence_right(labels: Judgements, judged: Sequence[JudgedRecord], naming: EvidencePolicy | None) -> Mask | None:
-    if labels.answer_right is not None:
-        right = [labels.answer_right(row.example.gold, outcome.answer) for row, outcome in judged]
-    elif labels.evidence_right is not None and naming is not None:
-        right = []
-        for row, outcome in judged:
-            (label,) = labels.said(row.example.gold)
-            ids = naming.choose(label, outcome.named, outcome.ranking)
-            right.append(labels.evidence_right(row.example.gold, ids))
-    else:
-        return None
-    return np.array(right, dtype=np.bool_)
+def _evidence_right(labels: LabelTask, judged: Sequence[JudgedRecord], naming: EvidencePolicy | None) -> Mask | None:
+    right: list[bool | None] = []
+    for row, outcome in judged:
+        gold = row.example.gold
+        if labels.names_evidence and naming is not None:
+            ids = naming.choose(labels.first_labels(gold)[0], outcome.named, outcome.ranking)
+            right.append(labels.evidence_right(gold, ids))
+        else:
+            right.append(labels.answer_right(gold, outcome.answer))
+    return None if not right or None in right else np.array(right, dtype=np.bool_)
 
 
 # --- Ways to decide under cross-validation, and the choice among them.
@@ -235,7 +233,7 @@ class Trial:
     it goes; rules: what would be kept, None for the LM as it is.
     """
 
-    labels: Judgements
+    labels: LabelTask
     material: Material
     way: str
     predicted: Ints
@@ -253,7 +251,7 @@ class Trial:
         return float(self.tally.ranking(np.ones((1, len(self.tally))))[0])
 
 
-def _cross_validate(labels: Judgements, material: Material, way: str) -> list[Trial]:
+def _cross_validate(labels: LabelTask, material: Material, way: str) -> list[Trial]:
     """Rules over the experts of a way, fitted on all folds but one and applied to that one, in every repetition; at
     each of `SHARES`.
 

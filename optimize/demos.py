@@ -40,7 +40,7 @@ def lesson_pool(search: Search) -> list[dspy.Example]:
 
 def _balanced_pool(search: Search, examples: Sequence[dspy.Example]) -> list[dspy.Example]:
     short = affordable(examples, _fields(search), search.settings.demos, search.settings.demo_tokens)
-    return balanced(short, [search.task.kinds(example.gold) for example in short], search.settings.seed)
+    return balanced(short, [search.task.balance_key(example.gold) for example in short], search.settings.seed)
 
 
 def _lesson(search: Search, example: dspy.Example) -> dspy.Example | None:

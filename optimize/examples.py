@@ -18,7 +18,7 @@ from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, grou
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.probabilities import confidence_of
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record, content_digest, read
 from aisr.programs.task import Task
 
 Prepare = Callable[[Any], dspy.Example]  # `Judge.prepare`, mostly
@@ -111,15 +111,14 @@ def read_corrected(task: Task, file: Path, splits: Mapping[str, Path]) -> Correc
     unlabeled = next((record.id for record in records if record.gold is None), None)
     if unlabeled is not None:
         raise UserError(f"{file}: {unlabeled} has no labels; expected what `aisr corrections` wrote")
-    content = task.correctable.content if task.correctable else lambda record: record.id
-    train = {record.id: content(record) for record in read(splits["train"], task.record, task.name)}
+    train = {record.id: content_digest(record) for record in read(splits["train"], task.record, task.name)}
     by_content = {text: key for key, text in train.items()}
     left_out = dict(_shared_with(task, records, {name: path for name, path in splits.items() if name != "train"}))
     for record in records:
-        if train.get(record.id, content(record)) != content(record):
+        if train.get(record.id, content_digest(record)) != content_digest(record):
             left_out.setdefault(record.id, OTHER_TEXTS)
     kept = tuple(record for record in records if record.id not in left_out)
-    replaced = frozenset(by_content[text] for text in map(content, kept) if text in by_content)
+    replaced = frozenset(by_content[text] for text in map(content_digest, kept) if text in by_content)
     return Corrected(file, kept, replaced, left_out)
 
 

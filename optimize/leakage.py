@@ -74,11 +74,11 @@ class Leak(NamedTuple):
 def fingerprint(task: Task, record: Any) -> Fingerprint:
     """What a record may share with others."""
     long_texts = set()
-    for text in map(spaced, task.rests_on(record)):
+    for text in map(spaced, task.long_texts(record)):
         opening = text.split(" ", OPENING)[:OPENING]
         if len(opening) >= LONG:
             long_texts.add(LongText(" ".join(opening), digest_text(text)))
-    return Fingerprint(frozenset(task.shares(record)), task.text(record), tuple(sorted(long_texts)))
+    return Fingerprint(frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(long_texts)))
 
 
 def all_keys(rows: Sequence[Fingerprint]) -> list[set[str]]:

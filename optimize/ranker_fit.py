@@ -21,7 +21,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Embed, Matcher, order
-from aisr.programs.task import Searched, Task
+from aisr.programs.task import Query, Task
 
 FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
 PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
@@ -41,7 +41,7 @@ class GoldClaims(NamedTuple):
     """Claims with gold evidence, and the group of each: claims of different groups share nothing (see
     `aisr.optimize.leakage`)."""
 
-    claims: list[Searched]
+    claims: list[Query]
     group: list[int]
 
 
@@ -61,10 +61,7 @@ class RankerFit(NamedTuple):
 
 def gold_claims(task: Task, records: Sequence[Record]) -> GoldClaims:
     """The claims of records that have gold evidence; none of a task that retrieves nothing."""
-    if task.searched is None:
-        return GoldClaims([], [])
-    pairs = [(record, task.searched(record)) for record in records]
-    pairs = [(record, claim) for record, claim in pairs if claim.gold]
+    pairs = [(record, claim) for record in records if (claim := task.query(record)) is not None and claim.gold]
     return GoldClaims(
         [claim for _, claim in pairs], groups(all_keys([fingerprint(task, record) for record, _ in pairs]))
     )
@@ -118,7 +115,8 @@ def out_of_fold_prepare(task: Task, judge: Judge, rankers: Mapping[Paper, Eviden
 
     def prepare(record: Record) -> dspy.Example:
         whole = judge.ranker
-        paper = tuple(task.searched(record).paragraphs.values()) if task.searched else ()
+        query = task.query(record)
+        paper = tuple(query.paragraphs.values()) if query else ()
         judge.ranker = rankers.get(paper, whole)
         try:
             return judge.prepare(record)

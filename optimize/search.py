@@ -20,7 +20,7 @@ from aisr.predict.evaluate import score_records
 from aisr.predict.judge import Outcome
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 
 RECORDS = 100  # of train that the gradient is computed from
 LEAST = 3  # of them with each kind of label, where train has so many
@@ -143,7 +143,7 @@ def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> li
 
     def labels(row: int) -> set[str]:
         gold = train[row].gold
-        return {*task.judgements.said(gold)} if task.judgements else {task.stratum(gold)}
+        return {*task.first_labels(gold)} if isinstance(task, LabelTask) else {task.stratum(gold)}
 
     order = random.Random(seed).sample(range(len(train)), len(train))
     chosen, rest = order[:RECORDS], order[RECORDS:]
@@ -160,12 +160,12 @@ def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequ
 
     A miss counts against the first gold label of a statement, as in the official score.
     """
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return ""
     gold_counts, predicted_counts = Counter[str](), Counter[str]()
     misses = Counter[tuple[str, str]]()
     for example, outcome in zip(train, outcomes, strict=True):
-        for allowed, judgement in zip(task.judgements.allowed(example.gold), outcome.judgements, strict=False):
+        for allowed, judgement in zip(task.gold_labels(example.gold), outcome.judgements, strict=False):
             gold_counts[allowed[0]] += 1
             predicted_counts[judgement.label] += 1
             if judgement.label not in allowed:
@@ -178,7 +178,7 @@ def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequ
     ]
     too_often = [
         f"{label} ({predicted_counts[label]} times, right {gold_counts[label]})"
-        for label in task.judgements.labels
+        for label in task.labels
         if predicted_counts[label] > gold_counts[label]
     ]
     often = ", ".join(too_often) or "none"

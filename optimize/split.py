@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
 from aisr.programs.errors import UserError
-from aisr.programs.records import BadLine, Record, scan
+from aisr.programs.records import BadLine, Record, SentenceRecord, scan
 from aisr.programs.task import Task
 
 SIDES = ("train", "dev", "test")
@@ -116,7 +116,7 @@ def survey(task: Task, file: Path) -> Survey:
         lines.append(line.number)
         strata.append(stratum(task, line.record))
         rows.append(fingerprint(task, line.record))
-        sentences.append(task.sentences(line.record) if task.sentences else 1)
+        sentences.append(len(line.record.statements) if isinstance(line.record, SentenceRecord) else 1)
     return Survey(lines, strata, all_keys(rows), sentences)
 
 

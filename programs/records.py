@@ -1,4 +1,7 @@
-"""What the records of all tasks share, the lines of their predictions, and how files of either are read.
+"""The base classes of records and predictions, and how files of either are read.
+
+A record subclasses `Record`; `CorrectableRecord` where people can correct its labels; `SentenceRecord` where its
+statements are sentences that are judged by one evidence bundle.
 
 A JSONL file is read as a stream, each line validated as it comes: a record, or what is wrong with it. Nothing is passed
 over in silence: a key twice in one object is an error, since most parsers take the last of two equal keys and some the
@@ -7,14 +10,15 @@ first, and whoever checks a file and whoever uses it could see two different one
 
 import ntpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Annotated, Any, BinaryIO, Generic, Literal, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 import jsonlines
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import from_json
 
+from aisr.base.files import RepeatedKey, digest_texts, loads
 from aisr.programs.errors import UserError
 
 
@@ -37,7 +41,18 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    # What makes records of the organisers' files, where these have another form: a module with its arguments, `{file}`
+    # for their claims.
+    converter: ClassVar[str] = ""
+    max_evidence: ClassVar[int] = 0  # ids that a person may name as the evidence of a statement
+
     id: Text
+
+    @classmethod
+    def from_draft(cls, text: str, evidence: Sequence[Path] = (), paper: Path | None = None) -> Self:
+        """A text of one's own as a record, with the files that it must be faithful to: evidence that a paragraph
+        reports on, or a cited paper. Raises UserError where one is empty, and for a task that takes no drafts."""
+        raise UserError("this task takes no drafts")
 
     @property
     def img_paths(self) -> list[str]:
@@ -48,6 +63,61 @@ class Record(BaseModel):
     def gold(self) -> Any:
         """The gold answer, in the form that the task's score takes; None where it is withheld."""
         return None
+
+
+class StatementLabel(NamedTuple):
+    """The label that a person gives a statement, and the ids of the evidence for it."""
+
+    label: str
+    evidence: tuple[str, ...] = ()
+
+
+class CorrectableRecord(Record):
+    """A record whose labels people can correct, statement by statement."""
+
+    @property
+    def statements(self) -> list[str]:
+        """The texts that are judged."""
+        raise NotImplementedError
+
+    @property
+    def evidence_parts(self) -> list[str]:
+        """The texts that each statement is judged by."""
+        raise NotImplementedError
+
+    @property
+    def context(self) -> str:
+        """What else is judged with the statements, such as the paragraph that they stand in."""
+        return ""
+
+    @property
+    def evidence_ids(self) -> list[str]:
+        """The ids of evidence that may be named, in the record's order."""
+        return []
+
+    def without_labels(self) -> Self:
+        """The record without its labels."""
+        raise NotImplementedError
+
+    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
+        """The record with these labels in the place of its own, by the number of their statement, from 0; statements
+        without any label are left out. Raises ValueError where the record does not take one."""
+        raise NotImplementedError
+
+    def statement_digests(self) -> list[str]:
+        """For each statement a digest of its words and of its evidence: another where either changes, and the same
+        where something else in the record does."""
+        evidence = digest_texts(self.evidence_parts)  # once, however many statements a record has
+        return [digest_texts([statement, evidence]) for statement in self.statements]
+
+    def content_digest(self) -> str:
+        """A digest of all that is judged, and of all that it is judged by."""
+        return digest_texts([*self.statements, "", *self.evidence_parts, "", self.context])
+
+
+def content_digest(record: Record) -> str:
+    """A digest of what is judged and of what it is judged by; the id of a record that cannot be corrected."""
+    return record.content_digest() if isinstance(record, CorrectableRecord) else record.id
 
 
 def _as_captions(value: Any) -> Any:
@@ -77,6 +147,26 @@ class EvidenceItem(BaseModel):
         return " ".join([*self.table_caption, *self.image_caption])
 
 
+class SentenceRecord(CorrectableRecord):
+    """Sentences that are judged by one evidence bundle; a subclass has them in a field of its own."""
+
+    evidence_bundle: list[EvidenceItem]
+
+    @property
+    def img_paths(self) -> list[str]:
+        """The pictures of the evidence bundle, as paths below the image root."""
+        return [item.img_path for item in self.evidence_bundle if item.img_path]
+
+    @property
+    def evidence_parts(self) -> list[str]:
+        """The items of the bundle, as JSON."""
+        return [item.model_dump_json() for item in self.evidence_bundle]
+
+    def with_field(self, name: str, value: Any) -> Self:
+        """The record with another value of a field. Raises ValueError where that does not fit."""
+        return type(self).model_validate({**self.model_dump(), name: value})
+
+
 class Prediction(BaseModel):
     """What the prediction lines of all tasks share."""
 
@@ -89,12 +179,31 @@ class Prediction(BaseModel):
         """What the line says, in the form that the task's score takes."""
         raise NotImplementedError
 
+    @staticmethod
+    def line(answer: Any) -> dict[str, Any]:
+        """An answer as the fields of a line; the reverse of `answer`."""
+        raise NotImplementedError
+
     @model_validator(mode="before")
     @classmethod
     def _not_failed(cls, raw: Any) -> Any:
         if isinstance(raw, dict) and "failed" in raw:
             raise UserError(f"a failed record ({str(raw['failed'])[:200]}); predict again to have it judged")
         return raw
+
+
+class LabelPrediction(Prediction):
+    """A line of predictions of a task with one label a record."""
+
+    label: str
+
+    @property
+    def answer(self) -> str:
+        return self.label
+
+    @staticmethod
+    def line(answer: str) -> dict[str, Any]:
+        return {"label": answer}
 
 
 def valid_text(text: str) -> str:
@@ -112,41 +221,6 @@ def valid_texts(value: Any) -> Any:
     if isinstance(value, dict):
         return {valid_text(key): valid_texts(one) for key, one in value.items()}
     return value
-
-
-SIGN = re.compile(r'("(?:[^"\\]++|\\.)*+"?)(\s*+:)?+|[{}\[\]]', re.DOTALL)
-
-
-class RepeatedKey(ValueError):
-    """line: where the key stands again, from 1."""
-
-    def __init__(self, key: str, line: int) -> None:
-        super().__init__(f"key {ascii(key)[:80]} stands twice in one object; expected once, as parsers differ in which")
-        self.line = line
-
-
-def loads(text: str | bytes) -> Any:
-    """The value that a JSON text is of. Raises `RepeatedKey`, and ValueError for what is no JSON."""
-    value = from_json(text)
-    _check_keys(text if isinstance(text, str) else text.decode())
-    return value
-
-
-def _check_keys(text: str) -> None:
-    """Raises `RepeatedKey`. text: JSON."""
-    inside: list[set[str]] = []
-    for token in SIGN.finditer(text):
-        sign = token[0]
-        if token[2]:
-            key = token[1]
-            key = str(from_json(key)) if "\\" in key else key[1:-1]
-            if key in inside[-1]:
-                raise RepeatedKey(key, text.count("\n", 0, token.start()) + 1)
-            inside[-1].add(key)
-        elif sign in "{[":
-            inside.append(set())
-        elif sign in "}]":
-            inside.pop()
 
 
 RecordT = TypeVar("RecordT", bound=BaseModel)

@@ -19,6 +19,7 @@ import Stemmer
 from numpy.typing import NDArray
 
 from aisr.programs.errors import UserError
+from aisr.programs.registry import Registry
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
@@ -162,11 +163,27 @@ def names_and_numbers(matcher: Matcher) -> Matcher:
     return match
 
 
-RETRIEVERS: dict[str, Retriever] = {
-    "bm25": Retriever(lambda embed: bm25),
-    "dense": Retriever(lambda embed: partial(dense, embed=embed), embeds=True),
-    "hybrid": Retriever(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True),
-}
+DENSE = Retriever(lambda embed: partial(dense, embed=embed), embeds=True)
+HYBRID = Retriever(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True)
+
+
+class Retrievers(Registry[Any]):
+    """The retrievers by their names. Another package adds a matcher, a function from a claim and texts to scores, by an
+    entry point `aisr.retrievers`."""
+
+    def problem(self, name: str, value: object) -> str | None:
+        return None if isinstance(value, Retriever) else super().problem(name, value)
+
+
+RETRIEVERS = Retrievers(
+    "aisr.retrievers",
+    "retriever",
+    {
+        "bm25": "aisr.programs.retrieval:bm25",
+        "dense": "aisr.programs.retrieval:DENSE",
+        "hybrid": "aisr.programs.retrieval:HYBRID",
+    },
+)
 
 
 def matcher(spec: str, embed: Embed | None = None) -> Matcher:
@@ -174,7 +191,8 @@ def matcher(spec: str, embed: Embed | None = None) -> Matcher:
     (`hybrid:openai/text-embedding-3-small`; without, the built-in one).
 
     embed: what asks that model, if it is not the built-in one. Raises UserError for any other spec, and where a model
-    is named and `embed` is None."""
+    is named and `embed` is None.
+    """
     return _parsed(spec)[0].make(embedder(spec, embed))
 
 
@@ -195,13 +213,26 @@ def embedding_model(spec: str) -> str | None:
 
 def _parsed(spec: str) -> tuple[Retriever, str | None]:
     parts = SPEC.fullmatch(spec)
-    retriever = RETRIEVERS.get(parts[1]) if parts else None
-    if parts is None or retriever is None:
+    if parts is None or parts[1] not in RETRIEVERS:
         known = ", ".join(RETRIEVERS)
         raise UserError(f"retriever {spec!r}; one of: {known}; those that embed take a model, hybrid:MODEL")
+    value = RETRIEVERS[parts[1]]
+    retriever = value if isinstance(value, Retriever) else Retriever(lambda embed: _checked(parts[1], value))
     if parts[2] and not retriever.embeds:
         raise UserError(f"retriever {spec!r}: {parts[1]} embeds nothing, so no model belongs behind it")
     return retriever, None if parts[2] == BUILT_IN else parts[2]
+
+
+def _checked(name: str, matcher: Matcher) -> Matcher:
+    """A matcher that refuses scores of another shape and scores that are no finite numbers."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        scores = np.asarray(matcher(claim, texts), dtype=np.float64)
+        if scores.shape != (len(texts),) or not np.isfinite(scores).all():
+            raise UserError(f"retriever {name!r}: scores {scores.shape}; expected one finite number a text")
+        return scores
+
+    return match
 
 
 def _places(scores: Scores) -> NDArray[np.int64]:

@@ -1,71 +1,80 @@
-"""What the tasks share that label sentences, all held against one evidence bundle. Each says where its sentences stand,
-what their labels are and how they are scored."""
+"""Tasks that label sentences, all judged by one evidence bundle."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
-from aisr.programs.records import EvidenceItem
+import dspy
+from typing_extensions import TypeVar
+
+from aisr.programs.images import KINDS
+from aisr.programs.records import SentenceRecord
 from aisr.programs.shared_evidence import evidence_keys, picture_keys
-from aisr.programs.task import Correctable, Judgements, Said
+from aisr.programs.submission import Submission
+from aisr.programs.task import Exhibit, LabelTask
 
-Gold = Sequence[Sequence[str]]
-BundledT = TypeVar("BundledT", bound="Bundled")
-
-
-class Bundled(Protocol):
-    """A record with an evidence bundle."""
-
-    evidence_bundle: list[EvidenceItem]
-
-    @property
-    def img_paths(self) -> list[str]: ...
-
-    def model_dump(self) -> dict[str, Any]: ...
-
-    @classmethod
-    def model_validate(cls, obj: Any) -> Self: ...
+Gold = Sequence[Sequence[str]]  # the labels of each sentence
+SentenceRecordT = TypeVar("SentenceRecordT", bound=SentenceRecord, default=Any)
 
 
-def texts(record: Bundled) -> list[str]:
-    """The passages and tables of the bundle that are given as text."""
-    return [item.text for item in record.evidence_bundle if item.text]
+class SentenceSubmission(Submission[SentenceRecord, list[str]]):
+    """A zip of lines with one label a sentence."""
+
+    def problem(self, record: SentenceRecord, answer: Sequence[str]) -> str | None:
+        """Where the number of labels is not that of the sentences."""
+        sentences = len(record.statements)
+        return (
+            None
+            if len(answer) == sentences
+            else f"{len(answer)} labels for {sentences} sentences; one label a sentence"
+        )
+
+    def fallback(self, record: SentenceRecord) -> list[str]:
+        """Every sentence is supported."""
+        return ["Supported"] * len(record.statements)
 
 
-def shared_keys(record: Bundled) -> set[str]:
-    """The keys of the pictures, texts and captions of the bundle."""
-    captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
-    return picture_keys(record.img_paths) | evidence_keys(texts(record), captions)
+class SentenceTask(LabelTask[SentenceRecordT, Gold, list[str]]):
+    """A task with one label a sentence."""
 
+    def answer(self, prediction: dspy.Prediction) -> list[str]:
+        """The label of each sentence."""
+        return [str(label) for label in prediction.sentence_labels]
 
-def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str]) -> Judgements:
-    """The labels of sentences."""
-    return Judgements(
-        labels=labels,
-        neutral=neutral,
-        definitions=definitions,
-        allowed=lambda gold: gold,
-        statements=lambda example: list(example.sentences),
-        grounds=lambda example: str(example.evidence),
-    )
+    def gold_labels(self, gold: Gold) -> Gold:
+        """The gold itself."""
+        return gold
 
+    def text(self, record: SentenceRecordT) -> str:
+        """The sentences."""
+        return " ".join(record.statements)
 
-def correctable(
-    sentences: Callable[[Any], Sequence[str]],
-    around: Callable[[Any], str],
-    bare: Callable[[Any], Any],
-    labelled: Callable[[Any, Mapping[int, Said]], Any],
-) -> Correctable:
-    """Where sentences stand, what they are held against and what else is judged with them, see `Correctable`."""
-    return Correctable(
-        statements=sentences,
-        evidence=lambda record: [item.model_dump_json() for item in record.evidence_bundle],
-        said=lambda answer: answer,
-        bare=bare,
-        around=around,
-        labelled=labelled,
-    )
+    def feedback(self, gold: Gold, answer: list[str]) -> str:
+        """One sentence for each wrong label."""
+        wrong = [
+            f"Sentence {k}: said {label}; right is {' or '.join(types)} ({self.definitions[types[0]]})."
+            for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
+            if label not in types
+        ]
+        return " ".join(wrong) or "Every sentence is labelled right."
 
+    def shared_keys(self, record: SentenceRecordT) -> set[str]:
+        """The pictures, texts and captions of the bundle."""
+        bundle = record.evidence_bundle
+        captions = [caption for item in bundle for caption in (*item.table_caption, *item.image_caption)]
+        return picture_keys(record.img_paths) | evidence_keys(self.long_texts(record), captions)
 
-def with_sentences(record: BundledT, field: str, sentences: Sequence[Mapping[str, Any]]) -> BundledT:
-    """A record with these in its `field`."""
-    return type(record).model_validate({**record.model_dump(), field: sentences})
+    def long_texts(self, record: SentenceRecordT) -> list[str]:
+        """The passages of the bundle, and the tables that are given as text."""
+        return [item.text for item in record.evidence_bundle if item.text]
+
+    def exhibits(self, record: SentenceRecordT, example: dspy.Example, answer: list[str] | None) -> list[Exhibit]:
+        """The items of the bundle, numbered by kind as the prompt numbers them."""
+        numbers: Counter[str] = Counter()
+        exhibits = []
+        for item in record.evidence_bundle:
+            kind = KINDS[item.type]
+            numbers[kind] += 1
+            words = " ".join(f"{item.text} {item.caption}".split())
+            exhibits.append(Exhibit(key=f"{kind} {numbers[kind]}", text=words, picture=item.img_path))
+        return exhibits

@@ -13,6 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from aisr.cli.__main__ import app
+from aisr.cli.plan import TABLES, describe, options_in, options_of
+from aisr.programs.registry import TASKS
 
 ROOT = Path(__file__).parents[1]
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
@@ -49,9 +51,27 @@ def code(page: Path) -> Iterator[str]:
                 yield re.sub(r"(^|\s)#.*", "", line)
 
 
-def options_of(command: str) -> set[str]:
-    found = COMMANDS[command].params
-    return {"--help", *(name for option in found for name in (*option.opts, *option.secondary_opts))}
+def command_options(command: str) -> set[str]:
+    parameters = COMMANDS[command].params
+    return {"--help", *(name for option in parameters for name in (*option.opts, *option.secondary_opts))}
+
+
+def option_tables() -> str:
+    """The settings of plan files, and the options of each task, as docs/compiling.md has them."""
+    rows = ["| `--set` | plan.toml | what it is |", "|---|---|---|"]
+    for name in TABLES:
+        if name != "teacher":
+            place = "`[lm]`, `[teacher]`" if name == "lm" else f"`[{name}]`"
+            rows += [f"| `{name}.{one.name}` | {place} | {describe(one)} |" for one in options_in(name)]
+    rows += ["", "| task | `-T` | what it is |", "|---|---|---|"]
+    for name, task in TASKS.items():
+        rows += [f"| {name} | `{one.name}` | {describe(one)} |" for one in options_of(task)]
+    return "\n".join(rows)
+
+
+def test_the_tables_of_options_are_those_of_the_fields() -> None:
+    page = (ROOT / "docs" / "compiling.md").read_text(encoding="utf-8")
+    assert option_tables() in page, f"put these tables under `## Settings` of docs/compiling.md:\n\n{option_tables()}"
 
 
 def named_options(text: str) -> list[str]:
@@ -76,9 +96,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         if target is None or str(target).startswith(("http://", "https://")):
             continue
         file, _, anchor = str(target).partition("#")
-        found = (page.parent / file).resolve() if file else page
-        assert found.exists(), f"{page.name} links to {target}, which is not there"
-        assert not anchor or anchor in anchors(found), f"{page.name} links to {target}: no such heading"
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), f"{page.name} links to {target}, which is not there"
+        assert not anchor or anchor in anchors(path), f"{page.name} links to {target}: no such heading"
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
@@ -87,20 +107,25 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 
 def test_the_readme_lists_every_command() -> None:
-    listed = {found[1] for text in code(ROOT / "README.md") if (found := re.match(r"aisr ([a-z-]+)", text))}
+    listed = {match[1] for text in code(ROOT / "README.md") if (match := re.match(r"aisr ([a-z-]+)", text))}
     assert set(COMMANDS) <= listed
 
 
 @by_page
 def test_commands_and_their_options_exist(page: Path) -> None:
-    known = set().union(*map(options_of, COMMANDS))
+    known = set().union(*map(command_options, COMMANDS))
+    task_options = {one.name for task in TASKS.values() for one in options_of(task)}
     for text in code(page):
-        said = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
-        if said:
-            assert said[1] in COMMANDS, f"{page.name}: {text!r}: no command {said[1]}"
-            assert set(named_options(said[2])) <= options_of(said[1]), f"{page.name}: {text!r}"
+        command = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
+        if command:
+            assert command[1] in COMMANDS, f"{page.name}: {text!r}: no command {command[1]}"
+            assert set(named_options(command[2])) <= command_options(command[1]), f"{page.name}: {text!r}"
         elif text.startswith("--"):
             assert set(named_options(text)) <= known, f"{page.name}: {text!r}"
+        for name in re.findall(r"(?<=-T )[a-z_]+", text):
+            assert name in task_options, f"{page.name}: {text!r}"
+        for table, name in re.findall(rf"\b({'|'.join(TABLES)})\.(?!png)([a-z_]+)", text):
+            assert name in {one.name for one in options_in(table)}, f"{page.name}: {text!r}"
 
 
 def runnable(name: str) -> Path | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisr.artifact.folder import save_files, write_index
+from aisr.artifact.manifest import save_files, write_index
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
 from aisr.optimize.optimizers import strip
@@ -89,7 +89,7 @@ def lines(start: list[Any]) -> st.SearchStrategy[bytes]:
     line = st.one_of(
         *(altered(row).map(lambda value: json.dumps(value).encode()) for row in start),
         VALUES.map(lambda value: json.dumps(value).encode()),
-        st.binary(max_size=30).map(lambda found: found.replace(b"\n", b"")),
+        st.binary(max_size=30).map(lambda content: content.replace(b"\n", b"")),
         st.sampled_from([b"", b"\xef\xbb\xbf{}", b"\xff\xfe", b'{"id": "a"', b"[" * 5_000, b'{"a": 1}{"b": 2}']),
     )
     return st.lists(line, max_size=2).map(b"\n".join)
@@ -130,7 +130,7 @@ def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
             else:
                 example = program.prepare(line.record)
                 str(example).encode()  # what is read can be shown to a model
-                task.fallback(line.record)
+                task.submission.fallback(line.record)
 
     run()
 
@@ -144,12 +144,12 @@ def test_any_file_of_predictions(task: Task, tmp_path: Path) -> None:
     @given(lines(PREDICTED[task.name]), st.booleans())
     def run(content: bytes, fill: bool) -> None:
         path.write_bytes(content)
-        found = check_submission(task, data, path, fill)
-        for problem in found.problems:
+        checked = check_submission(task, data, path, fill)
+        for problem in checked.problems:
             assert_clear(problem, "")
-        if not found.problems:
-            assert [line["id"] for line in found.lines] == ["a", "b"]
-            json.dumps(found.lines).encode()
+        if not checked.problems:
+            assert [line["id"] for line in checked.lines] == ["a", "b"]
+            json.dumps(checked.lines).encode()
 
     run()
 
@@ -236,8 +236,8 @@ def test_an_answer_nested_too_deep(task: Task, adapter: str) -> None:
 @pytest.mark.parametrize("adapter", ["json", "chat"])
 @pytest.mark.parametrize("task", TRACKS)
 def test_any_answer_of_a_model(task: Task, adapter: str) -> None:
-    said = ""
-    lm = scripted(lambda request: said, adapter=adapter)
+    reply = ""
+    lm = scripted(lambda request: reply, adapter=adapter)
     lm.lm.cache = False
     program = task.build({})
     (example, *_) = examples(task, program)
@@ -247,8 +247,8 @@ def test_any_answer_of_a_model(task: Task, adapter: str) -> None:
     @cases
     @given(altered(fields).map(lambda value: written(form, value)) | st.text())
     def run(answer: str) -> None:
-        nonlocal said
-        said = answer
+        nonlocal reply
+        reply = answer
         assert_labels_or_clear(task, judge(task, program, example, lm))
 
     run()

@@ -44,14 +44,17 @@ def test_full_texts_are_whole_characters_in_their_own_lines(tmp_path: Path) -> N
 
 def test_a_paper_that_is_one_word_is_cut(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"k": "x" * 2_000_000}), encoding="utf-8")
-    (found,) = full_texts(tmp_path / "a.json")["k"]
-    assert max(map(len, found.split())) == 500
+    (text,) = full_texts(tmp_path / "a.json")["k"]
+    assert max(map(len, text.split())) == 500
 
 
 def test_pages_are_whole_characters(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(f'{{"url": {HALF}, "url2text": [{HALF}, "{NO_ENDS}."]}}\n', encoding="utf-8")
-    for found in (reduced("one", pages(tmp_path / "a.jsonl"), 3), build(pages(tmp_path / "a.jsonl"), tmp_path / "i")):
-        pieces = found if isinstance(found, list) else found.excerpts("one", 3)
+    for index in (
+        reduced("one", pages(tmp_path / "a.jsonl"), 3),
+        build(pages(tmp_path / "a.jsonl"), tmp_path / "i"),
+    ):
+        pieces = index if isinstance(index, list) else index.excerpts("one", 3)
         assert [(one.url, one.text) for one in pieces] == [("?", "? one two three four.")]
 
 
@@ -67,9 +70,9 @@ PAPERS: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_papers_are_read_in_their_own_lines(tmp_path: Path, name: str) -> None:
-    text, said = PAPERS[name]
+    text, sentence = PAPERS[name]
     (tmp_path / name).write_text(text, encoding="utf-8")
-    assert [one.text for part in read_draft(tmp_path / name).paragraphs for one in part.sentences] == [said]
+    assert [one.text for part in read_draft(tmp_path / name).paragraphs for one in part.sentences] == [sentence]
 
 
 def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is planted in data or beside a program stays where it is: code is not run, and markup is shown as text."""
+"""What is planted in data or beside a program stays where it is: code is not run, and markup is text."""
 
 import json
 import pickle
@@ -39,8 +39,8 @@ class Planted(NamedTuple):
 
     def stored(self, name: str) -> Path:
         """A file of the registered model."""
-        (found,) = [file for file in (self.root / ".mlflow" / "files").rglob(name) if "models" in file.parts]
-        return found
+        (stored,) = [file for file in (self.root / ".mlflow" / "files").rglob(name) if "models" in file.parts]
+        return stored
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def browse(browser: Browser, port: int, run: str, experiment: str) -> None:
             assert page.evaluate("window.planted") is None, path
         read_traces(page, f"{address}/#/experiments/{run}/traces")
         assert elsewhere == []
-        with page.expect_download() as download:  # handed out as a file, not shown as a page
+        with page.expect_download() as download:  # handed out as a file, not as a page
             page.evaluate(
                 f"window.location.href = '{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run[-32:]}'"
             )

@@ -110,10 +110,10 @@ def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves
     env |= {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
     with answering([str(python), *serve, "--port", str(port)], port, "/health", env, project, tmp_path / "log"):
         record = json.dumps({"inputs": read_rows(one)}).encode()
-        asked = urllib.request.Request(
+        request = urllib.request.Request(
             f"http://127.0.0.1:{port}/invocations", record, {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             (served,) = json.loads(answer.read())["predictions"]
     assert {name: served[name] for name in row} == row
 
@@ -151,9 +151,9 @@ def test_it_is_typed_for_who_uses_it(python: Path, project: Path) -> None:
     (project / "user.py").write_text(USER)
     words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    said = subprocess.run(words, cwd=project, env=clean, capture_output=True, text=True, check=False).stdout
-    lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
+    output = subprocess.run(words, cwd=project, env=clean, capture_output=True, text=True, check=False).stdout
+    lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in output.splitlines()]
     assert lines[:2] == ['note: Revealed type is "aisr.api.Judged"'] * 2
     assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
         "arg-type", "index", "arg-type"
-    ], said  # fmt: skip
+    ], output  # fmt: skip

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.artifact.folder import PROGRAM, UNCOMPILED, check_program_exists
-from aisr.artifact.manifest import FILE
+from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
 from aisr.programs.decision import Decision
@@ -92,7 +91,7 @@ def program_text(task: Task, program: Judge) -> str:
         "learnt": program.fitted.model_dump() if program.fitted else None,
         "decision": program.decision.model_dump() if program.decision else None,
     }
-    if task.names_evidence and program.naming:
+    if program.naming:
         content["naming"] = program.naming.model_dump()
     _validate(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -12,7 +12,7 @@ from aisr.artifact.program import build_like
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.decision import CUES, Decision
 from aisr.programs.ranker import EvidenceRanker
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 from aisr.programs.text import length, sentences, tokens
 
 MOST_DEMOS = 20  # a person reads no more
@@ -34,9 +34,9 @@ def prompt_page(title: str, task: Task, program: Judge) -> str:
         parts.append(_ranker(program.ranker))
     if program.fitted:
         parts.append(f"## Learnt from train\n\n{program.fitted.page()}")
-    if task.judgements is not None:
+    if isinstance(task, LabelTask):
         parts.append(_decision(program.decision))
-    if task.names_evidence and program.naming:
+    if program.naming:
         parts.append(f"## Evidence\n\nNamed: {program.naming.describe()}.")
     return "\n\n".join(parts) + "\n"
 

@@ -3,14 +3,16 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from aisr.programs.errors import UserError
-from aisr.programs.records import RepeatedKey, loads
 
 
 class BadArtifact(UserError):
@@ -27,6 +29,40 @@ def cache_folder(artifacts: Path) -> Path:
 
 
 # --- Reading
+
+SIGN = re.compile(r'("(?:[^"\\]++|\\.)*+"?)(\s*+:)?+|[{}\[\]]', re.DOTALL)
+
+
+class RepeatedKey(ValueError):
+    """line: where the key stands again, from 1."""
+
+    def __init__(self, key: str, line: int) -> None:
+        super().__init__(f"key {ascii(key)[:80]} stands twice in one object; expected once, as parsers differ in which")
+        self.line = line
+
+
+def loads(text: str | bytes) -> Any:
+    """The value that a JSON text is of. Raises `RepeatedKey`, and ValueError for what is no JSON."""
+    value = from_json(text)
+    _check_keys(text if isinstance(text, str) else text.decode())
+    return value
+
+
+def _check_keys(text: str) -> None:
+    """Raises `RepeatedKey`. text: JSON."""
+    inside: list[set[str]] = []
+    for token in SIGN.finditer(text):
+        sign = token[0]
+        if token[2]:
+            key = token[1]
+            key = str(from_json(key)) if "\\" in key else key[1:-1]
+            if key in inside[-1]:
+                raise RepeatedKey(key, text.count("\n", 0, token.start()) + 1)
+            inside[-1].add(key)
+        elif sign in "{[":
+            inside.append(set())
+        elif sign in "}]":
+            inside.pop()
 
 
 def read_json(path: Path) -> dict[str, Any]:

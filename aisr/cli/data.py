@@ -8,22 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.cli.options import (
-    ARTIFACTS,
-    REFUSED,
-    TASK_WORDS,
-    ImageRoot,
-    Jsonl,
-    Root,
-    Settings,
-    TaskName,
-    TaskSettings,
-    check_files,
-    check_task,
-)
-from aisr.cli.plan import read_plan, task_options
-from aisr.cli.session import chosen_task, load, prepare
+from aisr.cli import options as opt
+from aisr.cli.plan import command_plan, task_options
+from aisr.cli.session import load, prepare
 from aisr.programs.errors import UserError
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,25 +27,25 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=check_files)],
-    task: TaskName,
-    image_root: ImageRoot = None,
+    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=opt.check_files)],
+    task: opt.TaskName,
+    image_root: opt.ImageRoot = None,
 ) -> None:
     """List the wrong lines of a record file, and pictures that are missing."""
     from collections import Counter
 
-    from aisr.cli.display import note, say_pictures
+    from aisr.cli.display import note, print_pictures
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
-    from aisr.programs.registry import TASKS
+    from aisr.programs.task import LabelTask
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
-        raise typer.Exit(REFUSED)
-    gallery = find_gallery(image_root, file, ARTIFACTS)
+        raise typer.Exit(opt.REFUSED)
+    gallery = find_gallery(image_root, file, opt.ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
@@ -75,7 +64,8 @@ def check(
         if gold is None:
             labels["(withheld)"] += 1
         else:
-            labels.update(chosen.judgements.said(gold) if chosen.judgements else [chosen.stratum(gold) or "(labelled)"])
+            strata = [chosen.stratum(gold) or "(labelled)"]
+            labels.update(chosen.first_labels(gold) if isinstance(chosen, LabelTask) else strata)
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
@@ -83,16 +73,16 @@ def check(
         _print_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
-    if bad and chosen.converter:
-        note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
-    say_pictures(gallery.problems if gallery else {})
+    if bad and (converter := chosen.record.converter):
+        note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
+    print_pictures(gallery.problems if gallery else {})
     if bad or not records:
-        raise typer.Exit(REFUSED)
+        raise typer.Exit(opt.REFUSED)
 
 
 def split(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=check_files)],
-    task: TaskName,
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_files)],
+    task: opt.TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(help="train:dev:test, in whole parts.")] = "3:1:1",
     folds: Annotated[int | None, typer.Option(min=2, help="Instead: that many folders for cross-validation.")] = None,
@@ -100,7 +90,7 @@ def split(
         Path | None,
         typer.Option(
             help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file.",
-            callback=check_files,
+            callback=opt.check_files,
         ),
     ] = None,
     error_share: Annotated[
@@ -115,11 +105,10 @@ def split(
     """
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.records import read
+    from aisr.programs.records import SentenceRecord, read
 
-    chosen = chosen_task(task)
-    sentences = chosen.sentences
-    if shape_like and sentences is None:
+    chosen = TASKS[task]
+    if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
     survey = splits.survey(chosen, file)
@@ -129,8 +118,8 @@ def split(
         made = {"": splits.split(chosen, survey.strata, survey.keys, splits.Parts.parse(parts), seed)}
     _print_leak(survey, next(iter(made.values())), seed)
     whole = made
-    if shape_like and sentences:
-        lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
+    if shape_like:
+        lengths = [len(record.statements) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
         made = {
             name: splits.resample_split(sides, survey, chosen.labelled.neutral, like, seed)
@@ -182,9 +171,11 @@ def _names(record: "type[BaseModel]") -> set[str]:
 
 def _count_faulty(task: "Task", survey: "Survey", rows: "list[int]") -> str:
     """How many records have a fault, in words; nothing for a task without labels."""
-    if task.judgements is None:
+    from aisr.programs.task import LabelTask
+
+    if not isinstance(task, LabelTask):
         return ""
-    neutral = task.judgements.neutral
+    neutral = task.neutral
     return f", {sum(survey.strata[row] != neutral for row in rows)} of them not all {neutral}"
 
 
@@ -218,7 +209,7 @@ def corrections(
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar=TASK_WORDS, help="Task to make labelled records of.", callback=check_task),
+        typer.Option(metavar=opt.TASK_WORDS, help="Task to make labelled records of.", callback=opt.check_task),
     ] = None,
     out: Annotated[
         Path | None,
@@ -228,7 +219,7 @@ def corrections(
         list[Path] | None,
         typer.Option(
             help="Record file of a corrected report, in which corrections look up their records; repeatable.",
-            callback=check_files,
+            callback=opt.check_files,
         ),
     ] = None,
     draft: Annotated[
@@ -257,7 +248,7 @@ def corrections(
     if draft is not None:
         _dismiss(corrected, draft)
     if task is not None and out is not None:
-        chosen = chosen_task(task)
+        chosen = TASKS[task]
         _labels(corrected, chosen, _records(chosen, data or []), out, majority)
 
 
@@ -358,21 +349,21 @@ def _write(out: Path, contents: "Mapping[str, str]") -> None:
 
 
 def export(
-    task: TaskName,
-    data: Jsonl,
+    task: opt.TaskName,
+    data: opt.Jsonl,
     out: Annotated[Path, typer.Option(help="Where to write the conversations.", show_default=False)],
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
     ] = None,
-    task_settings: TaskSettings = None,
-    settings: Settings = None,
-    image_root: ImageRoot = None,
-    artifacts: Root = ARTIFACTS,
+    task_settings: opt.TaskSettings = None,
+    settings: opt.Settings = None,
+    image_root: opt.ImageRoot = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Write labelled records as chats, for a provider that fine-tunes models."""
     if out.exists():
         raise UserError(f"{out} is there already; choose another --out or remove it")
-    lm = read_plan(settings=settings or ()).lm
+    lm = command_plan(settings).lm
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.client import adapter_for
@@ -380,7 +371,7 @@ def export(
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     options = task_options(chosen, {}, task_settings or ())
     if program and options:
         raise UserError(f"--program brings its own options; leave out -T {next(iter(options))}")

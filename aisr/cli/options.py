@@ -7,16 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from aisr.cli.plan import Limits
-from aisr.programs import names
 from aisr.programs.errors import UserError
 from aisr.programs.options import suggestion, table
+from aisr.programs.registry import TASKS
 
 ARTIFACTS = Path("artifacts")
 SAMPLE = Path("data/sample")
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
-FOUND = 3  # exit code: what the user asked to be told of by it is there
+FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 
 # Titles under which `--help` shows options.
 LM_PANEL = "Language model"
@@ -65,10 +65,10 @@ def of_field(kind: type, name: str, *words: str, metavar: str | None = None, pan
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
     """The name of a task. Raises UserError for another, with the nearest one."""
-    return one_of(*names.TASK_NAMES)(param, value)
+    return one_of(*TASKS)(param, value)
 
 
-TASK_WORDS = "|".join(names.TASK_NAMES)
+TASK_WORDS = "|".join(TASKS)
 
 # --- Options.
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from aisr.lm.config import LMConfig
 from aisr.programs.errors import UserError
-from aisr.programs.names import TASK_NAMES
 from aisr.programs.options import Option, suggestion, table
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from aisr.programs.task import Task
@@ -75,7 +75,6 @@ class Limits:
 
 
 TABLES: Mapping[str, type] = {"search": Search, "lm": LMConfig, "teacher": LMConfig, "limits": Limits}
-AUTO = ("evidence", "auto")  # the one value that depends on the LM: `evidence_form` puts another in its place
 TASK = "task"  # the table of a task: its name, and the options of its judge
 ENVIRONMENT = {
     "model": "AISR_LM",
@@ -135,6 +134,20 @@ def read_plan(
     )
 
 
+def command_plan(
+    settings: Iterable[str] | None,
+    lm: str | None = None,
+    api_base: str | None = None,
+    max_usd: float | None = None,
+    *,
+    uses: Collection[str] = ("lm",),
+) -> Plan:
+    """The plan of a command that compiles nothing."""
+    return read_plan(
+        None, settings or (), uses=uses, lm={"model": lm, "api_base": api_base}, limits={"max_usd": max_usd}
+    )
+
+
 def _teacher(lm: LMConfig, model: str, api_base: str | None = None, price: str | None = None, **more: Any) -> LMConfig:
     """The LM of [teacher], reached as that of [lm] where it says nothing else."""
     return replace(lm.beside("teacher", model, api_base, price), **more)
@@ -166,9 +179,9 @@ def read_file(path: Path) -> Values:
             }
         except UserError as error:
             raise UserError(f"{path}: [{name}] {error}") from None
-    if (task := values.get(TASK, {}).get("name")) is not None and task not in TASK_NAMES:
-        near = suggestion(str(task), TASK_NAMES)
-        raise UserError(f"{path}: [task] name is {task!r}; expected one of: {', '.join(TASK_NAMES)}{near}")
+    if (task := values.get(TASK, {}).get("name")) is not None and task not in TASKS:
+        near = suggestion(str(task), TASKS)
+        raise UserError(f"{path}: [task] name is {task!r}; expected one of: {', '.join(TASKS)}{near}")
     return values
 
 
@@ -221,8 +234,6 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
         if name not in options:
             expected = f"expected one of: {', '.join(options)}" if options else "it has none"
             raise UserError(f"-T {name}: {task.name} has no such option{suggestion(name, options)}; {expected}")
-        if (name, value) == AUTO:
-            return value
         try:
             return options[name].parse(value) if is_text else options[name].check(value)
         except UserError as error:
@@ -238,8 +249,14 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
 
 
 def options_of(task: "Task") -> list[Option]:
-    """The options of a task's judge that a user sets."""
-    return [one for one in table(task.judge.Options) if not one.searched]
+    """The options of a task's judge that a user sets. `evidence` takes one value more, which depends on the LM:
+    `evidence_form` puts another in its place."""
+    options = [one for one in table(task.judge.Options) if not one.searched]
+    auto = "`auto`: image where the LM is known to take pictures, else ocr."
+    return [
+        one._replace(choices=(*one.choices, "auto"), help=f"{one.help} {auto}") if one.name == "evidence" else one
+        for one in options
+    ]
 
 
 # --- What `--help` prints of them.
@@ -254,8 +271,6 @@ def print_tables(task: str | None) -> None:
                 setting = "lm.NAME=VALUE or teacher.NAME=VALUE" if name == "lm" else f"{name}.NAME=VALUE"
                 _print_options(f"{title} of plan.toml, --set {setting}", options_in(name))
         return
-    from aisr.programs.registry import TASKS
-
     _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(TASKS[task]))
 
 

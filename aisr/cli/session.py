@@ -41,7 +41,7 @@ def _check_exists(program: str, artifacts: Path) -> None:
     if program.startswith(MODEL_SCHEME):
         parse_model_uri(artifacts, program)
     else:
-        from aisr.artifact.folder import check_program_exists
+        from aisr.artifact.manifest import check_program_exists
 
         check_program_exists(Path(program), artifacts)
 
@@ -53,13 +53,6 @@ def command_line() -> str:
         words.append("…" if before == "--api-base" else re.sub(r"(api[-_]base=).*", r"\1…", word, flags=re.DOTALL))
         before = word
     return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
-
-
-def chosen_task(name: str) -> "Task":
-    """The task of that name."""
-    from aisr.programs.registry import TASKS
-
-    return TASKS[name]
 
 
 # --- Language models.

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from aisr.base.files import DIGEST_LENGTH, write_whole
+from aisr.base.files import DIGEST_LENGTH, loads, write_whole
 from aisr.programs.errors import UserError
-from aisr.programs.records import BadLine, explain, loads
+from aisr.programs.records import BadLine, explain
 
 # --- One correction: what a person says of one verdict. A line of a JSON Lines file.
 
@@ -59,7 +59,7 @@ class Correction(_Strict):
     dismissed: Annotated[str, Field(max_length=2000)] | None = None
     who: Name
     when: AwareDatetime
-    digest: Digest  # of the sentence and its evidence (`Correctable.digests`, for a label), which are known again by it
+    digest: Digest  # of the sentence and its evidence (`statement_digests`, for a label), to find both again
     record: dict[str, Any] | None = None  # all of it in the task's own format, where it stands nowhere else
 
     @model_validator(mode="after")

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from aisr.corrections.corrections import PlacedCorrection
 from aisr.programs.errors import UserError
-from aisr.programs.records import Record, explain
-from aisr.programs.task import Correctable, Said, Task
+from aisr.programs.records import CorrectableRecord, StatementLabel, explain
+from aisr.programs.task import Task
 
 RECORDS, PROVENANCE = "corrections.jsonl", "corrections-provenance.jsonl"
 MOST_LISTED = 10  # of those who differ
@@ -22,7 +22,7 @@ MOST_LISTED = 10  # of those who differ
 class Agreement(NamedTuple):
     """What several people make of one statement."""
 
-    label: Said | None  # None where people differ
+    label: StatementLabel | None  # None where people differ
     by: tuple[PlacedCorrection, ...]  # the corrections that give it, or those that differ
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Agreement(NamedTuple):
 class LabelledRecords:
     """The labelled records that corrections make, and what is not among them."""
 
-    records: list[Record] = field(default_factory=list)  # each with the corrections of its statements
+    records: list[CorrectableRecord] = field(default_factory=list)  # each with the corrections of its statements
     provenance: list[dict[str, Any]] = field(default_factory=list)  # an object for each of these
     conflicts: list[Agreement] = field(default_factory=list)  # where people differ
     rejected: list[str] = field(default_factory=list)  # what fits no record, with its place
@@ -57,14 +57,14 @@ class Rejected(Exception):
 
 
 def label_records(
-    task: Task, corrections: Sequence[PlacedCorrection], known: Mapping[str, Record], majority: bool = False
+    task: Task, corrections: Sequence[PlacedCorrection], known: Mapping[str, Any], majority: bool = False
 ) -> LabelledRecords:
     """The labelled records that corrections of a task make. known: records by their ids, for corrections that do not
     bring their own; their labels stay where nobody corrects them. Raises UserError for a task without corrections."""
-    if task.correctable is None:
+    if not issubclass(task.record, CorrectableRecord):
         raise UserError(f"--task {task.name}: nobody can correct its verdicts so far")
     result = LabelledRecords()
-    by_record: dict[str, list[tuple[PlacedCorrection, Record]]] = {}
+    by_record: dict[str, list[tuple[PlacedCorrection, CorrectableRecord]]] = {}
     for one in corrections:
         if one.correction.label is None:
             continue
@@ -73,66 +73,66 @@ def label_records(
             result.other_tasks[name] = result.other_tasks.get(name, 0) + 1
             continue
         try:
-            record = _record_of(task, task.correctable, one, known)
+            record = _record_of(task, one, known)
         except Rejected as error:
             result.rejected.append(f"{one.place}: {error}")
         else:
             by_record.setdefault(record.id, []).append((one, record))
     for key, pairs in by_record.items():
-        if len({task.correctable.content(record) for _, record in pairs}) > 1:
+        if len({record.content_digest() for _, record in pairs}) > 1:
             places = ", ".join(one.place for one, _ in pairs)
             result.rejected.append(f"{places}: record {key!r} has other texts in one of them than in another")
         else:
-            _add(result, task.correctable, pairs[0][1], [one for one, _ in pairs], majority)
+            _add(result, pairs[0][1], [one for one, _ in pairs], majority)
     return result
 
 
-def _record_of(task: Task, how: Correctable, one: PlacedCorrection, known: Mapping[str, Record]) -> Record:
+def _record_of(task: Task, one: PlacedCorrection, known: Mapping[str, CorrectableRecord]) -> CorrectableRecord:
     """The record that a correction is about. Raises `Rejected`."""
     of, key = one.correction, str(one.correction.record_id)
     record = known.get(key)
     if of.record is not None:
-        own = _own_record(task, how, of.record)
+        own = _own_record(task, of.record)
         if own.id != key:
             raise Rejected(f"it is about record {key[:80]!r} and brings {own.id[:80]!r}")
-        if record is not None and how.content(record) != how.content(own):
+        if record is not None and record.content_digest() != own.content_digest():
             raise Rejected(f"record {key[:80]!r} has other texts in the file of --data")
         record = record or own
     if record is None:
         raise Rejected(f"there is no record {key[:80]!r}; expected one in the file of --data, or in the line")
-    statements = how.statements(record)
+    statements = record.statements
     if of.label not in task.labelled.labels:
         raise Rejected(f"unknown label {str(of.label)[:80]!r}; one of: {', '.join(task.labelled.labels)}")
     if of.statement >= len(statements):
         raise Rejected(f"statement {of.statement} of {len(statements)}, counted from 0")
-    if statements[of.statement] != of.sentence or how.digests(record)[of.statement] != of.digest:
+    if statements[of.statement] != of.sentence or record.statement_digests()[of.statement] != of.digest:
         raise Rejected(f"record {record.id[:80]!r} has another sentence or other evidence than were judged")
-    if len(of.evidence) > how.most:
-        raise Rejected(f"{len(of.evidence)} ids of evidence; at most {how.most}")
-    unknown = set(of.evidence) - set(how.nameable(record))
+    if len(of.evidence) > record.max_evidence:
+        raise Rejected(f"{len(of.evidence)} ids of evidence; at most {record.max_evidence}")
+    unknown = set(of.evidence) - set(record.evidence_ids)
     if unknown:
         raise Rejected(f"evidence {min(unknown)[:80]!r} is not in record {record.id[:80]!r}")
     return record
 
 
-def _own_record(task: Task, how: Correctable, raw: dict[str, Any]) -> Record:
+def _own_record(task: Task, raw: dict[str, Any]) -> CorrectableRecord:
     """A record that a correction brings, without whatever labels it claims to have."""
     try:
-        bare: Record = how.bare(task.record.model_validate(raw))
+        bare: CorrectableRecord = task.record.model_validate(raw).without_labels()
     except ValidationError as error:
         raise Rejected(f"record.{explain(error)}") from error
     return bare
 
 
 def _add(
-    result: LabelledRecords, how: Correctable, record: Record, corrections: list[PlacedCorrection], majority: bool
+    result: LabelledRecords, record: CorrectableRecord, corrections: list[PlacedCorrection], majority: bool
 ) -> None:
     """Add what the corrections of one record come to."""
     by_statement = sorted(corrections, key=lambda one: one.correction.statement)
-    labels: dict[int, Said] = {}
+    labels: dict[int, StatementLabel] = {}
     provenance = []
     for number, group in groupby(by_statement, key=lambda one: one.correction.statement):
-        one = _agreement(list(group), how.nameable(record), majority)
+        one = _agreement(list(group), record.evidence_ids, majority)
         if one.label is None:
             result.conflicts.append(one)
         else:
@@ -141,7 +141,7 @@ def _add(
     if not labels:
         return
     try:
-        result.records.append(how.labelled(record, labels))
+        result.records.append(record.with_labels(labels))
     except ValueError as error:
         why = explain(error) if isinstance(error, ValidationError) else str(error)
         result.rejected.append(f"{', '.join(one.place for one in corrections)}: {why}")
@@ -162,10 +162,10 @@ def _agreement(corrections: Sequence[PlacedCorrection], order: Sequence[str], ma
         return Agreement(None, tuple(voices))
     by = tuple(one for one in voices if one.correction.label == label)
     named = {key for one in by for key in one.correction.evidence}
-    return Agreement(Said(label, tuple(key for key in order if key in named)), by)
+    return Agreement(StatementLabel(label, tuple(key for key in order if key in named)), by)
 
 
-def _provenance(label: Said, by: Sequence[PlacedCorrection]) -> dict[str, Any]:
+def _provenance(label: StatementLabel, by: Sequence[PlacedCorrection]) -> dict[str, Any]:
     first = by[0].correction
     return {
         "record_id": first.record_id,

@@ -26,7 +26,8 @@ from aisr.base.files import digest_text, replacing
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
-from aisr.lm.endpoint import Endpoint, without_secrets
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.endpoint import Endpoint, readable, without_secrets
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
@@ -74,7 +75,8 @@ def open_batch_lm(batch: str | None, answers: Path | None, config: LMConfig, led
         raise LMUnavailable("--batch sends chats: decision models have no batch API here; predict without --batch")
     if not config.model.startswith("openai/"):
         raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {config.model}")
-    lm = open_lm(config, ledger, needs_key=False)
+    # Nothing is sent, so that no limit is for it; embeddings are requested as ever.
+    lm = replace(open_lm(config, needs_key=False), embeddings=Embeddings(config, ledger))
     logging.getLogger("dspy").setLevel(logging.CRITICAL)
     return lm if answers is None else offline(lm, Answers(answers).answer)
 
@@ -197,7 +199,7 @@ class Answers:
             answer = self._parse(file.readline(), 0)
         if answer.body is None:
             raise InvalidRequestError(f"the batch answered with {answer.refusal}")
-        return answer.body
+        return readable(answer.body)
 
     def _parse(self, line: bytes, number: int) -> _Answer:
         try:

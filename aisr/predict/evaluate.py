@@ -21,7 +21,7 @@ from aisr.programs.probabilities import Judgement
 from aisr.programs.ranker import count_paper
 from aisr.programs.records import read
 from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
-from aisr.programs.task import Searched, Task
+from aisr.programs.task import LabelTask, Query, Task
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the most confident first
 DECIMALS = 4  # of a probability in a file
@@ -39,7 +39,7 @@ def label_confidence(task: Task, judgement: Judgement) -> float | None:
 def record_confidence(task: Task, outcome: Outcome) -> float | None:
     """The confidence in a record, in 0-1: that of its least confident label. None where one is a single vote, where the
     record failed, and for a task without labels."""
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return None
     confidences = [label_confidence(task, judgement) for judgement in outcome.judgements]
     return None if None in confidences else min((one for one in confidences if one is not None), default=None)
@@ -79,10 +79,10 @@ def confidences_by_source(
 ) -> dict[str, Confidences]:
     """The judgements that have probabilities, by the source of these; empty for a task without labels."""
     by_source: dict[str, Confidences] = {}
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return by_source
     for example, outcome in zip(examples, outcomes, strict=True):
-        for judgement, allowed in zip(outcome.judgements, task.judgements.allowed(example.gold), strict=False):
+        for judgement, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):
             confidence = label_confidence(task, judgement)
             if confidence is not None:
                 of_source = by_source.setdefault(judgement.source, Confidences([], []))
@@ -116,7 +116,7 @@ class Result:
             "interval": [self.interval.low, self.interval.high],
             "records": len(self.scores),
             "failures": self.failures,
-            **({"floor": self.no_lm.report()} if self.no_lm else {}),
+            **({"no_lm": self.no_lm.report()} if self.no_lm else {}),
         }
 
     def confidence_report(self) -> dict[str, Any]:
@@ -163,9 +163,9 @@ def score_outcomes(task: Task, examples: Sequence[dspy.Example], outcomes: Seque
         if outcome.failure is not None
     }
     no_lm = None
-    if task.floor is not None:
-        floor = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
-        no_lm = Result(floor, floor.report(), score_interval(floor, group=group), {}, group=group)
+    if all("baseline" in example for example in examples):
+        baseline = task.score([example.gold for example in examples], [example.baseline for example in examples])
+        no_lm = Result(baseline, baseline.report(), score_interval(baseline, group=group), {}, group=group)
     confidences = confidences_by_source(task, examples, outcomes)
     interval = score_interval(scores, group=group)
     return Result(scores, scores.report(), interval, failures, no_lm, confidences, group)
@@ -190,7 +190,7 @@ def check_any_judged(result: Result, split: str) -> None:
 
 # --- Retrieval, against the gold evidence of labelled records
 
-Ranker = Callable[[Searched], list[str]]  # all paragraph ids, best first
+Ranker = Callable[[Query], list[str]]  # all paragraph ids, best first
 
 
 class RetrievalScore(NamedTuple):
@@ -205,13 +205,13 @@ class RetrievalScore(NamedTuple):
     ranks: list[int]  # of the first gold paragraph of each claim, from 1
 
 
-def claims_with_evidence(task: Task, file: Path, limit: int | None = None) -> list[Searched]:
+def claims_with_evidence(task: Task, file: Path, limit: int | None = None) -> list[Query]:
     """The claims of a labelled file that have gold evidence, the first `limit` of them. Raises UserError
     where there are none, or the task retrieves nothing."""
-    if task.searched is None:
+    queries = [task.query(record) for record in read(file, task.record, task.name)]
+    if queries and not any(queries):
         raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
-    searched = (task.searched(record) for record in read(file, task.record, task.name))
-    claims = [claim for claim in searched if claim.gold][:limit]
+    claims = [claim for claim in queries if claim and claim.gold][:limit]
     if not claims:
         raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
     return claims
@@ -222,7 +222,7 @@ def matcher_ranker(matcher: Matcher) -> Ranker:
     return lambda claim: rank(claim.claim, claim.paragraphs, matcher)
 
 
-def score_ranker(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> RetrievalScore:
+def score_ranker(name: str, ranker: Ranker, claims: Sequence[Query], context_tokens: int) -> RetrievalScore:
     """Score a ranker on claims that have gold evidence."""
     for cached in (indexed, split_sentences, embedded, count_paper):
         cached.cache_clear()  # the cache of another ranker would flatter this one
@@ -247,7 +247,7 @@ def score_ranker(name: str, ranker: Ranker, claims: Sequence[Searched], context_
     )
 
 
-def retrieval_gains(score: RetrievalScore, before: RetrievalScore, claims: Sequence[Searched]) -> dict[str, Interval]:
+def retrieval_gains(score: RetrievalScore, before: RetrievalScore, claims: Sequence[Query]) -> dict[str, Interval]:
     """The gain of a ranker over another on the same claims: Hit@1, @3 and @10, and mean reciprocal rank, each with the
     interval over papers, whose claims are not independent."""
     papers = [tuple(claim.paragraphs.values()) for claim in claims]

@@ -31,7 +31,7 @@ from aisr.predict.prepare import picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.records import Record, read
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 
 MOST_REASONS = 10  # failed records that a summary names
 ABSENT = -1
@@ -123,8 +123,8 @@ def _line(task: Task, outcome: Outcome) -> dict[str, Any]:
     """A line but for its id: the answer, and the probabilities of all labels where they are known."""
     if outcome.failure is not None:
         return {"failed": outcome.failure}
-    line = task.line(outcome.answer)
-    return {**line, "probabilities": probabilities(task, outcome)} if task.judgements else line
+    line = task.prediction.line(outcome.answer)
+    return {**line, "probabilities": probabilities(task, outcome)} if isinstance(task, LabelTask) else line
 
 
 # --- Which run a predictions file belongs to

@@ -170,7 +170,7 @@ class Reason(NamedTuple):
 def explain(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> list[Reason]:
     """A reason for each statement of an example that the program has judged; the calls come from the cache."""
     facet = task.labelled
-    statements, grounds = facet.statements(example), facet.grounds(example)
+    statements, grounds = facet.statements(example), facet.evidence(example)
     judgements = judge(task, program.without_decision(), example, lm).judgements
     if program.decision is None:
         chances, weights = {LM: np.array([one.chances for one in judgements])}, {}

@@ -49,12 +49,12 @@ def check_submission(task: Task, data: Path, predictions: Path, fill_failed: boo
             if not fill_failed:
                 problems.append(f"{record.id}: failed ({answer}); predict again, or --on-failure fallback fills it in")
                 continue
-            answer = task.fallback(record)
+            answer = task.submission.fallback(record)
             filled.append(record.id)
-        problem = task.problem(record, answer)
+        problem = task.submission.problem(record, answer)
         if problem:
             problems.append(f"{record.id}: {problem}")
-        lines.append({"id": record.id, **task.beside(record), **task.line(answer)})
+        lines.append({**task.submission.fields(record), **task.prediction.line(answer)})
     problems += [f"{key}: not among the test inputs" for key in answers]
     return SubmissionCheck(lines, problems, filled)
 
@@ -301,4 +301,4 @@ def _mean(task: Task, key: str, ballots: Sequence[tuple[_Ballot, float]]) -> dic
     likeliest, _ = max(ballots, key=lambda one: one[0].probabilities[0][labels.index(chosen[0])] if chosen else 0.0)
     decided = {"labels": chosen} if "labels" in first.fields else {"label": chosen[0]}
     answer = task.prediction.model_validate({**likeliest.fields, **decided}).answer
-    return {**task.line(answer), "probabilities": rows}
+    return {**task.prediction.line(answer), "probabilities": rows}

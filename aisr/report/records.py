@@ -20,8 +20,8 @@ from aisr.predict.replay import ReplayedRecord
 from aisr.programs.errors import UserError
 from aisr.programs.images import BadPicture, decode, find
 from aisr.programs.probabilities import Judgement
-from aisr.programs.records import explain
-from aisr.programs.task import Exhibit, Judgements, Task
+from aisr.programs.records import CorrectableRecord, explain
+from aisr.programs.task import Exhibit, LabelTask, Task
 
 # --- Small copies of the pictures that records name; `aisr.programs.images` checks their paths and files.
 
@@ -149,20 +149,20 @@ def judged(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
     return JudgedRecord(
         id=one.record.id,
         right=right,
-        score=None if task.judgements else value(scores),
+        score=None if isinstance(task, LabelTask) else value(scores),
         confidence=None if (sure := record_confidence(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
-        statements=_labelled(task, task.judgements, one) if task.judgements else [_whole(task, one, right)],
+        statements=_labelled(task, one) if isinstance(task, LabelTask) else [_whole(task, one, right)],
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
         calls=calls,
     )
 
 
-def _labelled(task: Task, labelled: Judgements, one: ReplayedRecord) -> list[Statement]:
-    how = task.correctable
-    digests = how.digests(one.record) if how else []
-    given = how.statements(one.record) if how else []
-    allowed = labelled.allowed(one.example.gold)
+def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
+    record = one.record if isinstance(one.record, CorrectableRecord) else None
+    digests = record.statement_digests() if record else []
+    given = record.statements if record else []
+    allowed = task.gold_labels(one.example.gold)
     thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
     return [
         Statement(
@@ -170,19 +170,18 @@ def _labelled(task: Task, labelled: Judgements, one: ReplayedRecord) -> list[Sta
             gold=list(types),
             said=judged.label if judged else None,
             chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged and judged.known else [],
-            digest=digests[place] if how else "",
-            as_given=given[place] if how and given[place] != text else None,
+            digest=digests[place] if record else "",
+            as_given=given[place] if record and given[place] != text else None,
         )
-        for place, (text, types, judged) in enumerate(
-            zip(labelled.statements(one.example), allowed, thought, strict=True)
-        )
+        for place, (text, types, judged) in enumerate(zip(task.statements(one.example), allowed, thought, strict=True))
     ]
 
 
 def _whole(task: Task, one: ReplayedRecord, right: bool) -> Statement:
     answer = one.outcome.answer
-    said = None if answer is None else _in_words(task.line(answer))
-    return Statement(text=task.text(one.record), gold=[_in_words(task.line(one.example.gold))], said=said, right=right)
+    said = None if answer is None else _in_words(task.prediction.line(answer))
+    gold = _in_words(task.prediction.line(one.example.gold))
+    return Statement(text=task.text(one.record), gold=[gold], said=said, right=right)
 
 
 def _in_words(line: dict[str, Any]) -> str:

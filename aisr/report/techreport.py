@@ -21,7 +21,7 @@ SPLITS = {
     "dev": "champion without decision layer, dev",
     "baseline_test": "baseline, test",
     "test": "champion, test",
-    "floor_test": "without any LM, test",
+    "no_lm_test": "without any LM, test",
 }
 
 

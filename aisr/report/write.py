@@ -15,7 +15,7 @@ from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.images import Gallery
 from aisr.programs.probabilities import Judgement
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 from aisr.report import figures, page, records
 from aisr.report.figures import Tried
 from aisr.report.records import About, Thumbnails
@@ -68,13 +68,13 @@ def _about(
     task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[ReplayedRecord], note: str
 ) -> About:
     found = _scored(task, told)
-    floor = [f"Without any LM: {found.no_lm.interval}."] if found.no_lm else []
-    note = " ".join([note, *(f"{remark}." for remark in found.score.remarks), *floor]).strip()
+    no_lm = [f"Without any LM: {found.no_lm.interval}."] if found.no_lm else []
+    note = " ".join([note, *(f"{remark}." for remark in found.score.remarks), *no_lm]).strip()
     return About(
         task=task.name,
-        labels=list(task.judgements.labels) if task.judgements else [],
-        evidence=task.judgements is not None and task.judgements.evidence_right is not None,
-        most=task.correctable.most if task.correctable else 0,
+        labels=list(task.labels) if isinstance(task, LabelTask) else [],
+        evidence=isinstance(task, LabelTask) and task.names_evidence,
+        most=task.record.max_evidence,
         title=title,
         program=digest,
         lm=lm.spec,
@@ -106,15 +106,15 @@ def _scored(task: Task, told: Sequence[ReplayedRecord]) -> Result:
 
 def _confusion(task: Task, told: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":
     """The confusion matrix; nothing for a task without labels."""
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return {}
     gold: list[str] = []
     said: list[str | None] = []
     for one in told:
-        allowed = task.judgements.allowed(one.example.gold)
+        allowed = task.gold_labels(one.example.gold)
         thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
         for types, judged in zip(allowed, thought, strict=True):
             label = judged.label if judged else None
             gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
             said.append(label)
-    return {"confusion": figures.confusion(gold, said, task.judgements.labels, title)}
+    return {"confusion": figures.confusion(gold, said, task.labels, title)}

@@ -134,11 +134,11 @@ def _attributes(task: Task, replayed: ReplayedRecord, record: JudgedRecord) -> d
     numbered = "\n".join(f"{k}. {text}" for k, text in enumerate(texts, start=1)) if len(texts) > 1 else texts[0]
     outputs: dict[str, Any] = {"failed": [record.failure]}
     if not record.failure:
-        outputs = {"prediction": task.line(replayed.outcome.answer)}
+        outputs = {"prediction": task.prediction.line(replayed.outcome.answer)}
     return {
         SPAN_INPUTS: {"record": {"id": replayed.record.id, "statements": numbered}},
         SPAN_OUTPUTS: outputs,
-        "gold": task.line(replayed.example.gold),
+        "gold": task.prediction.line(replayed.example.gold),
         "right": record.right,
     }
 

@@ -22,7 +22,7 @@ from aisr.paper.recompute.numbers import find_numbers
 from aisr.predict.prepare import open_gallery
 from aisr.programs.decision import causes, quantifiers
 from aisr.programs.draft.record import DraftLabel
-from aisr.programs.task import Said
+from aisr.programs.records import CorrectableRecord, StatementLabel
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 
@@ -81,8 +81,8 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     for one in faults:
         label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
         known[one.paragraph, one.sentence] = label, one.table
-    look, correctable = collect_checks(draft, {}).second, WHOLE.correctable
-    if look is None or correctable is None:
+    look = collect_checks(draft, {}).second
+    if look is None:
         return []
     wanted: dict[int, list[int]] = {}
     for paragraph, sentence in known:
@@ -90,9 +90,9 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     records: list[Judged] = []
     for check in look.checks(wanted):
         tables = _tables(getattr(check.record, "evidence_bundle", ()))
-        labels = {k: Said(known[place][0]) for k, place in enumerate(check.places) if known[place][1] in tables}
-        if labels:
-            made = correctable.labelled(check.record, labels)
+        labels = {k: known[place][0] for k, place in enumerate(check.places) if known[place][1] in tables}
+        if labels and isinstance(check.record, CorrectableRecord):
+            made = check.record.with_labels({k: StatementLabel(label) for k, label in labels.items()})
             records.append(made.model_copy(update={"id": f"{name}:{made.id}"}))
     return records
 

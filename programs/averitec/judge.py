@@ -56,8 +56,8 @@ class AveritecJudge(LabelJudge):
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `floor`, what can be said without a
-        model.
+        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `baseline`, the answer without any
+        LM.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
@@ -79,7 +79,7 @@ class AveritecJudge(LabelJudge):
                 "evidence": as_lines(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, shown.values()))),
+                "baseline": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, shown.values()))),
             }
             if pairs := sourced(record.gold, shown):
                 right["pairs"] = pairs

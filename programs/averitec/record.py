@@ -4,9 +4,9 @@ Format: the public files of the data set (Schlichtkrull et al. 2023), and those 
 2024 for predictions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -34,6 +34,7 @@ VERDICT_DEFINITIONS: dict[str, str] = {
 
 STORE = r"^(?:[\w-][\w.-]*/)*[0-9a-f]{16}\.db$"
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
+NO_ANSWER = "No answer could be found."
 
 
 def _as_list(value: Any) -> Any:
@@ -100,11 +101,39 @@ class FactCheck(NamedTuple):
     evidence: tuple[Pair, ...]
 
 
+class Evidence(NamedTuple):
+    """Evidence as the scorer compares it."""
+
+    strings: tuple[str, ...]  # a question with one of its answers each, in order
+    questions: tuple[str, ...]  # alone, in order
+
+
+def of_questions(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> Evidence:
+    """Gold evidence, and predictions in the paper's format. alone: strings without a question, which come behind; where
+    there are no questions (None), they stand in for them."""
+    strings = []
+    for each in questions or ():
+        if not each.answers:
+            strings.append(f"{each.question} {NO_ANSWER}")
+        for answer in each.answers:
+            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
+            strings.append(f"{each.question} {answer.answer}{more}")
+    strings += alone
+    return Evidence(tuple(strings), tuple(strings if questions is None else (each.question for each in questions)))
+
+
+def of_pairs(pairs: Sequence[Pair]) -> Evidence:
+    """Predictions in the format of 2024."""
+    strings = (f"{pair.question} {pair.answer}" for pair in pairs)
+    return Evidence(tuple(strings), tuple(pair.question for pair in pairs))
+
+
 class AveritecRecord(Record):
     """A claim to check. claim_id: its place in the organisers' file, from 0, which names its document collection;
     documents: the collection itself, or the best excerpts of it; store: the file with all of it, which is called by its
     digest, as a path below the folder that pictures would be in (see `aisr.programs.averitec.documents`)."""
 
+    converter: ClassVar[str] = "aisr.programs.averitec.convert {file} --documents knowledge_store --out records.jsonl"
     claim_id: int | None = Field(default=None, ge=0)
     claim: Text
     speaker: str | None = None
@@ -152,3 +181,14 @@ class AveritecPrediction(Prediction):
     def answer(self) -> FactCheck:
         pairs = tuple(Pair(**pair.model_dump()) for pair in self.evidence)
         return FactCheck(str(self.label), pairs)
+
+    @staticmethod
+    def line(answer: FactCheck | Checked) -> dict[str, Any]:
+        """Gold has the strings that the scorer compares; a pair says whether it is filled in where it is."""
+        if isinstance(answer, Checked):
+            return {"label": answer.label, "evidence": list(of_questions(answer.questions).strings)}
+        pairs = [pair._asdict() for pair in answer.evidence]
+        return {
+            "label": answer.label,
+            "evidence": [{key: value for key, value in pair.items() if key != "filled" or value} for pair in pairs],
+        }

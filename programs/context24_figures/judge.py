@@ -71,8 +71,8 @@ class Context24FiguresJudge(Judge):
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `shown` (their labels)
         and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements that are shown,
-        then their figures and panels), `gold`, `incomplete` (none is shown) and `floor`, the ranking of what needs no
-        LM.
+        then their figures and panels), `gold`, `incomplete` (none is shown) and `baseline`, the ranking
+        without any LM.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -99,7 +99,7 @@ class Context24FiguresJudge(Judge):
                 "ranking": wanted,
                 "gold": record.gold,
                 "incomplete": not set(wanted) & set(record.gold.findings),
-                "floor": without_lm(record),
+                "baseline": without_lm(record),
             }
         return self.example(record, inputs | failed, right)
 

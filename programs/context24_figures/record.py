@@ -6,7 +6,7 @@ Format: the organisers' files (`id`, `claim`, `citekey`, `findings`), with the p
 
 import re
 from collections import Counter
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -88,6 +88,10 @@ class Context24FiguresRecord(Record):
     """A claim and the paper that it is about: its text, and its figures and tables. citekey: what the organisers call
     the paper; findings: the labels that evidence the claim, which need not be among the elements."""
 
+    converter: ClassVar[str] = (
+        "aisr.programs.context24_figures.convert {file} --papers fulltexts.json --captions extracted_captions "
+        "--figures figures-tables --out records.jsonl"
+    )
     claim: Text
     citekey: str | None = None
     paragraphs: list[str]
@@ -123,3 +127,7 @@ class Context24FiguresPrediction(Prediction):
     @property
     def answer(self) -> Ranking:
         return tuple(self.ranking)
+
+    @staticmethod
+    def line(answer: Ranking | Sought) -> dict[str, Any]:
+        return {"ranking": list(answer)}

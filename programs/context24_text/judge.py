@@ -85,7 +85,7 @@ class Context24TextJudge(Judge):
     def prepare(self, record: Context24TextRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `passages` (what an LM reads), `shown` (ids of the sentences in
         it, or of all that were ranked, best first where no LM reads them) and `source`, the paper; where it is
-        labelled, also `gold`, what the predictor would be right to say (`chosen`), and `floor`, what can be said
+        labelled, also `gold`, what the predictor would be right to say (`chosen`), and `baseline`, what can be said
         without a model.
 
         Raises UserError for a record whose paper has no sentence.
@@ -102,7 +102,7 @@ class Context24TextJudge(Judge):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            right = {"gold": record.gold, "floor": best_sentences(record.claim, source)}
+            right = {"gold": record.gold, "baseline": best_sentences(record.claim, source)}
         if record.gold:
             right |= self._right(source, places, record.gold)
         return self.example(record, inputs, right)

@@ -3,7 +3,8 @@
 Format: one claim a line, with the paper's paragraphs beside it (the organisers keep the papers in a file of their own).
 """
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -14,6 +15,7 @@ class Context24TextRecord(Record):
     """A claim and its paper. citekey and dataset: what the organisers call the paper and the collection; context: the
     gold snippets, of which a claim may have none; None where they are withheld."""
 
+    converter: ClassVar[str] = "aisr.programs.context24_text.convert {file} --papers fulltexts.json --out records.jsonl"
     claim: Text
     paragraphs: Annotated[list[str], Field(min_length=1)]
     citekey: str = ""
@@ -34,3 +36,7 @@ class Context24TextPrediction(Prediction):
     @property
     def answer(self) -> tuple[str, ...]:
         return tuple(self.context)
+
+    @staticmethod
+    def line(answer: Sequence[str]) -> dict[str, Any]:
+        return {"context": list(answer)}

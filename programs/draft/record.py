@@ -1,12 +1,13 @@
 """The records of a draft: some sentences of one paragraph of a paper, and what the rest of the paper says of them."""
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from aisr.programs.errors import UserError
-from aisr.programs.records import EvidenceItem, Prediction, Record, Text
+from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
 
 
 class DraftLabel(StrEnum):
@@ -38,7 +39,7 @@ class JudgedSentence(BaseModel):
     label: DraftLabel | None = None
 
 
-class DraftRecord(Record):
+class DraftRecord(SentenceRecord):
     """Sentences of a paragraph, where they stand, and what they are held against.
 
     title: of the paper; headings: those above the paragraph, the outermost first; paragraph: all of it; before, after:
@@ -55,7 +56,6 @@ class DraftRecord(Record):
     after: str = ""
     own_results: bool = False
     sentences: Annotated[list[JudgedSentence], Field(min_length=1)]
-    evidence_bundle: list[EvidenceItem]
 
     @model_validator(mode="after")
     def _all_or_none_labelled(self) -> Self:
@@ -64,15 +64,33 @@ class DraftRecord(Record):
         return self
 
     @property
-    def img_paths(self) -> list[str]:
-        """The pictures of the evidence, as paths below the image root."""
-        return [item.img_path for item in self.evidence_bundle if item.img_path]
+    def statements(self) -> list[str]:
+        """The sentences."""
+        return [one.sentence for one in self.sentences]
+
+    @property
+    def context(self) -> str:
+        """The paragraph."""
+        return self.paragraph
 
     @property
     def gold(self) -> list[list[str]] | None:
         """The gold label of each sentence, as a list of one; None where they are withheld."""
         labels = [one.label for one in self.sentences]
         return None if labels[0] is None else [[str(label)] for label in labels]
+
+    def without_labels(self) -> Self:
+        """The record without its labels."""
+        return self.model_copy(update={"sentences": [JudgedSentence(sentence=one) for one in self.statements]})
+
+    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
+        """The sentences with a label; see `CorrectableRecord.with_labels`."""
+        rows = []
+        for k, one in enumerate(self.sentences):
+            label = labels[k].label if k in labels else one.label
+            if label:
+                rows.append({"sentence": one.sentence, "label": label})
+        return self.with_field("sentences", rows)
 
 
 class DraftPrediction(Prediction):
@@ -83,3 +101,7 @@ class DraftPrediction(Prediction):
     @property
     def answer(self) -> list[str]:
         return [str(label) for label in self.labels]
+
+    @staticmethod
+    def line(answer: Sequence[str]) -> dict[str, Any]:
+        return {"labels": list(answer)}

@@ -56,7 +56,7 @@ class Track1Judge(SentenceJudge):
         it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
         pictures are wanted and there is no gallery."""
         text, pictures = render(record.evidence_bundle, self.form, self.gallery, record.id)
-        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(one)) for one in record.sentences]}
+        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(one)) for one in record.statements]}
         if self.form == "image":
             inputs["pictures"] = pictures
         right: dict[str, Any] = {}

@@ -3,13 +3,17 @@
 Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
 """
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from aisr.programs import drafts
 from aisr.programs.errors import UserError
-from aisr.programs.records import EvidenceItem, Prediction, Record, Text
+from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
+from aisr.programs.text import sentences
 
 
 class ClaimLabel(StrEnum):
@@ -47,11 +51,10 @@ class SentenceLabel(BaseModel):
     types: Annotated[list[ClaimLabel] | None, BeforeValidator(_none_if_empty)] = None
 
 
-class Track1Record(Record):
+class Track1Record(SentenceRecord):
     """Track 1: a claim paragraph, split into sentences, and its evidence bundle."""
 
     claim_text: Text
-    evidence_bundle: list[EvidenceItem]
     sentence_label: Annotated[list[SentenceLabel], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -60,20 +63,57 @@ class Track1Record(Record):
             raise UserError("sentence_label: some sentences have types and some have none; label all or none")
         return self
 
-    @property
-    def img_paths(self) -> list[str]:
-        """The pictures of the evidence bundle, as paths below the image root."""
-        return [item.img_path for item in self.evidence_bundle if item.img_path]
+    @classmethod
+    def from_draft(cls, text: str, evidence: Sequence[Path] = (), paper: Path | None = None) -> Self:
+        """One paragraph and its evidence files: each paragraph of a file is an item, and so is each Markdown picture,
+        by its caption. Raises UserError where one is empty."""
+        if paper or not evidence:
+            raise UserError("a paragraph is judged against its evidence: give --evidence FILE, once or more")
+        split = sentences(text)
+        if not split:
+            raise UserError("the draft is empty; expected one paragraph")
+        return cls.of_sentences(split, drafts.evidence_items(evidence))
+
+    @classmethod
+    def of_sentences(cls, split: Sequence[str], bundle: Sequence[Mapping[str, Any]]) -> Self:
+        """The sentences of one paragraph and an evidence bundle."""
+        return cls.model_validate(
+            {
+                "id": "draft",
+                "claim_text": " ".join(split),
+                "evidence_bundle": list(bundle),
+                "sentence_label": [{"sentence": sentence} for sentence in split],
+            }
+        )
 
     @property
-    def sentences(self) -> list[str]:
+    def statements(self) -> list[str]:
+        """The sentences."""
         return [sentence.sentence for sentence in self.sentence_label]
+
+    @property
+    def context(self) -> str:
+        """The paragraph."""
+        return self.claim_text
 
     @property
     def gold(self) -> list[list[str]] | None:
         """The gold labels of each sentence, the primary one first; None where they are withheld."""
         types = [sentence.types for sentence in self.sentence_label]
         return None if types[0] is None else [[str(label) for label in labels or ()] for labels in types]
+
+    def without_labels(self) -> Self:
+        """The record without its labels."""
+        return self.model_copy(update={"sentence_label": [SentenceLabel(sentence=one) for one in self.statements]})
+
+    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
+        """The sentences with a label; see `CorrectableRecord.with_labels`."""
+        rows = []
+        for k, one in enumerate(self.sentence_label):
+            types = [labels[k].label] if k in labels else one.types
+            if types:
+                rows.append({"sentence": one.sentence, "types": types})
+        return self.with_field("sentence_label", rows)
 
 
 class Track1Prediction(Prediction):
@@ -84,3 +124,7 @@ class Track1Prediction(Prediction):
     @property
     def answer(self) -> list[str]:
         return [str(label) for label in self.labels]
+
+    @staticmethod
+    def line(answer: Sequence[str]) -> dict[str, Any]:
+        return {"labels": list(answer)}

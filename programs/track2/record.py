@@ -4,13 +4,16 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, NamedTuple, Self
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from aisr.programs import drafts
 from aisr.programs.errors import UserError
-from aisr.programs.records import Prediction, Record, Text
+from aisr.programs.records import CorrectableRecord, Prediction, StatementLabel, Text
 
 
 class CitationLabel(StrEnum):
@@ -42,9 +45,10 @@ class Citation(NamedTuple):
     evidence_para_ids: list[str]
 
 
-class Track2Record(Record):
+class Track2Record(CorrectableRecord):
     """Track 2: an atomic claim and the full text of the cited paper, paragraph by paragraph."""
 
+    max_evidence: ClassVar[int] = EVIDENCE_K
     claim_text: Text
     cited_paper_full_text: Annotated[list[dict[str, str]], Field(min_length=1)]
     evidence_para_ids: list[str] | None = None
@@ -75,6 +79,50 @@ class Track2Record(Record):
             raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
         return self
 
+    @classmethod
+    def from_draft(cls, text: str, evidence: Sequence[Path] = (), paper: Path | None = None) -> Self:
+        """One claim and the paragraphs P1, P2, … of a paper. Raises UserError where one is empty."""
+        if evidence or paper is None:
+            raise UserError("a claim is judged against the paper that it cites: give --paper FILE")
+        claim = " ".join(text.split())
+        if not claim:
+            raise UserError("the draft is empty; expected one claim")
+        return cls.of_paragraphs(claim, [" ".join(block.split()) for block in drafts.blocks(paper)])
+
+    @classmethod
+    def of_paragraphs(cls, claim: str, paragraphs: Sequence[str]) -> Self:
+        """A claim and paragraphs, which are named P1, P2, …."""
+        named = [{f"P{k}": text} for k, text in enumerate(paragraphs, start=1)]
+        return cls.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": named})
+
+    @property
+    def statements(self) -> list[str]:
+        """The claim."""
+        return [self.claim_text]
+
+    @property
+    def evidence_parts(self) -> list[str]:
+        """The paragraphs, each behind its id."""
+        return [text for pair in self.paragraphs.items() for text in pair]
+
+    @property
+    def evidence_ids(self) -> list[str]:
+        """The ids of the paragraphs."""
+        return list(self.paragraphs)
+
+    def without_labels(self) -> Self:
+        """The record without its label and evidence."""
+        return self.model_copy(update={"label": None, "evidence_para_ids": None, "evidence_texts": None})
+
+    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
+        """The claim with its label; see `CorrectableRecord.with_labels`."""
+        if not labels:
+            return self
+        label, evidence = labels[0]
+        texts = {key: self.paragraphs[key] for key in evidence if key in self.paragraphs}
+        gold = {"evidence_para_ids": list(evidence), "evidence_texts": texts, "label": label}
+        return type(self).model_validate({**self.model_dump(), **gold})
+
     @property
     def paragraphs(self) -> dict[str, str]:
         """Paragraph id -> text, in document order."""
@@ -95,3 +143,7 @@ class Track2Prediction(Prediction):
     @property
     def answer(self) -> Citation:
         return Citation(str(self.label), self.evidence_para_ids)
+
+    @staticmethod
+    def line(answer: Citation) -> dict[str, Any]:
+        return {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)}

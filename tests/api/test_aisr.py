@@ -95,10 +95,10 @@ def test_all_four_ways_say_what_the_command_says(
             return one_by_one, await collected(program.ajudge_all(iter(records), lm))
 
     ways = [[program.judge(record, lm) for record in records], list(program.judge_all(iter(records), lm))]
-    # From the cache, where the command's answers are; what failed is asked about again each time, with a repair.
+    # From the cache, where the command's answers are; failed records are sent again each time, with a repair.
     assert lm.spend["calls"] == 2 * 2 < int(lm.spend["cached_calls"] or 0)
-    for found in [*ways, *asyncio.run(awaited())]:
-        assert [one.line for one in found] == expected
+    for results in [*ways, *asyncio.run(awaited())]:
+        assert [one.line for one in results] == expected
     assert (program.task, lm.spec) == (task, "openai/local")
     assert re.fullmatch("[0-9a-f]{16}", program.digest)
 
@@ -107,10 +107,10 @@ def test_all_four_ways_say_what_the_command_says(
 def test_a_verdict_has_a_probability_for_each_label(task: str, saved: Callable[..., Path], loopback: Loopback) -> None:
     program, lm = aisr.load(saved(task)), aisr.open_lm("openai/local", api_base=loopback.url)
     (record,) = sample(task, 1)
-    found = program.judge(record, lm)
-    assert found.answer is not None
-    assert [one.label for one in found.verdicts] == found.answer.get("labels", [found.answer.get("label")])
-    for one in found.verdicts:
+    result = program.judge(record, lm)
+    assert result.answer is not None
+    assert [one.label for one in result.verdicts] == result.answer.get("labels", [result.answer.get("label")])
+    for one in result.verdicts:
         assert tuple(one.probabilities) == TASKS[task].labelled.labels
         assert sum(one.probabilities.values()) == pytest.approx(1)
         assert max(one.probabilities, key=lambda label: one.probabilities[label]) == one.label
@@ -123,19 +123,19 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("record", "said"), BAD)
+@pytest.mark.parametrize(("record", "message"), BAD)
 def test_a_bad_record_is_named_with_its_field(
-    record: Any, said: str, saved: Callable[..., Path], loopback: Loopback
+    record: Any, message: str, saved: Callable[..., Path], loopback: Loopback
 ) -> None:
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(said)}"):
+    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(message)}"):
         program.judge(record, lm)
-    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(said)}"):
+    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(message)}"):
         asyncio.run(program.ajudge(record, lm))
-    found = program.judge_all([claim(None), record], lm)
-    assert next(found).answer == {"labels": ["Supported"]}  # what stands before it is judged
-    with pytest.raises(aisr.BadRecord, match=rf"^records\[1\]: {re.escape(said)}"):
-        next(found)
+    results = program.judge_all([claim(None), record], lm)
+    assert next(results).answer == {"labels": ["Supported"]}  # what stands before it is judged
+    with pytest.raises(aisr.BadRecord, match=rf"^records\[1\]: {re.escape(message)}"):
+        next(results)
     with pytest.raises(aisr.BadRecord, match=r"^records\[1\]"):
         asyncio.run(collected(program.ajudge_all([claim(None), record], lm)))
 
@@ -164,7 +164,7 @@ def test_what_would_meet_every_record_is_an_error_without_the_key(
     for judge in (lambda: program.judge(claim(None), lm), lambda: list(program.judge_all([claim(None)], lm))):
         with pytest.raises(aisr.LMUnavailable, match="wrong key <OPENAI_API_KEY> at <address>") as refused:
             judge()
-        assert refused.value.__cause__ is None  # a traceback would show what the server said
+        assert refused.value.__cause__ is None  # a traceback would show the answer of the server
         assert refused.value.__suppress_context__
 
 
@@ -173,15 +173,15 @@ def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopb
     rows = [claim(None) for _ in range(9)]
     for number, row in enumerate(rows):
         row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
-    found = aisr.load(saved("track1")).judge_all(rows, lm)
-    assert [next(found).answer, next(found).answer] == [{"labels": ["Supported"]}] * 2
+    results = aisr.load(saved("track1")).judge_all(rows, lm)
+    assert [next(results).answer, next(results).answer] == [{"labels": ["Supported"]}] * 2
     with pytest.raises(aisr.LMUnavailable, match="2 LM calls were sent and max_calls is 2"):
-        next(found)
+        next(results)
     assert (lm.spend["calls"], len(loopback.requests)) == (2, 2)
 
 
 @pytest.mark.parametrize(
-    ("spec", "options", "said"),
+    ("spec", "options", "message"),
     [
         ("gpt-4o-mini", {}, "lm 'gpt-4o-mini': expected `embedded` or PROVIDER/MODEL"),
         ("openai/gpt-4o-mini", {}, "needs OPENAI_API_KEY.*pass api_base"),
@@ -189,8 +189,8 @@ def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopb
         ("openai/unheard-of", {"max_usd": 1.0}, "max_usd: the price of openai/unheard-of is unknown; give it by price"),
     ],
 )
-def test_an_lm_that_cannot_be_opened_says_what_helps(spec: str, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(aisr.LMUnavailable, match=said) as refused:
+def test_an_lm_that_cannot_be_opened_says_what_helps(spec: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(aisr.LMUnavailable, match=message) as refused:
         aisr.open_lm(spec, **options)
     assert "--" not in str(refused.value)
 
@@ -198,9 +198,9 @@ def test_an_lm_that_cannot_be_opened_says_what_helps(spec: str, options: dict[st
 def test_a_program_fitted_to_another_lm_is_used_with_a_warning(saved: Callable[..., Path], loopback: Loopback) -> None:
     layer = as_it_is(TRACK1, "openai/other")
     program, lm = aisr.load(saved("track1", layer)), aisr.open_lm("openai/local", api_base=loopback.url)
-    with pytest.warns(UserWarning, match="fitted on openai/other, and this is .*local JSONAdapter") as told:
+    with pytest.warns(UserWarning, match="fitted on openai/other, and this is .*local JSONAdapter") as warning:
         program.judge(claim(None), lm)
-    assert told[0].filename == __file__  # the line that judges, not one of ours
+    assert warning[0].filename == __file__  # the line that judges, not one of ours
     with pytest.warns(UserWarning, match="fitted on openai/other"):
         list(program.judge_all([claim(None)], lm))
 
@@ -223,7 +223,7 @@ def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_ma
 
 
 def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..., Path], loopback: Loopback) -> None:
-    """The server answers the first record only when the second was asked about."""
+    """The server answers the first record only when the second was sent."""
     second = threading.Event()
 
     def reply(request: HttpRequest) -> str:
@@ -247,8 +247,8 @@ def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..
 
     async def stopped() -> list[str]:
         ids = []
-        async with aclosing(lm), aclosing(program.ajudge_all(noted(), lm)) as found:
-            async for one in found:
+        async with aclosing(lm), aclosing(program.ajudge_all(noted(), lm)) as results:
+            async for one in results:
                 ids.append(one.id)
                 if len(ids) == 3:
                     break
@@ -265,7 +265,7 @@ def test_the_five_lines_of_the_readme_run(
     (block,) = re.findall(r"```python\n(import aisr\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert len([line for line in block.splitlines() if line]) == 5
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    monkeypatch.setattr(aisr, "load", lambda *given: program)
-    monkeypatch.setattr(aisr, "open_lm", lambda *given, **options: lm)
+    monkeypatch.setattr(aisr, "load", lambda *arguments: program)
+    monkeypatch.setattr(aisr, "open_lm", lambda *arguments, **options: lm)
     exec(block, {"records": [claim(None, id="a"), claim(None, id="b")]})
     assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"

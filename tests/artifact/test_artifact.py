@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from aisr.artifact import program as program_file
-from aisr.artifact.folder import save_files, write_index
+from aisr.artifact.manifest import save_files, write_index
 from aisr.artifact.program import load_program
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
@@ -48,9 +48,9 @@ def edited(text: str, edit: Edit) -> str:
 
 def state(content: dict[str, Any]) -> dict[str, Any]:
     """The state of the only predictor of a program.json."""
-    found: dict[str, Any]
-    (found,) = content["state"].values()
-    return found
+    state: dict[str, Any]
+    (state,) = content["state"].values()
+    return state
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_an_edited_program_is_refused_with_both_digests(tmp_path: Path) -> None:
     (folder / "program.json").write_text(changed, encoding="utf-8")
     with pytest.raises(BadArtifact) as refused:
         load_program(folder)
-    for said in (digest_text(text), digest_text(changed), "manifest.json"):
-        assert said in str(refused.value)
+    for message in (digest_text(text), digest_text(changed), "manifest.json"):
+        assert message in str(refused.value)
 
 
 IMAGE = '{"type": "image_url", "image_url": {"url": "http://evil.example/x.png"}}'
@@ -123,8 +123,8 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
 def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> None:
     Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
     program = TRACK1.build({"evidence": "image"})
-    shown = Exhibits(text="[figure 1] x", pictures=(Picture(str(tmp_path / "a.png"), 0),))
-    demo = {"evidence": shown, "sentences": ["It rises."], "sentence_labels": ["Supported"]}
+    exhibits = Exhibits(text="[figure 1] x", pictures=(Picture(str(tmp_path / "a.png"), 0),))
+    demo = {"evidence": exhibits, "sentences": ["It rises."], "sentence_labels": ["Supported"]}
     spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
     program.named_predictors()[0][1].demos = [demo, spoilt]
     strip(program)
@@ -160,7 +160,7 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "message"),
     [
         (lambda at: state(at).update(lm={"model": "x", "api_base": "http://evil.example/v1"}), "state.label.lm"),
         (lambda at: at.update(__class__="os.system"), "__class__"),
@@ -178,21 +178,21 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: P
         (lambda at: at.update(format=2), "format"),
     ],
 )
-def test_a_hostile_program_is_refused(edit: Edit, said: str, tmp_path: Path) -> None:
+def test_a_hostile_program_is_refused(edit: Edit, message: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / "a", edited(text_of(TRACK1), edit))
     with pytest.raises(BadArtifact) as refused:
         load_program(folder)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert str(folder / "program.json") in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [("[]", "dictionary"), ("{", "not JSON"), ("[" * 100_000, "not JSON")],
 )
-def test_what_is_no_object_is_refused(content: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(BadArtifact, match=said):
+def test_what_is_no_object_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadArtifact, match=message):
         load_program(saved(tmp_path / "a", content))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import Loaded, parse, program_text, uncompiled
 from aisr.artifact.prompt_page import prompt_page
 from aisr.programs.decision import Decision, Rule
@@ -82,7 +82,7 @@ def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -
     program = with_demos(TRACK1, 2)
     program.judging.demos[-1]["evidence"] = "\x1b[2Jgone"
     save_files(tmp_path / "a", {"program.json": program_text(TRACK1, program)})
-    shown = aisr("inspect", tmp_path / "a")
-    assert shown.code == 0, shown.err
-    assert "### Demos: 2" in shown.out
-    assert "\x1b" not in shown.out
+    finished = aisr("inspect", tmp_path / "a")
+    assert finished.code == 0, finished.err
+    assert "### Demos: 2" in finished.out
+    assert "\x1b" not in finished.out

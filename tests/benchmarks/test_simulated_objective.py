@@ -16,7 +16,7 @@ TINY = Plan(sizes=(200, 400), seeds=1, pools=1, draws=1, candidates=10, train=20
 
 
 def always_supported(world: World, records: int) -> Tally:
-    """What a program earns that says Supported and names some evidence, whatever it is shown."""
+    """The tally of a program that says Supported and names some evidence, whatever the record."""
     rng = np.random.default_rng(0)
     labels = len(world.labels)
     bias = np.array([99] + [0] * (labels - 1), dtype=np.float32)

@@ -120,6 +120,6 @@ def test_a_table_is_known_behind_what_is_not_seen() -> None:
 
     def keys(text: str, sentence: str) -> set[str]:
         row = claim([S], text=sentence, evidence_bundle=[{"type": "text", "text": text}])
-        return TRACK1.shares(TRACK1.record.model_validate({"id": "x", **row}))
+        return TRACK1.shared_keys(TRACK1.record.model_validate({"id": "x", **row}))
 
     assert [key.partition(":")[0] for key in keys(table, "One.") & keys(html, "Another.")] == ["table"]

@@ -22,7 +22,7 @@ def written(folder: Path, *records: Track1Record) -> Path:
 
 
 def relabelled(record: Track1Record, *labels: str, **more: Any) -> Track1Record:
-    types = [{"sentence": one, "types": [label]} for one, label in zip(record.sentences, labels, strict=True)]
+    types = [{"sentence": one, "types": [label]} for one, label in zip(record.statements, labels, strict=True)]
     return Track1Record.model_validate({**record.model_dump(), "sentence_label": types, **more})
 
 

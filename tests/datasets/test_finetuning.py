@@ -28,7 +28,7 @@ def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Tas
     outcomes = judge_all(task, program, examples, lm)
     assert [outcome.failure for outcome in outcomes] == [None] * len(examples)
     assert [[judged.label for judged in outcome.judgements] for outcome in outcomes] == [
-        task.labelled.said(example.gold) for example in examples
+        task.labelled.first_labels(example.gold) for example in examples
     ]
     requests = scripted.requests(lm)
     assert [chat["messages"][-2]["content"] for chat in made] == [scripted.question(request) for request in requests]

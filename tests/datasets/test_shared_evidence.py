@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from aisr.artifact.manifest import manifest
+from aisr.artifact.manifest import read_manifest
 from aisr.optimize.leakage import NEAR, RULE, all_keys, fingerprint, groups, leak, near_duplicates
 from aisr.optimize.ranker_fit import gold_claims
 from aisr.optimize.run import compile_program
@@ -164,7 +164,7 @@ def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: P
     write(compile_plan.data["dev"], rows)
     write(compile_plan.data["train"], [*read_rows(compile_plan.data["train"]), track1(1, text(TEXT))])
     made = compile_program(compile_plan, lm, lm, tmp_path / "out", replace(SILENT, stage=stages.append))
-    apart = manifest(made.folder).apart
+    apart = read_manifest(made.folder).apart
     assert apart is not None
     assert apart.rule == RULE
     assert (apart.splits["dev"].by_kind["evidence text"], apart.splits["dev"].sharing) == (1, 1)

@@ -45,7 +45,7 @@ def claims(count: int, shares: int = 1) -> list[Track1Record]:
 
 
 def split_records(records: list[Track1Record], parts: Parts = ANY, seed: int = 0) -> Split:
-    return split(TRACK1, [stratum(TRACK1, r) for r in records], [TRACK1.shares(r) for r in records], parts, seed)
+    return split(TRACK1, [stratum(TRACK1, r) for r in records], [TRACK1.shared_keys(r) for r in records], parts, seed)
 
 
 @settings(deadline=None, max_examples=60)
@@ -71,7 +71,7 @@ def test_nothing_is_shared_across_sides_and_every_record_is_on_one(
 
 def related(one: Record, other: Record) -> bool:
     task: Task = TRACK1 if isinstance(one, Track1Record) else TRACK2
-    return not task.shares(one).isdisjoint(task.shares(other))
+    return not task.shared_keys(one).isdisjoint(task.shared_keys(other))
 
 
 def track1(text: str, *pictures: str) -> Track1Record:

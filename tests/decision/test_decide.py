@@ -48,10 +48,10 @@ def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int 
     for k in range(count):
         labels = [draw.choice(list(TAILS)), S, S]
         record = scripted.claim(*labels, number=k + 1)
-        texts_of_sentences = [sentence(draw, label if texts else S) for label in labels]
-        pairs = zip(record.sentence_label, texts_of_sentences, strict=True)
+        wordings = [sentence(draw, label if texts else S) for label in labels]
+        pairs = zip(record.sentence_label, wordings, strict=True)
         sentences = [old.model_copy(update={"sentence": new}) for old, new in pairs]
-        record = record.model_copy(update={"claim_text": " ".join(texts_of_sentences), "sentence_label": sentences})
+        record = record.model_copy(update={"claim_text": " ".join(wordings), "sentence_label": sentences})
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
         rows.append(JudgedRecord(prepare_one(TRACK1, program.prepare, record), outcome))
@@ -78,11 +78,11 @@ def test_a_model_that_says_supported_to_everything_learns_the_convention_from_th
     assert fitted.gain is not None
     assert fitted.gain.low > 0
     fresh = judged_claims(40, wrong=1.0, seed=1)
-    predicted = [
+    decided = [
         label for row, outcome in fresh for label in says(fitted.decision, row.example.sentences, outcome.judgements)
     ]
     wanted = [label for row, _ in fresh for label in row.example.sentence_labels]
-    assert np.mean([a == b for a, b in zip(predicted, wanted, strict=True)]) > 0.9
+    assert np.mean([a == b for a, b in zip(decided, wanted, strict=True)]) > 0.9
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -95,7 +95,7 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     for row, outcome in rows:
         words = [
             f"Model {len(marked)} was measured" + (f" zyx{label.split()[-1]}" if fold.pop(0) == held_out else "")
-            for label in task.labelled.said(row.example.gold)
+            for label in task.labelled.first_labels(row.example.gold)
         ]
         example = row.example.copy(**{field: words if task is TRACK1 else words[0]})
         marked.append(JudgedRecord(row._replace(example=example), outcome))
@@ -197,8 +197,8 @@ def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> N
     alone = np.eye(labels, dtype=np.bool_)[np.where(first == 1, scope, first)]
 
     def readily(gold: Any) -> float:
-        gold_labels = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
-        offsets = rule_fit.fit_rules({LM: thoughts}, gold_labels, None).says.offsets
+        known = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
+        offsets = rule_fit.fit_rules({LM: thoughts}, known, None).says.offsets
         return offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
 
     assert readily(beside) == pytest.approx(0)  # as readily as a label that never occurs
@@ -212,8 +212,8 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
     program.judging.demos = [rows[2].example.toDict()]
-    judged = judge_fairly(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
-    assert [row.example.id for row, _ in judged] == [other.id]
+    fair = judge_fairly(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
+    assert [row.example.id for row, _ in fair] == [other.id]
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -221,7 +221,7 @@ def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> 
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
     program.decision = fit_decision(task.labelled, rows, seed=0, naming=program.naming).decision
-    if task.names_evidence:
+    if task.labelled.names_evidence:
         program.naming = EvidencePolicy(none=("Topical Match",))
     loaded = parse(program_text(task, program), "a test").program
     examples = scripted.examples(task, program)

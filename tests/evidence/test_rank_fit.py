@@ -68,9 +68,9 @@ def test_it_learns_that_captions_are_no_evidence() -> None:
 
 def test_claims_of_one_paper_are_one_group_and_no_evidence_is_no_claim() -> None:
     same = [paper(1), paper(1, id="d", claim_text="Another claim."), paper(2, label="Irrelevant", evidence_para_ids=[])]
-    data = gold_claims(TRACK2, [Track2Record.model_validate(row) for row in same])
-    assert len(data.claims) == 2
-    assert len(set(data.group)) == 1
+    gold = gold_claims(TRACK2, [Track2Record.model_validate(row) for row in same])
+    assert len(gold.claims) == 2
+    assert len(set(gold.group)) == 1
     assert gold_claims(TRACK1, []).claims == []
 
 
@@ -154,11 +154,11 @@ def test_the_command_fits_and_scores(aisr: Callable[..., Any], tmp_path: Path) -
     for name, numbers in files.items():
         write(tmp_path / f"{name}.jsonl", map(paper, numbers))
     words = ("--retrievers", "bm25", "--artifacts", tmp_path / "artifacts", "--fit", tmp_path / "train.jsonl")
-    for name, message in (
+    for name, line in (
         ("test", "100.0 [100.0, 100.0]"),
         ("train", "for 14 claims"),
         ("both", "1 of 2 claims cite papers that it was fitted on"),
     ):
         finished = aisr("retrieval", tmp_path / f"{name}.jsonl", *words)
         assert finished.code == 0, finished.err
-        assert message in finished.out + finished.err
+        assert line in finished.out + finished.err

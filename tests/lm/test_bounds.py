@@ -49,11 +49,11 @@ def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embe
     lm = opened(loopback.url, timeout=timeout)
     lm.lm.limiter = RateLimiter(1, retries=0)
     data, out = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")]), tmp_path / "out.jsonl"
-    found = run(TRACK1, data, out, lm)
-    assert (found.judged, found.failed) == (1, 1)
+    summary = run(TRACK1, data, out, lm)
+    assert (summary.judged, summary.failed) == (1, 1)
     assert reason in read_rows(out)[0]["failed"]
     if fault is faults.without_end:
-        assert len(loopback.requests) == 1  # what is too large is not asked for again
+        assert len(loopback.requests) == 1  # what is too large is not requested again
     with pytest.raises(dspy.LMError, match=reason):
         asyncio.run(lm.lm.acall(messages=[{"role": "user", "content": "Well?"}]))
     embed: Any = Embeddings(LMConfig("openai/embedder", embedding_api_base=loopback.url, timeout=timeout)).of(

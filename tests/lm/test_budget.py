@@ -1,4 +1,4 @@
-"""Limits hold, what was found until then is kept, and an estimate sends nothing."""
+"""Limits hold, results until then are kept, and an estimate sends nothing."""
 
 import json
 from pathlib import Path
@@ -75,11 +75,11 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
     made = []
     for name in ("plain", "marked"):
-        given, lm = plan(tmp_path / name), scripted(flat)
+        compile_plan, lm = plan(tmp_path / name), scripted(flat)
         if name == "marked":
-            text = given.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
-            given.data["test"].write_text(text)
-        made.append(compile_program(given, lm, lm, tmp_path / name / "out", SILENT))
+            text = compile_plan.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
+            compile_plan.data["test"].write_text(text)
+        made.append(compile_program(compile_plan, lm, lm, tmp_path / name / "out", SILENT))
     programs = [json.loads((one.folder / "program.json").read_text()) for one in made]
     for program in programs:
         del program["decision"]["fitted_on"]  # each scripted LM has a name of its own

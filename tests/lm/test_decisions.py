@@ -1,4 +1,4 @@
-"""A decision model as an LM: what it is asked, what is read from its answers, and what is made of bad ones."""
+"""A decision model as an LM: its requests, its answers, and bad ones."""
 
 import asyncio
 from typing import Any
@@ -55,30 +55,30 @@ def text_of(request: HttpRequest) -> str:
 @BOTH
 def test_a_sentence_is_a_choice_and_its_probabilities_are_the_judgement(form: str, loopback: Loopback) -> None:
     lm = opened(loopback, form)
-    found = judged(lm)
-    assert found.answer is not None, found.failure
-    assert [one.source for one in found.judgements] == ["options"] * 2
-    assert max(found.judgements[0].chances) == pytest.approx(decisions.SURE)
-    (asked,) = loopback.requests
-    assert asked.path.endswith({"openai": "/v1/decisions", "system one": "/v1/systemone"}[form])
-    assert "- Contradiction: " in text_of(asked)  # the options are described once
-    assert "Which label fits sentence 2?" in str(asked.body["questions"])
+    outcome = judged(lm)
+    assert outcome.answer is not None, outcome.failure
+    assert [one.source for one in outcome.judgements] == ["options"] * 2
+    assert max(outcome.judgements[0].chances) == pytest.approx(decisions.SURE)
+    (request,) = loopback.requests
+    assert request.path.endswith({"openai": "/v1/decisions", "system one": "/v1/systemone"}[form])
+    assert "- Contradiction: " in text_of(request)  # the options are described once
+    assert "Which label fits sentence 2?" in str(request.body["questions"])
     assert (lm.ledger.spend.calls, lm.ledger.spend.prompt_tokens > 100) == (1, True)
 
 
 @BOTH
 def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: Loopback) -> None:
-    found = judged(opened(loopback, form), CITED, TRACK2)
-    assert found.answer is not None, found.failure
-    assert found.judgements[0].source == "options"
-    (asked,) = loopback.requests
-    said = str(asked.body["questions"])
-    assert found.answer.evidence_para_ids
-    assert f"Is [{found.answer.evidence_para_ids[0]}] decisive?" in said  # to which the rule says yes
+    outcome = judged(opened(loopback, form), CITED, TRACK2)
+    assert outcome.answer is not None, outcome.failure
+    assert outcome.judgements[0].source == "options"
+    (request,) = loopback.requests
+    expected = str(request.body["questions"])
+    assert outcome.answer.evidence_para_ids
+    assert f"Is [{outcome.answer.evidence_para_ids[0]}] decisive?" in expected  # to which the rule says yes
     headings = {key for key, text in CITED.paragraphs.items() if heading(text)}
     assert headings
-    assert not any(f"Is [{key}] decisive?" in said for key in headings)
-    assert "shown_ids" not in text_of(asked)  # its questions name them
+    assert not any(f"Is [{key}] decisive?" in expected for key in headings)
+    assert "shown_ids" not in text_of(request)  # its questions name them
 
 
 @BOTH
@@ -86,10 +86,10 @@ def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: 
 def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: str, loopback: Loopback) -> None:
     lm = opened(loopback, form)
     lm.lm.limiter = RateLimiter(4, retries=0)
-    loopback.reply, said = decisions.UNUSABLE[fault]
-    found = judged(lm)
-    assert found.answer is None
-    assert said in str(found.failure)
+    loopback.reply, expected = decisions.UNUSABLE[fault]
+    outcome = judged(lm)
+    assert outcome.answer is None
+    assert expected in str(outcome.failure)
 
 
 @BOTH
@@ -101,8 +101,8 @@ def test_a_fault_that_passes_is_waited_out(form: str, fault: str, loopback: Loop
         return (decisions.PASSING[fault] if len(loopback.requests) == 1 else decisions.decide)(request)
 
     loopback.reply = first_fails
-    found = judged(lm)
-    assert (found.failure, len(loopback.requests)) == (None, 2)
+    outcome = judged(lm)
+    assert (outcome.failure, len(loopback.requests)) == (None, 2)
 
 
 def test_an_answer_is_paid_for_once_and_the_event_loop_gives_the_same(loopback: Loopback) -> None:
@@ -125,8 +125,8 @@ def test_pictures_go_along_where_the_provider_takes_some(loopback: Loopback) -> 
     record = Track1Record.model_validate(row | {"id": "track1-000001"})
     program = TRACK1.build({"evidence": "image"})
     program.gallery = Gallery(SAMPLE, lambda file: [])
-    found = judge(TRACK1, program, program.prepare(record), opened(loopback, "openai"))
-    assert found.failure is None
+    outcome = judge(TRACK1, program, program.prepare(record), opened(loopback, "openai"))
+    assert outcome.failure is None
     (message,) = loopback.requests[0].body["input"]
     content = {part["type"]: part for part in message["content"]}
     assert content["input_image"]["image_url"].startswith("data:image/jpeg;base64,")
@@ -141,7 +141,7 @@ def test_a_program_that_needs_text_is_refused(loopback: Loopback) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "api_base", "said"),
+    ("spec", "api_base", "expected"),
     [
         ("decide:gpt-6-luna", None, "expected decide:PROVIDER/MODEL"),
         ("decide:openai/gpt-6-luna", None, "needs OPENAI_API_KEY"),
@@ -150,8 +150,8 @@ def test_a_program_that_needs_text_is_refused(loopback: Loopback) -> None:
         ("decide:openai/gpt-6-luna", "localhost:8000", "expected an address"),
     ],
 )
-def test_what_cannot_be_asked_is_said_at_once(spec: str, api_base: str | None, said: str) -> None:
-    with pytest.raises(LMUnavailable, match=said):
+def test_what_cannot_be_sent_is_refused_at_once(spec: str, api_base: str | None, expected: str) -> None:
+    with pytest.raises(LMUnavailable, match=expected):
         open_lm(LMConfig(spec, api_base=api_base))
 
 

@@ -28,8 +28,8 @@ Body = dict[str, Any]
 
 
 def message(body: Body) -> Body:
-    found: Body = body["choices"][0]["message"]
-    return found
+    message: Body = body["choices"][0]["message"]
+    return message
 
 
 def spelled(body: Body, *tokens: str) -> None:
@@ -95,7 +95,7 @@ def hosted(loopback: Loopback, engine: str) -> OpenLM:
     return OpenLM(lm, opened.adapter, opened.spec, None, 1)
 
 
-def asked(lm: OpenLM, echo: str) -> list[str]:
+def answers_of(lm: OpenLM, echo: str) -> list[str]:
     """What it answers, called and awaited, as text."""
     question: Body = {"prompt": f"Which label? ({echo})", "logprobs": True, "top_logprobs": 2}
 
@@ -123,10 +123,10 @@ def all_echoes(folder: Path, secret: str, open_: Callable[[Loopback], OpenLM]) -
         lm = open_(loopback)
         for number, (echo, change) in enumerate(ECHOES.items(), start=1):
             loopback.reply = echoing(change, secret)
-            said = asked(lm, echo)
-            assert not [answer for answer in said if secret in answer], echo
+            answers = answers_of(lm, echo)
+            assert not [answer for answer in answers if secret in answer], echo
             dspy.cache.reset_memory_cache()
-            assert asked(lm, echo) == said, echo
+            assert answers_of(lm, echo) == answers, echo
             assert len(loopback.requests) == 2 * number
     dspy.cache.disk_cache.close()
     return loopback.requests

@@ -71,12 +71,12 @@ def test_branch_probabilities_are_the_softmax_that_the_model_states_itself(engin
 
 def test_probabilities_do_not_depend_on_what_was_cached(engine: EmbeddedEngine) -> None:
     text = "The tram was late. " * 30
-    asked = request(text + "Was it late?", one_label(LABELS), logprobs=5)
+    prompt = request(text + "Was it late?", one_label(LABELS), logprobs=5)
     forget = request("Something else altogether. " * 20, one_label(LABELS))
     answers = []
     for before in (forget, request(text + "Was it early, or on time?", one_label(LABELS)), forget):
         engine.complete(before)
-        answers.append(engine.complete(asked).logprobs)
+        answers.append(engine.complete(prompt).logprobs)
     assert answers[0] == answers[1] == answers[2]
 
 
@@ -92,14 +92,14 @@ def test_control_tokens_in_the_data_open_no_turn_of_their_own() -> None:
 
 
 def test_every_item_of_a_list_gets_one_label_of_the_set(engine: EmbeddedEngine) -> None:
-    """As many as are asked for, each scored; so a paragraph's sentences are labelled in one answer."""
+    """As many as the schema demands, each scored; so a paragraph's sentences are labelled in one answer."""
     labels = {"type": "array", "items": {"enum": LABELS}, "minItems": 3, "maxItems": 3}
     response = engine.complete(request("Three.", {"type": "object", "properties": {"labels": labels}}, logprobs=5))
-    said = json.loads(response.message.text or "")["labels"]
+    values = json.loads(response.message.text or "")["labels"]
     assert response.logprobs is not None
-    assert said == [slot.token for slot in response.logprobs]
-    assert len(said) == 3
-    assert set(said) <= set(LABELS)
+    assert values == [slot.token for slot in response.logprobs]
+    assert len(values) == 3
+    assert set(values) <= set(LABELS)
 
 
 def named(engine: EmbeddedEngine, **limits: Any) -> list[str]:
@@ -108,13 +108,13 @@ def named(engine: EmbeddedEngine, **limits: Any) -> list[str]:
     field = {"type": "array", "items": {"type": "string"}}
     constraints = {"ids": {"items": {"enum": ["P1", "P4", "P12"]}, **limits}}
     schema: dict[str, object] = {"type": "object", "properties": {"ids": field, "label": {"enum": LABELS}}}
-    asked = request("Which?", schema, logprobs=5, extensions={"metadata": {"constraints": constraints}})
-    response = engine.complete(asked)
-    said = json.loads(response.message.text or "")
+    prompt = request("Which?", schema, logprobs=5, extensions={"metadata": {"constraints": constraints}})
+    response = engine.complete(prompt)
+    values = json.loads(response.message.text or "")
     assert response.usage.output_tokens == 0  # nothing is generated
-    assert [slot.token for slot in response.logprobs or ()] == [said["label"]]
-    found: list[str] = said["ids"]
-    return found
+    assert [slot.token for slot in response.logprobs or ()] == [values["label"]]
+    ids: list[str] = values["ids"]
+    return ids
 
 
 def test_ids_are_scored_each_once_until_ending_is_likelier(
@@ -192,7 +192,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
         done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
         assert done.returncode == 0, done.stdout + done.stderr
         for record, row in zip(read(data, TRACK2.record, "track2"), read_rows(out), strict=True):
-            assert TRACK2.problem(record, TRACK2.prediction.model_validate(row).answer) is None
+            assert TRACK2.submission.problem(record, TRACK2.prediction.model_validate(row).answer) is None
         manifest = json.loads((root / "track2" / "mine" / "manifest.json").read_text())
         written.append((manifest["digest"], out.read_text()))
     assert written[0] == written[1]

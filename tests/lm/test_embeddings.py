@@ -1,4 +1,4 @@
-"""Embeddings that a retriever asks a model for: to the server that was said, counted, limited, and one failure is one
+"""Embeddings of a retriever: sent to the server of the options, counted, limited, and one failure is one
 failed record."""
 
 import json
@@ -48,7 +48,7 @@ def compile_(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, name:
 def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted\n")
     Embeddings(LMConfig(embedding_api_base=server.url)).of("openai/embedder")(["a text"])
-    assert [asked.authorization for asked in server.requests] == ["Bearer sk-planted"]
+    assert [request.authorization for request in server.requests] == ["Bearer sk-planted"]
 
 
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
@@ -56,9 +56,9 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
 ) -> None:
     finished = compile_(aisr, tmp_path, server)
     assert finished.code == 0, finished.err
-    asked = [one for one in server.requests if is_embedding(one)]
-    assert {one.body["model"] for one in asked} == {"embedder"}
-    requests = [tuple(one.body["input"]) for one in asked]
+    embedding_requests = [one for one in server.requests if is_embedding(one)]
+    assert {one.body["model"] for one in embedding_requests} == {"embedder"}
+    requests = [tuple(one.body["input"]) for one in embedding_requests]
     assert len(requests) == len(set(requests))
     spend = json.loads((tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["calls"] == len(server.requests)
@@ -66,7 +66,7 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     assert spend["prompt_tokens"] == 50 * len(texts(server)) + sum(map(prompt_tokens, judging))
     again = compile_(aisr, tmp_path, server)
     assert again.code == 0, again.err
-    assert len([one for one in server.requests if is_embedding(one)]) == len(asked)
+    assert len([one for one in server.requests if is_embedding(one)]) == len(embedding_requests)
 
 
 def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
@@ -83,7 +83,7 @@ def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_p
 
 
 def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
-    for words, said in (
+    for words, expected in (
         (
             ["--set", "lm.embedding_api_base=provider"],
             "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY",
@@ -92,7 +92,7 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Pa
     ):
         finished = compile_(aisr, tmp_path, server, *words)
         assert finished.code == 2
-        assert said in finished.err
+        assert expected in finished.err
     assert server.requests == []
 
 
@@ -165,18 +165,18 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
     monkeypatch.setenv("AISR_LM", "openai/judge")
     monkeypatch.setenv("AISR_API_BASE", server.url)
     row = read_rows(SAMPLE / "track2" / "test-inputs.jsonl")[-1]
-    given = SimpleNamespace(**row, model_fields_set=set(row))
+    served = SimpleNamespace(**row, model_fields_set=set(row))
     with serve() as other:
         other.reply = both
         monkeypatch.setenv("AISR_EMBEDDING_API_BASE", other.url)
         file = tmp_path / "track2" / "dense" / "program.json"
         model: Any = serving.model({"task": "track2", "digest": digest_file(file)})
         model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
-        assert "label" in model.judged([given])[0]
+        assert "label" in model.judged([served])[0]
         assert row["claim_text"] in texts(other)
         other.reply = refused
-        given.claim_text += " And more."
-        assert "not embedded by openai/embedder" in model.judged([given])[0]["failed"]
+        served.claim_text += " And more."
+        assert "not embedded by openai/embedder" in model.judged([served])[0]["failed"]
         other.reply, before = both, len(other.requests)
         words = ["--retrievers", "dense:openai/embedder", "--limit", 2, "--artifacts", tmp_path]
         finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)

@@ -33,12 +33,12 @@ FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
 def talkative(request: HttpRequest) -> Any:
     """Every third answer is an error that repeats the request's header and address; every other repeats them beside its
     text, and every fifth in it."""
-    said = f"Incorrect call with {request.authorization} at http://127.0.0.1:9{request.path}"
+    text = f"Incorrect call with {request.authorization} at http://127.0.0.1:9{request.path}"
     if len(request.question) % 3 == 0:
-        return 400, json.dumps({"error": {"message": said, "type": "invalid_request_error"}})
-    answer = json.loads(completion(request, said if len(request.question) % 5 == 0 else judged(request)))
-    answer |= {"id": said, "model": said, "system_fingerprint": said, "debug": {said: [said]}}
-    answer["choices"][0]["message"]["reasoning_content"] = said
+        return 400, json.dumps({"error": {"message": text, "type": "invalid_request_error"}})
+    answer = json.loads(completion(request, text if len(request.question) % 5 == 0 else judged(request)))
+    answer |= {"id": text, "model": text, "system_fingerprint": text, "debug": {text: [text]}}
+    answer["choices"][0]["message"]["reasoning_content"] = text
     return 200, json.dumps(answer)
 
 
@@ -83,15 +83,15 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     kept = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
     own = {"OPENAI_API_KEY": f" {KEY}\r\n", "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}  # as an .env leaves it
     done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
-    assert {asked.authorization for asked in loopback.requests} == {f"Bearer {KEY}"}
+    assert {request.authorization for request in loopback.requests} == {f"Bearer {KEY}"}
     assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 1, 0, 1, 2, 2]
-    assert "<OPENAI_API_KEY>" in done.stdout  # the error was told of, without the key
+    assert "<OPENAI_API_KEY>" in done.stdout  # the error stands there, without the key
     assert any((artifacts / ".cache").rglob("*"))
     assert "Traceback" not in done.stderr
     assert_clean(folder, done.stdout, done.stderr)
     client = open_store(artifacts).MlflowClient()
-    found = client.search_traces([experiment.experiment_id for experiment in client.search_experiments()])
-    assert len(found) == 2 * TRACES  # of the compile and the evaluation, all there when the process ended
+    traces = client.search_traces([experiment.experiment_id for experiment in client.search_experiments()])
+    assert len(traces) == 2 * TRACES  # of the compile and the evaluation, all there when the process ended
 
 
 def test_the_longest_secret_is_taken_out_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,9 +125,9 @@ SPELLED: dict[str, Callable[[str], str]] = {
 def test_a_key_is_known_by_all_its_spellings(spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ENDS:
         monkeypatch.setenv("A_KEY", key)
-        said = redact.secrets(f"refused: {SPELLED[spelling](key)}.")
-        assert "<A_KEY>" in said, key
-        assert not [part for part in (KEY, b64encode(KEY.encode()).decode()[4:-4], KEY.encode().hex()) if part in said]
+        text = redact.secrets(f"refused: {SPELLED[spelling](key)}.")
+        assert "<A_KEY>" in text, key
+        assert not [part for part in (KEY, b64encode(KEY.encode()).decode()[4:-4], KEY.encode().hex()) if part in text]
 
 
 def test_a_key_that_no_header_can_hold_is_not_quoted(
@@ -170,7 +170,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
     open_lm(LMConfig("openai/local", api_base=loopback.url)).lm("Hello?")
-    assert [asked.authorization for asked in loopback.requests] == [sent]
+    assert [request.authorization for request in loopback.requests] == [sent]
 
 
 @pytest.mark.parametrize("own", ["", "sk-own-22"])
@@ -186,8 +186,8 @@ def test_that_a_key_goes_to_two_places_is_said(
 
 
 def test_neither_a_message_nor_a_record_can_steer_a_terminal(aisr: Aisr, tmp_path: Path) -> None:
-    said = "id \x1b[2J\x1b]0;owned\x07 \u202eback\u202c, a\tb\nc – naïve"
-    assert redact.secrets(said) == "id \\x1b[2J\\x1b]0;owned\\x07 \\u202eback\\u202c, a\tb\nc – naïve"
+    text = "id \x1b[2J\x1b]0;owned\x07 \u202eback\u202c, a\tb\nc – naïve"
+    assert redact.secrets(text) == "id \\x1b[2J\\x1b]0;owned\\x07 \\u202eback\\u202c, a\tb\nc – naïve"
     line = {"id": "\x1b[31mred", "claim_text": "x", "sentence_label": [], "\x1b[2J": 1}
     data = write(tmp_path / "a.jsonl", [line, line | {"claim_text": "\x1b]0;owned\x07"}])
     finished = aisr("check", data, "--task", "track1")

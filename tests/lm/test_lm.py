@@ -36,8 +36,8 @@ def test_a_missing_key_is_named_with_what_helps(spec: str, variable: str, monkey
     monkeypatch.delenv(variable, raising=False)
     with pytest.raises(LMUnavailable) as refused:
         open_lm(LMConfig(spec))
-    for said in (spec, f"export {variable}=", "--api-base", "--lm embedded"):
-        assert said in str(refused.value)
+    for expected in (spec, f"export {variable}=", "--api-base", "--lm embedded"):
+        assert expected in str(refused.value)
 
 
 @pytest.mark.parametrize("spec", ["gpt-4o-mini", "", "openai/", "Embedded"])
@@ -175,7 +175,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loop
     program = TRACK1.build({})
     with lm.context():
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
-    assert [asked.body.get("top_logprobs") for asked in loopback.requests] == [20 if logprobs else None]
+    assert [request.body.get("top_logprobs") for request in loopback.requests] == [20 if logprobs else None]
     assert judged.source == ("logprobs" if logprobs else "vote")
     assert judged.chances == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
 
@@ -187,7 +187,7 @@ def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loop
     program = TRACK1.build({})
     with open_lm(LMConfig("openai/local", api_base=loopback.url)).context(), dspy.context(trace=[]):
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
-        ((predictor, _, said),) = dspy.settings.trace
+        ((predictor, _, expected),) = dspy.settings.trace
     assert judged.source == "logprobs"
     assert predictor is program.judging
-    assert dict(said) == {"sentence_labels": ["Supported"]}
+    assert dict(expected) == {"sentence_labels": ["Supported"]}

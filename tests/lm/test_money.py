@@ -151,13 +151,16 @@ def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
     assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
 
 
-def test_a_long_answer_is_charged_as_reported_though_it_is_refused(loopback: Loopback) -> None:
-    usage = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
+@pytest.mark.parametrize(
+    ("usage", "read"),
+    [({"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}, 200), (None, OWN)],
+)
+def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
     loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
     lm = opened(loopback)
     with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
         call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((200 + 10 * 275_000) / 1e6)
+    assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -275,7 +278,7 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url.replace("/v1", "/other/v1"))
     call(by_litellm())
     call(by_litellm())
-    assert [asked.path.count("other") for asked in loopback.requests] == [0, 1]
+    assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
 @pytest.mark.parametrize("usage", [{"input_tokens": -1_000_000, "output_tokens": -5}, None], ids=str)
@@ -295,7 +298,7 @@ def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopba
             program(**program.prepare(claim("Supported", number=number)).inputs())
         if "--max-usd" in str(error.value):
             break
-    sent = sum(len(json.dumps(asked.body)) for asked in loopback.requests)
+    sent = sum(len(json.dumps(request.body)) for request in loopback.requests)
     assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
     assert lm.ledger.spend.prompt_tokens == pytest.approx(sent / 4, rel=0.5)
 

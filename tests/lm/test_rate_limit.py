@@ -27,9 +27,9 @@ def quick(most: int = 8) -> RateLimiter:
     return RateLimiter(most, first_wait=0.0001)
 
 
-def saying(*said: LMError | str, count: list[int] | None = None) -> Callable[[], str]:
+def saying(*answers: LMError | str, count: list[int] | None = None) -> Callable[[], str]:
     """A call that ends in one of these after the other, and in the last from then on; it is counted."""
-    left = list(said)
+    left = list(answers)
 
     def call() -> str:
         if count is not None:
@@ -89,9 +89,9 @@ def test_what_the_server_named_is_waited_for(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
     loopback.reply = refused(429, "come back tomorrow", Retry_After="80000")
     program = TRACK1.build({})
-    given = [program.prepare(claim("Supported", number=k)) for k in range(3)]
+    examples = [program.prepare(claim("Supported", number=k)) for k in range(3)]
     with pytest.raises(WaitTooLong, match="asks to wait for 80000 s; run the same command again after that"):
-        judge_all(TRACK1, program, given, open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)))
+        judge_all(TRACK1, program, examples, open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)))
     assert len(loopback.requests) == 1
 
 

@@ -1,4 +1,4 @@
-"""Servers that people run themselves, each with its habits: what is asked of it, read from it, and said of it."""
+"""Servers that people run themselves, each with its habits: requests, answers and messages."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,11 +45,11 @@ def judged(lm: "OpenLM", record: Any = RECORD) -> Outcome:
 @SERVERS
 def test_the_recipe_works(habit: habits.Habit, source: str, loopback: "Loopback") -> None:
     loopback.reply = habit
-    found = judged(local(loopback))
-    assert (found.failure, found.answer) == (None, ["Supported", "Supported"])
-    assert {one.source for one in found.judgements} == {source}
-    (asked,) = loopback.requests
-    assert asked.body["response_format"]["type"] == "json_schema"
+    outcome = judged(local(loopback))
+    assert (outcome.failure, outcome.answer) == (None, ["Supported", "Supported"])
+    assert {one.source for one in outcome.judgements} == {source}
+    (request,) = loopback.requests
+    assert request.body["response_format"]["type"] == "json_schema"
 
 
 class IsBlue(dspy.Signature):
@@ -61,9 +61,9 @@ def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities()
     """Not a stand-in: xllamacpp serves OpenAI's API on a port."""
     lm = open_lm(LMConfig("openai/smollm2", api_base=f"{load(usable_cores()).address}/v1", threads=1))
     with lm.context():
-        found = dspy.Predict(IsBlue)(thing="the sky", config={"logprobs": True, "top_logprobs": 5})
-    assert found.blue in ("yes", "no")
-    assert all(one.top_logprobs for one in found.logprobs.content)
+        outcome = dspy.Predict(IsBlue)(thing="the sky", config={"logprobs": True, "top_logprobs": 5})
+    assert outcome.blue in ("yes", "no")
+    assert all(one.top_logprobs for one in outcome.logprobs.content)
     assert lm.ledger.spend.prompt_tokens > 0
 
 
@@ -92,5 +92,5 @@ def test_a_prompt_that_was_cut_off_without_a_word_is_noticed(
     assert lm.ledger.spend.cut_prompts == 0
     judged(lm, LONG)
     assert lm.ledger.spend.cut_prompts == 1
-    display.say_spend(lm.ledger.spend)
+    display.print_spend(lm.ledger.spend)
     assert "of 1 prompts the server counted far fewer tokens" in "".join(capsys.readouterr())

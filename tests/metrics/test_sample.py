@@ -68,7 +68,7 @@ def test_every_picture_is_there_and_opens_and_none_is_left_over() -> None:
 
 @both_tracks
 def test_no_picture_paper_or_claim_stands_on_two_sides(task: Task) -> None:
-    keys = [set().union(*map(task.shares, records(task, name))) for name in SPLITS]
+    keys = [set().union(*map(task.shared_keys, records(task, name))) for name in SPLITS]
     assert all(one.isdisjoint(other) for one, other in combinations(keys, 2))
 
 

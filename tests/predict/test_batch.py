@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
@@ -45,15 +45,15 @@ def inputs(folder: Path, task: Task, records: int = 6) -> Path:
 
 def answered(server: Loopback, requests: Iterable[Row]) -> list[Row]:
     """What a batch API gives back: each request posted to the server as it stands, in an order of its own."""
-    found = []
+    answers = []
     for line in requests:
         address = server.url.removesuffix("/v1") + line["url"]
         sent = Request(address, json.dumps(line["body"]).encode(), {"Content-Type": "application/json"})
         with urlopen(sent, timeout=10) as reply:
             response = {"status_code": reply.status, "request_id": "r", "body": json.loads(reply.read())}
-        found.append({"id": "batch_req", "custom_id": line["custom_id"], "response": response, "error": None})
-    random.Random(0).shuffle(found)
-    return found
+        answers.append({"id": "batch_req", "custom_id": line["custom_id"], "response": response, "error": None})
+    random.Random(0).shuffle(answers)
+    return answers
 
 
 @pytest.fixture
@@ -93,15 +93,15 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
 
     write(tmp_path / "answers.jsonl", answered(loopback, requests))
     loopback.requests.clear()
-    given = ("--batch", "import", "--answers", tmp_path / "answers.jsonl")
-    imported = words(task, program, "imported.jsonl", *given, *form)
+    arguments = ("--batch", "import", "--answers", tmp_path / "answers.jsonl")
+    imported = words(task, program, "imported.jsonl", *arguments, *form)
     assert imported.code == 0, imported.out + imported.err
     assert loopback.requests == []
 
     live = words(task, program, "live.jsonl", *form)
     assert live.code == 0, live.err
     assert (tmp_path / "imported.jsonl").read_bytes() == (tmp_path / "live.jsonl").read_bytes()
-    sent = sorted(json.dumps(asked.body, sort_keys=True) for asked in loopback.requests)
+    sent = sorted(json.dumps(request.body, sort_keys=True) for request in loopback.requests)
     assert sent == sorted(json.dumps(line["body"], sort_keys=True) for line in requests)
 
 
@@ -124,13 +124,13 @@ def test_the_lines_are_openais(tmp_path: Path, words: Callable[..., Any]) -> Non
 def broken(line: Row, how: str) -> Row | None:
     """An answer as it may come back."""
     fine = line["response"]["body"]
-    said = {"choices": [{**fine["choices"][0], "message": {"role": "assistant", "content": "I cannot say."}}]}
+    unusable = {"choices": [{**fine["choices"][0], "message": {"role": "assistant", "content": "I cannot say."}}]}
     error = {"error": {"code": "rate_limit_exceeded", "message": "slow down, at http://10.0.0.1/v1"}}
     changed: dict[str, Row | None] = {
         "status": {**line, "response": {"status_code": 429, "body": error}},
         "error": {**line, "response": None, "error": {"code": "batch_expired", "message": "not run in time"}},
         "missing": None,
-        "unusable": {**line, "response": {"status_code": 200, "body": {**fine, **said}}},
+        "unusable": {**line, "response": {"status_code": 200, "body": {**fine, **unusable}}},
         "nothing": {**line, "response": None},
     }
     return changed[how]
@@ -160,15 +160,18 @@ def test_what_was_not_answered_is_a_failed_record_and_the_next_run_asks_for_it(
 
     imported = words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path)
     assert imported.code == 1, imported.err
-    found = read_rows(tmp_path / "out.jsonl")
-    assert [("failed" in row) for row in found] == [False, False, True, False, False, False]
-    assert reason in found[2]["failed"]
+    rows = read_rows(tmp_path / "out.jsonl")
+    assert [("failed" in row) for row in rows] == [False, False, True, False, False, False]
+    assert reason in rows[2]["failed"]
 
     # The same file again helps nothing; an answer that comes later does; so does a live run.
-    assert words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path).code == 1
+    # A limit in US dollars is none for answers that are paid for.
+    assert words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path, "--max-usd", 1).code == 1
     write(tmp_path / "later.jsonl", [answers[third]])
     loopback.requests.clear()
-    later = words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "later.jsonl")
+    later = words(
+        TRACK2, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "later.jsonl", "--max-usd", 1
+    )
     assert later.code == 0, later.out
     assert loopback.requests == []
     assert words(TRACK2, program, "live.jsonl").code == 0
@@ -197,7 +200,7 @@ def test_a_line_that_is_no_answer_is_named(line: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--batch", "import"], "--answers"),
         (["--answers", "a.jsonl"], "--answers"),
@@ -206,7 +209,7 @@ def test_a_line_that_is_no_answer_is_named(line: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_a_batch_is_refused(
-    aisr: Any, tmp_path: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+    aisr: Any, tmp_path: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").touch()
@@ -214,18 +217,18 @@ def test_what_cannot_be_a_batch_is_refused(
     data = inputs(tmp_path, TRACK1)
     lm = [] if "--lm" in words else ["--lm", "openai/gpt-4o-mini"]
     out = tmp_path / "out.jsonl"
-    given = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
-    finished = aisr("predict", *given, *lm, *words)
+    arguments = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
+    finished = aisr("predict", *arguments, *lm, *words)
     assert finished.code == 2
-    assert said in finished.err
+    assert message in finished.err
     assert not out.exists()
 
 
 def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path) -> None:
     program = saved(tmp_path / "program", TRACK1, TRACK1.build({}))
     data, out = inputs(tmp_path, TRACK1), tmp_path / "requests.jsonl"
-    given = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
-    words = ["predict", *given, "--lm", "openai/gpt-4o-mini", "--batch", "export"]
+    arguments = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
+    words = ["predict", *arguments, "--lm", "openai/gpt-4o-mini", "--batch", "export"]
     assert aisr(*words).code == 0
     assert {line["body"]["model"] for line in read_rows(out)} == {"gpt-4o-mini"}
     before = out.read_bytes()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import CannotWrite
 from aisr.lm.budget import Limits
@@ -88,8 +88,8 @@ def test_a_fault_that_stays_fails_the_record_with_its_reason(
 ) -> None:
     first(99, loopback, (PASSING | UNUSABLE | FINAL)[name])
     data, out = many(tmp_path, TRACK2, 1), tmp_path / "out.jsonl"
-    found = run(TRACK2, data, out, opened(loopback.url))
-    assert (found.judged, found.failed) == (1, 1)
+    summary = run(TRACK2, data, out, opened(loopback.url))
+    assert (summary.judged, summary.failed) == (1, 1)
     assert re.match(reason, read_rows(out)[0]["failed"]), read_rows(out)
     assert len(loopback.requests) == calls
 
@@ -100,13 +100,13 @@ def check_accounted_for(task: Task, count: int, loopback: "Loopback", folder: Pa
     right_file, out = folder / "right.jsonl", folder / "out.jsonl"
     run(task, data, right_file, opened(loopback.url + "/undisturbed", threads=16))
     loopback.reply = faulty = Unreliable(seed=6, rate=0.3)
-    found = run(task, data, out, opened(loopback.url, threads=16))
+    summary = run(task, data, out, opened(loopback.url, threads=16))
     wanted, got = read_rows(right_file), read_rows(out)
     assert [line["id"] for line in got] == [line["id"] for line in wanted]
     failed = [line for line in got if "failed" in line]
     assert all(line["failed"] and set(line) == {"id", "failed"} for line in failed)
     assert all(line == whole for line, whole in zip(got, wanted, strict=True) if "failed" not in line)
-    assert (found.records, found.judged, found.failed) == (count, count, len(failed))
+    assert (summary.records, summary.judged, summary.failed) == (count, count, len(failed))
     assert 0 < len(failed) < count / 3
     return faulty
 
@@ -118,9 +118,9 @@ def test_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: P
 
 def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp_path: Path) -> None:
     data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
-    found = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
-    assert found.stopped == "5 LM calls were sent and --max-calls is 5"
-    assert (found.judged, found.left, len(read_rows(out)), len(loopback.requests)) == (5, 7, 5, 5)
+    summary = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
+    assert summary.stopped == "5 LM calls were sent and --max-calls is 5"
+    assert (summary.judged, summary.left, len(read_rows(out)), len(loopback.requests)) == (5, 7, 5, 5)
     again = run(TRACK1, data, out, opened(loopback.url))
     assert (again.kept, again.judged, again.stopped, len(read_rows(out)), len(loopback.requests)) == (
         5,
@@ -166,8 +166,8 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path) -> None:
     assert out.read_bytes().endswith(b"\n")
     kept = len(read_rows(out))
     assert 5 < kept < 40
-    found = run(TRACK1, data, out, uncached(right))
-    assert (found.kept, found.judged) == (kept, 40 - kept)
+    summary = run(TRACK1, data, out, uncached(right))
+    assert (summary.kept, summary.judged) == (kept, 40 - kept)
     run(TRACK1, data, tmp_path / "whole.jsonl", uncached(right))
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
@@ -225,8 +225,8 @@ def test_lines_that_are_no_answers_are_judged_again(tmp_path: Path) -> None:
         kept[2],
     ]
     out.write_bytes(b"".join(forged))
-    found = run(TRACK1, data, out, scripted(right))
-    assert (found.kept, found.judged) == (2, 2)
+    summary = run(TRACK1, data, out, scripted(right))
+    assert (summary.kept, summary.judged) == (2, 2)
     assert out.read_bytes() == whole
 
 
@@ -261,8 +261,8 @@ def test_kills_leave_the_file_of_an_undisturbed_run(
         assert before <= now
         before = {text for text in now if text.endswith(b"\n")}
     assert cut >= 4
-    found = run(TRACK1, data, out, opened(loopback.url, threads=4))
-    assert found.kept == len(before) > 0
+    summary = run(TRACK1, data, out, opened(loopback.url, threads=4))
+    assert summary.kept == len(before) > 0
     assert out.read_bytes() == whole.read_bytes()
 
 
@@ -270,10 +270,10 @@ def test_kills_leave_the_file_of_an_undisturbed_run(
 def test_memory_does_not_grow_with_the_records() -> None:
     """Two KB a record, 200 MB at 100,000, would show themselves here: as 11 MB, where 5 are usual."""
     words = [sys.executable, "-m", "benchmarks.throughput", "--memory", "--records", "5000", "--threads", "8"]
-    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=500, check=True).stdout
-    found = re.search(r"5000 judged, 0 failed; growth after 2000 records: (-?\d+) MB", said)
-    assert found, said
-    assert int(found[1]) < 9
+    output = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=500, check=True).stdout
+    match = re.search(r"5000 judged, 0 failed; growth after 2000 records: (-?\d+) MB", output)
+    assert match, output
+    assert int(match[1]) < 9
 
 
 def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback", tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.response_cache import configure_cache
 from aisr.programs.track1.task import TRACK1
@@ -36,20 +36,20 @@ def program(folder: Path) -> Path:
     return folder / "mine"
 
 
-def batch_export(given: Path, out: Path) -> list[object]:
-    lm = ["--lm", "openai/local", "--api-base", "http://127.0.0.1:9/v1", "--artifacts", given]
-    return ["predict", "--program", program(given), "--data", TEST, *lm, "--batch", "export", "--out", out / "x.jsonl"]
+def batch_export(source: Path, out: Path) -> list[object]:
+    lm = ["--lm", "openai/local", "--api-base", "http://127.0.0.1:9/v1", "--artifacts", source]
+    return ["predict", "--program", program(source), "--data", TEST, *lm, "--batch", "export", "--out", out / "x.jsonl"]
 
 
-def export(given: Path, out: Path) -> list[object]:
-    return ["export", "--data", TRAIN, "--artifacts", given, "--out", out / "x.jsonl"]
+def export(source: Path, out: Path) -> list[object]:
+    return ["export", "--data", TRAIN, "--artifacts", source, "--out", out / "x.jsonl"]
 
 
-def submit(given: Path, out: Path) -> list[object]:
-    return ["submit", "--data", TEST, "--predictions", predictions(given), "--out", out / "x.zip"]
+def submit(source: Path, out: Path) -> list[object]:
+    return ["submit", "--data", TEST, "--predictions", predictions(source), "--out", out / "x.zip"]
 
 
-def split(given: Path, out: Path) -> list[object]:
+def split(source: Path, out: Path) -> list[object]:
     return ["split", TRAIN, "--out", out]
 
 
@@ -66,9 +66,9 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     words: Callable[[Path, Path], list[object]], room: int, named: str, aisr: Aisr, tmp_path: Path
 ) -> None:
     configure_cache()  # while there is room
-    given, out = tmp_path / "given", tmp_path / "out"
-    given.mkdir()
-    command = [*words(given, out), "--task", "track1"]
+    source, out = tmp_path / "given", tmp_path / "out"
+    source.mkdir()
+    command = [*words(source, out), "--task", "track1"]
     with small_files(room):
         full = aisr(*command)
     assert full.code == 2

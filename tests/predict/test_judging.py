@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("threads", [1, 8])
 def test_every_outcome_stands_where_its_record_does(task: Task, threads: int) -> None:
     program = task.build({})
-    given = examples(task, program)
-    outcomes = judge_all(task, program, given, scripted(right, threads=threads))
+    records = examples(task, program)
+    outcomes = judge_all(task, program, records, scripted(right, threads=threads))
     assert [outcome.failure for outcome in outcomes] == [None] * 12
     assert [labels_of(outcome.answer) for outcome in outcomes] == [
-        task.labelled.said(example.gold) for example in given
+        task.labelled.first_labels(example.gold) for example in records
     ]
 
 
@@ -33,9 +33,9 @@ def test_a_failed_record_is_recorded_with_its_reason() -> None:
     program = TRACK1.build({})
     refused = lm15.InvalidRequestError("the prompt is too long")
     lm = scripted(["garbage", "still garbage", refused, '{"sentence_labels": ["Contradiction"]}'])
-    given = [program.prepare(claim("Contradiction", number=k)) for k in range(3)]
+    records = [program.prepare(claim("Contradiction", number=k)) for k in range(3)]
     ticks = []
-    first, second, third = judge_all(TRACK1, program, given, lm, lambda: ticks.append(1))
+    first, second, third = judge_all(TRACK1, program, records, lm, lambda: ticks.append(1))
     assert first.answer is None
     assert "UnusableAnswer: unusable answer, also after one repair" in (first.failure or "")
     assert "still garbage" in (first.failure or "")

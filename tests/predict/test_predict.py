@@ -1,4 +1,4 @@
-"""Predicting a file: every record accounted for, nothing asked twice, whatever happens in between."""
+"""Predicting a file: every record accounted for, nothing sent twice, whatever happens in between."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def file_of(folder: Path, task: Task = TRACK1) -> Path:
 def run(
     data: Path, out: Path, answer: Any, task: Task = TRACK1, identity: dict[str, Any] | None = None, threads: int = 1
 ) -> tuple[Summary, list[int]]:
-    """The summary of a run, and the numbers of the records that the LM was asked about, in the order of asking."""
+    """The summary of a run, and the numbers of the records that were sent, in that order."""
     lm = scripted(answer, threads=threads)
     summary = predict(task, task.build({}), lm, data, out, identity or IDENTITY)
     return summary, [number(question(request)) for request in requests(lm)]
@@ -52,16 +52,16 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer
-        assert labels_of(answer) == task.labelled.said(record.gold)
-        assert set(line) == {"id", "probabilities", *task.line(answer)}
+        assert labels_of(answer) == task.labelled.first_labels(record.gold)
+        assert set(line) == {"id", "probabilities", *task.prediction.line(answer)}
 
 
 def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     run(data, out, right)
     before = out.read_bytes()
-    summary, asked = run(data, out, [])
-    assert (summary, asked) == (Summary(12, kept=12), [])
+    summary, judged_numbers = run(data, out, [])
+    assert (summary, judged_numbers) == (Summary(12, kept=12), [])
     assert out.read_bytes() == before
 
 
@@ -74,8 +74,8 @@ def test_a_line_torn_by_a_kill_is_judged_again(torn: bytes | None, tmp_path: Pat
     whole = out.read_bytes()
     kept = whole.splitlines(keepends=True)
     out.write_bytes(b"".join([*kept[:3], kept[3][:-1] if torn is None else torn]))
-    summary, asked = run(data, out, right)
-    assert asked == list(range(4, 13))
+    summary, judged_numbers = run(data, out, right)
+    assert judged_numbers == list(range(4, 13))
     assert summary == Summary(12, 9, kept=3)
     assert out.read_bytes() == whole
 
@@ -90,12 +90,12 @@ def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
         assert ("labels" in line) != ("failed" in line)
     assert read_rows(out)[2]["failed"] == summary.reasons["track1-000003"]
 
-    again, asked = run(data, out, failing_on(7))
-    assert sorted(set(asked)) == [3, 7]
+    again, judged_numbers = run(data, out, failing_on(7))
+    assert sorted(set(judged_numbers)) == [3, 7]
     assert list(again.reasons) == ["track1-000007"]
 
-    last, asked = run(data, out, right)
-    assert (last.failed, asked) == (0, [7])
+    last, judged_numbers = run(data, out, right)
+    assert (last.failed, judged_numbers) == (0, [7])
     run(data, tmp_path / "fresh.jsonl", right)
     assert out.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
 

@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.programs.track1.task import TRACK1
 from support import decisions, processes
@@ -80,14 +80,14 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
         os.kill(workers[0], signal.SIGKILL)
     finally:
         release.set()
-        said, _ = process.communicate(timeout=180)
-    assert process.returncode == 0, said
+        output, _ = process.communicate(timeout=180)
+    assert process.returncode == 0, output
     whole = folder / "whole.jsonl"
     loopback.reply = answer
     assert aisr(*command(folder, loopback.url, whole)).code == 0
     assert out.read_bytes() == whole.read_bytes()
     assert [row["id"] for row in read_rows(out)] == [f"track1-{k:06d}" for k in range(1, COUNT + 1)]
-    assert f"{COUNT} records" in said
+    assert f"{COUNT} records" in output
 
 
 @pytest.mark.slow
@@ -99,10 +99,10 @@ def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path
     out = folder / "out.jsonl"
     ray = ["--ray", "local", "--workers", 2, "--set", f"limits.max_calls={most}"]
     process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
-    said, _ = process.communicate(timeout=180)
-    assert process.returncode == 1, said
-    assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in said
-    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.requests)
+    output, _ = process.communicate(timeout=180)
+    assert process.returncode == 1, output
+    assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in output
+    assert all("Which label fits sentence 2?" in str(request.body["questions"]) for request in loopback.requests)
     assert most <= len(loopback.requests) <= most + flying
     assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.requests)
 

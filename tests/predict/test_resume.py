@@ -13,13 +13,13 @@ from support.scripted import right, scripted
 
 
 def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path) -> None:
-    given, dead, alive = plan(tmp_path / "data", decide=False), scripted(lambda request: "It works!"), scripted(right)
+    of_plan, dead, alive = plan(tmp_path / "data", decide=False), scripted(lambda request: "It works!"), scripted(right)
     with pytest.raises(ValueError, match="every record of dev failed"):
-        compile_program(given, dead, dead, tmp_path / "out", SILENT)
+        compile_program(of_plan, dead, dead, tmp_path / "out", SILENT)
     assert not any(path.is_file() for path in tmp_path.glob("out/**/*"))
-    assert compile_program(given, alive, alive, tmp_path / "out", SILENT).test is not None
+    assert compile_program(of_plan, alive, alive, tmp_path / "out", SILENT).test is not None
     with pytest.raises(ValueError, match="x was begun with another lm: scripted/"):
-        compile_program(given, dead, dead, tmp_path / "out", SILENT)
+        compile_program(of_plan, dead, dead, tmp_path / "out", SILENT)
     assert (tmp_path / "out" / "track1" / "x" / "compile.json").is_file()
 
 
@@ -29,8 +29,8 @@ def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopbac
         compile_program(plan(tmp_path / "data", decide=False), lm, lm, tmp_path / "out", SILENT)
 
     run("openai/local", loopback.url)
-    asked = len(loopback.requests)
+    count = len(loopback.requests)
     run("openai/local", loopback.url.replace("/v1", "/moved/v1"))
-    assert len(loopback.requests) == 2 * asked  # what one server said is not taken for what another says
+    assert len(loopback.requests) == 2 * count  # another server's answers are not taken for this one's
     with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
         run("openai/other", loopback.url)

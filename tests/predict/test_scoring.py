@@ -18,12 +18,12 @@ TEST = [{**row, "id": key} for row, key in zip(GOLD, "ab", strict=True)]
 NAMED = [{**row, "id": key} for row, key in zip(SAID, "ab", strict=True)]
 
 
-def scored(folder: Path, gold: list[Any], said: list[Any]) -> dict[str, Any]:
-    return score_files(TRACK1, write(folder / "gold.jsonl", gold), write(folder / "pred.jsonl", said))
+def score(folder: Path, gold: list[Any], predictions: list[Any]) -> dict[str, Any]:
+    return score_files(TRACK1, write(folder / "gold.jsonl", gold), write(folder / "pred.jsonl", predictions))
 
 
 @pytest.mark.parametrize(
-    ("gold", "said"),
+    ("gold", "predictions"),
     [
         (GOLD, SAID),  # train-dev as released: no ids on either side
         (GOLD, [{**row, "id": f"track1-{k:06d}"} for k, row in enumerate(SAID, 1)][::-1]),
@@ -32,8 +32,8 @@ def scored(folder: Path, gold: list[Any], said: list[Any]) -> dict[str, Any]:
     ],
     ids=["no ids", "numbered, reversed", "gold without", "ids, reversed"],
 )
-def test_files_are_matched_and_scored(gold: list[Any], said: list[Any], tmp_path: Path) -> None:
-    report = scored(tmp_path, gold, said)
+def test_files_are_matched_and_scored(gold: list[Any], predictions: list[Any], tmp_path: Path) -> None:
+    report = score(tmp_path, gold, predictions)
     assert list(report) == ["macro_f1", "pem", "score", "per_label", "remarks"]  # labels that are hardly there
     assert report["pem"] == 0.5
     assert report["macro_f1"] == pytest.approx((2 / 3 + 1) / 5)  # Supported 2/3, Entity 1
@@ -43,19 +43,19 @@ def test_files_are_matched_and_scored(gold: list[Any], said: list[Any], tmp_path
 
 def test_track_2_files_are_scored(tmp_path: Path) -> None:
     gold = write(tmp_path / "gold.jsonl", [citation("Supported", ["P2"]), citation("Irrelevant", [], text="Other.")])
-    said = write(
+    predictions = write(
         tmp_path / "pred.jsonl",
         [
             {"label": "Supported", "evidence_para_ids": ["P4", "P2"]},
             {"label": "Irrelevant", "evidence_para_ids": ["P1"]},  # match-empty: right label, but evidence
         ],
     )
-    report = score_files(TRACK2, gold, said)
+    report = score_files(TRACK2, gold, predictions)
     assert (report["macro_f1"], report["joint_at_3"], report["score"]) == (0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize(
-    ("gold", "said", "words"),
+    ("gold", "predictions", "words"),
     [
         (TEST, NAMED[:1], "ids differ: 1 gold records without a prediction (first: b)"),
         (TEST, SAID[:1], "1 predictions for 2 gold records, matched by line"),
@@ -69,14 +69,14 @@ def test_track_2_files_are_scored(tmp_path: Path) -> None:
     ],
 )
 def test_files_about_different_records_are_refused(
-    gold: list[Any], said: list[Any], words: str, tmp_path: Path
+    gold: list[Any], predictions: list[Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(Mismatch, match=re.escape(words)):
-        scored(tmp_path, gold, said)
+        score(tmp_path, gold, predictions)
 
 
 @pytest.mark.parametrize(
-    ("gold", "said", "words"),
+    ("gold", "predictions", "words"),
     [
         (TEST, [NAMED[0], NAMED[0]], "pred.jsonl:2: id: 'a' stands in line 1 already; ids must be unique"),
         (TEST, [NAMED[0], {"id": "b", "failed": "timeout"}], "pred.jsonl:2: a failed record (timeout)"),
@@ -84,7 +84,7 @@ def test_files_about_different_records_are_refused(
     ],
 )
 def test_a_bad_line_is_refused_with_file_line_and_field(
-    gold: list[Any], said: list[Any], words: str, tmp_path: Path
+    gold: list[Any], predictions: list[Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BadLine, match=re.escape(words)):
-        scored(tmp_path, gold, said)
+        score(tmp_path, gold, predictions)

@@ -1,4 +1,4 @@
-"""Claims that share a paper are counted together where it is said how sure a score is."""
+"""The interval of a score counts claims that share a paper together."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from aisr.programs.track2.task import TRACK2
 from support.corpora import write
 
 
-def scored(folder: Path, papers: int) -> Result:
+def score(folder: Path, papers: int) -> Result:
     """Forty claims about so many papers; those about the first half of the papers are judged right."""
     rows = [
         {
@@ -25,12 +25,12 @@ def scored(folder: Path, papers: int) -> Result:
     ]
     read = examples(read_labeled(TRACK2, TRACK2.build({}), write(folder / "claims.jsonl", rows)))
     right, wrong = Citation("Irrelevant", []), Citation("Supported", ["P1"])
-    said = [right if k % papers < papers / 2 else wrong for k in range(40)]
-    return score_outcomes(TRACK2, read, [Outcome(one, None) for one in said])
+    answers = [right if k % papers < papers / 2 else wrong for k in range(40)]
+    return score_outcomes(TRACK2, read, [Outcome(one, None) for one in answers])
 
 
 def test_an_interval_is_over_papers(tmp_path: Path) -> None:
-    own, few = scored(tmp_path, 40), scored(tmp_path, 10)
+    own, few = score(tmp_path, 40), score(tmp_path, 10)
     assert own.interval == score_interval(own.scores)
     assert few.score == own.score
     assert few.interval.high - few.interval.low > 1.5 * (own.interval.high - own.interval.low)

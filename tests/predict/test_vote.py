@@ -16,9 +16,9 @@ from support.paths import SAMPLE
 Row = dict[str, Any]
 
 
-def likely(labels: tuple[str, ...], said: str, chance: float) -> dict[str, float]:
+def likely(labels: tuple[str, ...], chosenage: str, chance: float) -> dict[str, float]:
     rest = (1 - chance) / (len(labels) - 1)
-    return {label: chance if label == said else rest for label in labels}
+    return {label: chance if label == chosenage else rest for label in labels}
 
 
 def cited(key: str, label: str, chance: float | None, *ids: str) -> Row:
@@ -82,7 +82,7 @@ def test_what_is_voted_is_submitted_and_scored(aisr: Aisr, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "said"),
+    ("rows", "options", "message"),
     [
         ([cited("y", "Supported", 0.6)], {}, "only one of them has"),
         ([cited("x", "Supported", 0.6)], {"task": "track1"}, "its task is track1, and track2"),
@@ -93,13 +93,13 @@ def test_what_is_voted_is_submitted_and_scored(aisr: Aisr, tmp_path: Path) -> No
     ],
 )
 def test_files_that_do_not_go_together_are_refused(
-    rows: list[Row], options: dict[str, str], said: str, aisr: Aisr, tmp_path: Path
+    rows: list[Row], options: dict[str, str], message: str, aisr: Aisr, tmp_path: Path
 ) -> None:
     one = file(tmp_path / "a.jsonl", [cited("x", "Supported", 0.6)])
     two = file(tmp_path / "b.jsonl", rows, **options)
     done = aisr("vote", tmp_path / "out.jsonl", one, two)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -109,5 +109,5 @@ def test_a_file_of_unknown_origin_and_weights_that_do_not_fit_are_refused(aisr: 
     other.write_text(json.dumps(cited("x", "Supported", 0.6)) + "\n")
     assert f"{run_file(other)} beside it" in aisr("vote", tmp_path / "out.jsonl", one, other).err
     for weights in (["1"], ["1", "nan"], ["1", "inf"]):
-        said = [word for weight in weights for word in ("--weight", weight)]
-        assert "one above 0 for each file" in aisr("vote", tmp_path / "out.jsonl", one, one, *said).err
+        message = [word for weight in weights for word in ("--weight", weight)]
+        assert "one above 0 for each file" in aisr("vote", tmp_path / "out.jsonl", one, one, *message).err

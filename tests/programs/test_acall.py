@@ -18,13 +18,13 @@ from support.loopback import HttpRequest, Loopback, judged
 from support.scripted import examples
 
 
-def awaited(program: Any, given: list[dspy.Example], lm: OpenLM) -> list[dspy.Prediction]:
+def awaited(program: Any, rows: list[dspy.Example], lm: OpenLM) -> list[dspy.Prediction]:
     """All examples at a time, on one event loop."""
 
     async def main() -> list[dspy.Prediction]:
         try:
             with lm.context():
-                return await asyncio.gather(*(program.acall(**example.inputs()) for example in given))
+                return await asyncio.gather(*(program.acall(**example.inputs()) for example in rows))
         finally:
             await lm.lm.aclose()
 
@@ -42,19 +42,19 @@ PROGRAMS = [
 @pytest.mark.parametrize(("task", "build"), PROGRAMS)
 def test_awaiting_gives_what_calling_gives(task: Task, build: Any, schema: bool, loopback: Loopback) -> None:
     program = build()
-    given = examples(task, program)
+    rows = examples(task, program)
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema))
-    found = awaited(program, given, lm)
-    asked = sorted(json.dumps(one.body) for one in loopback.requests)
+    predictions = awaited(program, rows, lm)
+    bodies = sorted(json.dumps(one.body) for one in loopback.requests)
     loopback.requests.clear()
     with lm.context():
-        called = [program(**example.inputs()) for example in given]
-    assert [one.toDict() for one in found] == [one.toDict() for one in called]
-    assert asked == sorted(json.dumps(one.body) for one in loopback.requests)
+        called = [program(**example.inputs()) for example in rows]
+    assert [one.toDict() for one in predictions] == [one.toDict() for one in called]
+    assert bodies == sorted(json.dumps(one.body) for one in loopback.requests)
 
 
 def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -> None:
-    """The server answers nobody before all twelve have asked."""
+    """The server answers nobody before all twelve have sent a request."""
     together = threading.Barrier(12, timeout=30)
     here: set[int] = set()
 
@@ -66,9 +66,9 @@ def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -
     loopback.reply = reply
     program = TRACK1.build({})
     before = threading.active_count()
-    found = awaited(
+    predictions = awaited(
         program, examples(TRACK1, program), open_lm(LMConfig("openai/local", api_base=loopback.url, threads=12))
     )
-    assert len(found) == len(loopback.requests) == 12
+    assert len(predictions) == len(loopback.requests) == 12
     # The server's own threads are among them, one a request; a client that used one each would double that.
     assert max(here) < before + 12 + 12

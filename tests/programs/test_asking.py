@@ -34,17 +34,17 @@ UNUSABLE = pytest.mark.parametrize(
 
 
 def run(record: Record, adapter: str, *answers: dict[str, Any] | str) -> tuple[Any, Any, list[Any]]:
-    """The prediction (or the error) for a record, the LM that was asked, and DSPy's trace."""
+    """The prediction (or the error) for a record, the LM of it, and DSPy's trace."""
     form = JSON if adapter == "json" else MARKED
     lm = scripted([a if isinstance(a, str) else written(form, a) for a in answers], adapter=adapter)
     task = TASKS[record.id.partition("-")[0]]
     program = task.build({})
     with lm.context(), dspy.context(trace=[]):
         try:
-            found: Any = program(**program.prepare(record).inputs())
+            prediction: Any = program(**program.prepare(record).inputs())
         except UnusableAnswer as error:
-            found = error
-        return found, lm, list(dspy.settings.trace)
+            prediction = error
+        return prediction, lm, list(dspy.settings.trace)
 
 
 @ADAPTERS

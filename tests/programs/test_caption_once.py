@@ -1,4 +1,4 @@
-"""A caption that a table given as text repeats is shown once."""
+"""A caption that a table in text form repeats stands in a prompt once."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Noise is taken out of texts; nothing that is said changes."""
+"""Noise is taken out of texts; no meaning changes."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Figures and tables are ranked with and without an LM, and an LM that is asked sees and names only what is there."""
+"""Figures and tables are ranked with and without an LM, and an LM reads and names only what is there."""
 
 from typing import Any, get_args
 
@@ -17,24 +17,24 @@ from support.context24_figures import LABELS, claim, elements_of, reader
 from support.scripted import question, requests, scripted, written
 
 
-def said(request: Request) -> str:
+def reply(request: Request) -> str:
     return reader(question(request))
 
 
 def ranking(record: Context24FiguresRecord | None = None, **options: Any) -> list[str]:
     """What a program that asks no LM answers."""
     program = Context24FiguresJudge(**{"order": 0, **options})
-    found: list[str] = program(**program.prepare(record or claim()).inputs()).ranking
-    return found
+    labels: list[str] = program(**program.prepare(record or claim()).inputs()).ranking
+    return labels
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "hybrid"])
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 def test_every_strategy_ranks_all_elements_and_what_nothing_is_known_of_last(strategy: str, retriever: str) -> None:
-    found = ranking(strategy=strategy, retriever=retriever)
-    assert sorted(found) == sorted(LABELS)
-    assert found[-1] == "FIG 3"
-    assert ranking(strategy=strategy, retriever=retriever) == found
+    labels = ranking(strategy=strategy, retriever=retriever)
+    assert sorted(labels) == sorted(LABELS)
+    assert labels[-1] == "FIG 3"
+    assert ranking(strategy=strategy, retriever=retriever) == labels
     assert ranking(claim(paragraphs=[]), strategy=strategy, retriever=retriever) == list(LABELS)
 
 
@@ -59,19 +59,19 @@ def test_without_any_lm_nothing_is_asked() -> None:
     assert program.predictors() == []
     lm = scripted([])
     example = program.prepare(claim())
-    assert judge(CONTEXT24_FIGURES, program, example, lm).answer == CONTEXT24_FIGURES.fallback(claim())
+    assert judge(CONTEXT24_FIGURES, program, example, lm).answer == CONTEXT24_FIGURES.submission.fallback(claim())
     with pytest.raises(UserError, match="asks no LM"):
         program.judging  # noqa: B018
 
 
 def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None:
-    lm = scripted(said)
+    lm = scripted(reply)
     program = Context24FiguresJudge(strategy="chunk/100", order=4)
     example = program.prepare(claim())
     before = list(example.best_first)
     outcome = judge(CONTEXT24_FIGURES, program, example, lm)
-    (asked,) = requests(lm)
-    assert list(elements_of(question(asked))) == before[:4]
+    (request,) = requests(lm)
+    assert list(elements_of(question(request))) == before[:4]
     assert outcome.answer is not None
     (named,) = outcome.named
     assert list(outcome.answer) == [named, *(label for label in before if label != named)]

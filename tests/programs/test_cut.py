@@ -1,4 +1,4 @@
-"""A paragraph that is far longer than what is to be shown of a paper is cut to that, around what the claim is about."""
+"""A paragraph that is far longer than the budget of a paper is cut to that, around what the claim is about."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,10 +22,10 @@ def record(text: str) -> Track2Record:
 
 @pytest.mark.parametrize("budget", [1, 1000, USUAL_TOKENS])
 def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
-    shown = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
-    assert TOLD in shown
-    assert tokens(shown) <= max(budget, LEAST_TOKENS)
-    assert shown.removeprefix("[P2] ") in LONG
+    prompt = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
+    assert TOLD in prompt
+    assert tokens(prompt) <= max(budget, LEAST_TOKENS)
+    assert prompt.removeprefix("[P2] ") in LONG
 
 
 def test_a_paper_that_fits_is_shown_to_the_letter() -> None:

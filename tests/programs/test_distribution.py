@@ -19,11 +19,11 @@ def token(text: str, chance: float = 1.0, **others: float) -> Any:
     return SimpleNamespace(token=text, logprob=math.log(chance), top_logprobs=top)
 
 
-def chances(content: list[Any], said: str, labels: tuple[str, ...] = CLAIM_LABELS) -> list[float]:
-    found = from_logprobs(content, "sentence_label", [said], labels)
-    assert found is not None
-    (judged,) = found
-    assert judged.label == said
+def chances(content: list[Any], label: str, labels: tuple[str, ...] = CLAIM_LABELS) -> list[float]:
+    judgements = from_logprobs(content, "sentence_label", [label], labels)
+    assert judgements is not None
+    (judged,) = judgements
+    assert judged.label == label
     assert judged.source == "logprobs"
     assert math.fsum(judged.chances) == pytest.approx(1)
     return judged.chances
@@ -52,17 +52,17 @@ def test_a_token_may_begin_before_the_label_and_end_behind_it() -> None:
         token(' "Topical', 0.5, **{' "Irrelevant"}': 0.25, " Irrelevant": 0.25}),
         token(' Match"}'),
     ]
-    found = from_logprobs(tokens, "label", ["Topical Match"], CITATION_LABELS)
-    assert found is not None
-    assert found[0].chances == pytest.approx([0, 0, 2 / 3, 1 / 3])
+    judgements = from_logprobs(tokens, "label", ["Topical Match"], CITATION_LABELS)
+    assert judgements is not None
+    assert judgements[0].chances == pytest.approx([0, 0, 2 / 3, 1 / 3])
 
 
 def test_each_label_of_a_list_has_its_own_chances_and_the_field_name_is_looked_for_first() -> None:
     tokens = [token(f"I think {S} fits. [[ ## sentence_label ## ]]\n"), token('["'), token(S, 0.9, Scope=0.1)]
     tokens += [token('", "'), token(SCOPE, 0.7, Supported=0.3), token('"]')]
-    found = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS)
-    assert found is not None
-    assert [judged.chances[0] for judged in found] == pytest.approx([0.9, 0.3])
+    judgements = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS)
+    assert judgements is not None
+    assert [judged.chances[0] for judged in judgements] == pytest.approx([0.9, 0.3])
 
 
 def test_labels_that_are_not_in_the_tokens_leave_it_to_the_votes() -> None:

@@ -73,19 +73,19 @@ def test_labels_of_several_panels_and_of_parts_of_one() -> None:
 
 def test_a_panel_that_is_never_cited_has_what_is_said_of_its_figure() -> None:
     parts = ("It grew (Fig. 1A).", "Much later it died (Table 1).")
-    said = texts_of(parts, LABELS)
-    assert said["FIG 1B"] == said["FIG 1A"] == said["FIG 1"] == parts[0]
-    assert said["SUPP FIG S1"] == said["SCHEME 1"] == ""
+    texts = texts_of(parts, LABELS)
+    assert texts["FIG 1B"] == texts["FIG 1A"] == texts["FIG 1"] == parts[0]
+    assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""
 
 
 @pytest.mark.parametrize("size", ["sentence", "100"])
 def test_chunks_hold_the_whole_text_in_order(size: str) -> None:
     paragraphs = tuple(f"Moss {k} grows. It is green. Trains were late in town {k}." * 20 for k in range(4))
-    found = chunks(paragraphs, size)
-    assert " ".join(found).split() == " ".join(paragraphs).split()
-    assert all(found)
+    pieces = chunks(paragraphs, size)
+    assert " ".join(pieces).split() == " ".join(paragraphs).split()
+    assert all(pieces)
     if size.isdigit():
-        assert {len(chunk.split()) for chunk in found[:-1]} <= {int(size)}
+        assert {len(chunk.split()) for chunk in pieces[:-1]} <= {int(size)}
     assert chunks((), size) == chunks(("  ",), size) == ()
 
 

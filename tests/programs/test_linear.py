@@ -29,13 +29,13 @@ def test_no_regular_expression_tries_all_ways_to_split_a_text() -> None:
     """Probing all takes minutes: those are probed that the file does not know. `PYTHONPATH=.:tests python FILE` adds
     them to it once they have passed."""
     known = set(KNOWN.read_text(encoding="utf-8").split())
-    found = {digest(one): one for one in expressions(ROOT, ["programs", "metrics", "optimize", "aisr"])}
+    by_digest = {digest(one): one for one in expressions(ROOT, ["programs", "metrics", "optimize", "aisr"])}
     assert hangs(Expression("one that does", re.compile("(?:a+)+b"), True))
-    assert {one.name: said for key, one in found.items() if key not in known and (said := hangs(one))} == {}
+    assert {one.name: message for key, one in by_digest.items() if key not in known and (message := hangs(one))} == {}
 
 
 def hangs(expression: Expression) -> str | None:
-    return next((said for attack in attacks(expression) if (said := slow(expression.ask, attack))), None)
+    return next((message for attack in attacks(expression) if (message := slow(expression.ask, attack))), None)
 
 
 READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
@@ -46,8 +46,8 @@ READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
     "letters of LaTeX": (clean, "", "\\mathrm { a"),
     "figures": (lambda text: signs(text, text), "", "Fig. 1 "),
-    "pictures": (drafts._items, "![a](", " "),
-    "pictures in pictures": (drafts._items, "", "![a]("),
+    "pictures": (drafts.items_of, "![a](", " "),
+    "pictures in pictures": (drafts.items_of, "", "![a]("),
     "ends of sentences": (sentences, "", "A. "),
     "the cause of an error": (lambda text: reason(Exception(text)), "Caused by E(", ": "),
     "addresses": (redact.addresses, "", "http://a"),

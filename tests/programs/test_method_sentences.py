@@ -1,4 +1,4 @@
-"""Sentences on method come before restated results, are shown below their headings among their neighbours, and may all
+"""Sentences on method come before restated results, stand below their headings among their neighbours, and may all
 be passed over."""
 
 from typing import Any

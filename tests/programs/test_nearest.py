@@ -30,12 +30,12 @@ def test_the_nearest_come_last_and_the_rest_stays_out() -> None:
 
 def knn(task: Task, **options: Any) -> tuple[Candidate, OpenLM, list[Any]]:
     student = task.build(options)
-    given = scripted.examples(task, student)
+    rows = scripted.examples(task, student)
     lm = scripted.scripted(scripted.right)
-    work = Search(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
+    work = Search(task, student, rows[:8], rows[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
     candidates = compile_candidates("knn", work, [Candidate("uncompiled", student)])
     assert [name for name, _ in candidates] == ["uncompiled", "knn 1", "knn 2"]
-    return candidates[1], lm, given[8:]
+    return candidates[1], lm, rows[8:]
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -53,9 +53,9 @@ def test_sentence_by_sentence_the_nearest_sentences_are_shown() -> None:
     (_, program), lm, dev = knn(TRACK1, unit="sentence")
     judge_all(TRACK1, program, dev[:1], lm)
     first = scripted.requests(lm)[0]
-    asked = scripted.field(scripted.question(first), "sentence") or ""
-    shown = (first.messages[-3].text or "").rpartition("[[ ## sentence ## ]]")[2]
-    assert asked.split(" is ")[1] == shown.strip().split(" is ")[1]  # the same label words
+    sentence = scripted.field(scripted.question(first), "sentence") or ""
+    demo = (first.messages[-3].text or "").rpartition("[[ ## sentence ## ]]")[2]
+    assert sentence.split(" is ")[1] == demo.strip().split(" is ")[1]  # the same label words
 
 
 def test_what_is_near_by_words_is_not_what_is_near_by_vectors() -> None:
@@ -72,17 +72,17 @@ def test_what_is_near_by_words_is_not_what_is_near_by_vectors() -> None:
 
 def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
     apart = {"apples are red": frozenset({1}), "pears are green": frozenset({2}), "red apples": frozenset({1, 3})}
-    shown = nearest(DEMOS, "claim", "red apples", KnnConfig(9, excluded=apart))
-    assert [demo["claim"] for demo in shown] == ["plums", "pears are green", "apples and pears"]
+    chosen = nearest(DEMOS, "claim", "red apples", KnnConfig(9, excluded=apart))
+    assert [demo["claim"] for demo in chosen] == ["plums", "pears are green", "apples and pears"]
     assert DEMOS[0] in nearest(DEMOS, "claim", "red pears", KnnConfig(9, excluded=apart))
 
 
-def told(*rows: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def demos_of(*rows: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"claim": claim, **marks} for claim, marks in rows]
 
 
 def test_of_one_paper_two_are_shown_and_of_twins_one() -> None:
-    demos = told(
+    demos = demos_of(
         ("apple one", {SOURCE: 1}),
         ("apple two two", {SOURCE: 1}),
         ("apple three three three", {SOURCE: 1}),
@@ -90,9 +90,9 @@ def test_of_one_paper_two_are_shown_and_of_twins_one() -> None:
         ("apple four of another paper", {SOURCE: 3, DUPLICATES: 7}),
         ("plum", {SOURCE: 5}),
     )
-    shown = nearest(demos, "claim", "apple", KnnConfig(9))
-    assert sum(demo[SOURCE] == 1 for demo in shown) == 2
-    assert [demo.get(DUPLICATES) for demo in shown].count(7) == 1
+    chosen = nearest(demos, "claim", "apple", KnnConfig(9))
+    assert sum(demo[SOURCE] == 1 for demo in chosen) == 2
+    assert [demo.get(DUPLICATES) for demo in chosen].count(7) == 1
 
 
 def test_knn_marks_its_demos_and_what_is_saved_keeps_the_marks() -> None:

@@ -36,8 +36,8 @@ def table_of_the_sample() -> tuple[str, list[str]]:
         for line in file:
             record = json.loads(line)
             (item, *others) = record["evidence_bundle"]
-            said = [s["sentence"] for s in record["sentence_label"] if s["types"] == ["Supported"]]
-            numbers = re.findall(r"\d+\.\d+", " ".join(said))
+            supported = [s["sentence"] for s in record["sentence_label"] if s["types"] == ["Supported"]]
+            numbers = re.findall(r"\d+\.\d+", " ".join(supported))
             if item["type"] == "table" and not others and len(set(numbers)) >= 3:
                 return item["img_path"], numbers
     raise AssertionError("the sample has no such table")

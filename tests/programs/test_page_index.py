@@ -51,7 +51,7 @@ def test_an_index_is_written_once_and_known_by_its_name(tmp_path: Path) -> None:
     other.write_bytes(b"no database" * 100)
     with pytest.raises(UserError, match="no index of pages"):
         Indexed(other).best(["bridge"], 3, bm25)
-    assert [found.name for found in tmp_path.iterdir()] == [other.name]
+    assert [file.name for file in tmp_path.iterdir()] == [other.name]
 
 
 FAR = "Divers inspected cracked pillars for nineteen days."
@@ -72,9 +72,9 @@ def converted(folder: Path) -> Path:
 def asking(request: Request) -> str:
     """Asks what the claim does not say, and quotes the passage that answers it."""
     prompt = question(request)
-    if shown := passages(prompt):
-        key = next((key for key, text in shown.items() if text == FAR), next(iter(shown)))
-        return written(prompt, {"pairs": [{"question": "Which?", "answer": shown[key], "source": key}]})
+    if read := passages(prompt):
+        key = next((key for key, text in read.items() if text == FAR), next(iter(read)))
+        return written(prompt, {"pairs": [{"question": "Which?", "answer": read[key], "source": key}]})
     if field(prompt, "evidence") is not None:
         return written(prompt, {"label": "Refuted"})
     return written(prompt, {"questions": ["How long did divers inspect cracked pillars?"]})

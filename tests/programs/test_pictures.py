@@ -1,4 +1,4 @@
-"""Pictures of records: which are shown, how large, and what never leaves the disk."""
+"""Pictures of records: which a model gets, how large, and what never leaves the disk."""
 
 import base64
 import io
@@ -85,24 +85,24 @@ def test_a_huge_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [(20_000, 30), (640, 480)])
 def test_a_picture_is_shown_within_the_pixel_budget(tmp_path: Path, size: tuple[int, int]) -> None:
-    shown = Image.open(io.BytesIO(jpeg(str(picture(tmp_path / "a.png", size)))))
-    assert shown.format == "JPEG"
-    assert shown.width * shown.height <= images.SHOWN_PIXELS
-    assert shown.width / shown.height == pytest.approx(size[0] / size[1], rel=0.2)
-    assert shown.size == size or size[0] * size[1] > images.SHOWN_PIXELS
+    sent = Image.open(io.BytesIO(jpeg(str(picture(tmp_path / "a.png", size)))))
+    assert sent.format == "JPEG"
+    assert sent.width * sent.height <= images.SHOWN_PIXELS
+    assert sent.width / sent.height == pytest.approx(size[0] / size[1], rel=0.2)
+    assert sent.size == size or size[0] * size[1] > images.SHOWN_PIXELS
 
 
 def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
     picture(tmp_path / "good.png")
     truncated(tmp_path / "bad.jpg")
     gallery = Gallery(tmp_path, unread)
-    shown = render(showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", gallery, "track1-000001")
-    assert shown.text.splitlines() == [
+    evidence = render(showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", gallery, "track1-000001")
+    assert evidence.text.splitlines() == [
         "[figure 1] Figure 1: what is seen. (the picture could not be read)",
         "[figure 2] Figure 2: what is seen.",
         "[figure 3] Figure 3: what is seen. (the picture could not be read)",
     ]
-    assert shown.pictures == [Picture(str(tmp_path / "good.png"), 1)]
+    assert evidence.pictures == [Picture(str(tmp_path / "good.png"), 1)]
     assert list(gallery.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
 
 
@@ -130,8 +130,8 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     loopback.reply = lambda request: json.dumps(
         {"sentence_labels": ["Contradiction"]} if unit == "paragraph" else {"sentence_label": "Contradiction"}
     )
-    found = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")
-    assert found.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
+    prediction = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")
+    assert prediction.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
     content = blocks(loopback.requests[0].body)
     kinds = [block["type"] for block in content]
     at = [k for k, kind in enumerate(kinds) if kind == "image_url"]
@@ -167,12 +167,12 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
 
 def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
-    object.__setattr__(blind, "sees", False)
-    with pytest.raises(ValueError, match="takes no pictures, and this program shows them; compile with --evidence ocr"):
+    object.__setattr__(blind, "supports_vision", False)
+    with pytest.raises(ValueError, match=r"takes no pictures, and this program .* compile with -T evidence=ocr"):
         check_compatible(Track1Judge(evidence="image"), blind)
     check_compatible(Track1Judge(evidence="ocr"), blind)
     assert [evidence_form(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
-    object.__setattr__(blind, "sees", True)
+    object.__setattr__(blind, "supports_vision", True)
     assert evidence_form("auto", blind) == "image"
 
 

@@ -42,7 +42,7 @@ def test_a_paragraph_is_one_call() -> None:
     lm = scripted(right)
     prediction = answer(TRACK1.build({}), THREE, lm)
     assert prediction.sentence_labels == THREE_LABELS
-    assert json.loads(field(question(requests(lm)[0]), "sentences") or "") == THREE.sentences
+    assert json.loads(field(question(requests(lm)[0]), "sentences") or "") == THREE.statements
     assert len(requests(lm)) == 1
 
 
@@ -50,7 +50,7 @@ def test_a_sentence_is_a_call_that_shows_its_paragraph() -> None:
     lm = scripted(right)
     prediction = answer(TRACK1.build({"unit": "sentence"}), THREE, lm)
     assert prediction.sentence_labels == THREE_LABELS
-    assert [field(question(request), "sentence") for request in requests(lm)] == THREE.sentences
+    assert [field(question(request), "sentence") for request in requests(lm)] == THREE.statements
     assert {field(question(request), "paragraph") for request in requests(lm)} == {THREE.claim_text}
 
 

@@ -1,11 +1,13 @@
 """The ways to rank paragraphs: each is compared with what it should do to a ranking that is known."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from aisr.programs.errors import UserError
 from aisr.programs.retrieval import (
     RETRIEVERS,
     Matcher,
@@ -14,7 +16,10 @@ from aisr.programs.retrieval import (
     fused,
     matcher,
     order,
+    rank,
 )
+from aisr.programs.track2.judge import Track2Judge
+from support.plugins import install
 
 
 def fixed(*scores: float) -> Matcher:
@@ -73,3 +78,20 @@ def test_a_model_that_nothing_embeds_with_is_refused() -> None:
 def test_another_spec_is_refused(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         matcher(spec)
+
+
+def test_another_package_adds_a_retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    source = (
+        "def by_length(claim, texts):\n    return [len(text) for text in texts]\n\n\nodd = lambda claim, texts: [1]\n"
+    )
+    (tmp_path / "lengths_of_a_test.py").write_text(source)
+    points = "length = lengths_of_a_test:by_length\nodd = lengths_of_a_test:odd\nlost = lengths_of_a_test:none"
+    install(monkeypatch, tmp_path, "lengths", points, RETRIEVERS)
+    assert rank("pears", {"P1": "a", "P2": "a b"}, matcher("length")) == ["P2", "P1"]
+    assert Track2Judge(retriever="length").retriever == "length"
+    with pytest.raises(UserError, match=r"retriever 'odd': scores .*; expected one finite number a text"):
+        matcher("odd")("pears", ["a", "b"])
+    with pytest.raises(UserError, match=r"retriever 'lost' of package lengths 1.0 cannot be used"):
+        matcher("lost")
+    with pytest.raises(UserError, match="one of: bm25, dense, hybrid, length, lost, odd"):
+        matcher("lengths")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisr.programs import records as lines
+from aisr.programs import records
 from aisr.programs.records import BadLine, read, scan
 from aisr.programs.track1.record import Track1Prediction, Track1Record
 from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
@@ -28,14 +28,14 @@ GUIDELINES_TRACK_1 = {
 
 def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
     """What is wrong with the lines of a file, without the path in front."""
-    found = [line.problem for line in scan(path, model, "track1")]
-    assert all(problem is None or problem.startswith(f"{path}:") for problem in found)
-    return [problem.removeprefix(f"{path}:") for problem in found if problem]
+    problems = [line.problem for line in scan(path, model, "track1")]
+    assert all(problem is None or problem.startswith(f"{path}:") for problem in problems)
+    return [problem.removeprefix(f"{path}:") for problem in problems if problem]
 
 
 def test_a_track_1_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
     [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), Track1Record, "track1")
-    assert record.sentences == ["A holds.", "B holds."]
+    assert record.statements == ["A holds.", "B holds."]
     assert record.gold == [[S], [SCOPE, ENTITY]]
     assert [item.caption for item in record.evidence_bundle] == ["", "Table 3: ...", "Figure 1: ..."]
     assert record.evidence_bundle[1].img_path == "images/xxx.jpg"
@@ -65,9 +65,9 @@ def test_withheld_labels_are_no_labels(row: dict[str, Any], model: type[Any], tm
 
 def test_records_without_ids_are_numbered_as_the_official_preparation_does(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", [claim([S]), claim([S], id="b"), claim([S])])
-    found = list(scan(path, Track1Record, "track1"))
-    assert [line.record and line.record.id for line in found] == ["track1-000001", "b", "track1-000003"]
-    assert [line.numbered for line in found] == [True, False, True]
+    lines = list(scan(path, Track1Record, "track1"))
+    assert [line.record and line.record.id for line in lines] == ["track1-000001", "b", "track1-000003"]
+    assert [line.numbered for line in lines] == [True, False, True]
 
 
 def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -> None:
@@ -81,19 +81,19 @@ def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -
 
 
 def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 4096)
+    monkeypatch.setattr(records, "LONGEST", 4096)
     long = json.dumps(claim([S], text="w " * 3000))
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
-    heard: list[bytes] = []
-    found = list(scan(file, Track1Record, "track1", heard.append))
-    assert [line.problem and line.problem.partition(": ")[2] for line in found] == [
+    observed: list[bytes] = []
+    rows = list(scan(file, Track1Record, "track1", observed.append))
+    assert [line.problem and line.problem.partition(": ")[2] for line in rows] == [
         None, *["longer than 0 MiB; expected one record"] * 2, None
     ]  # fmt: skip
-    assert [line.number for line in found] == [1, 2, 4, 5]
-    assert found[-1].record is not None
-    assert found[-1].record.id == "track1-000004"
-    assert b"".join(heard) == file.read_bytes()
-    assert max(map(len, heard)) <= 4097
+    assert [line.number for line in rows] == [1, 2, 4, 5]
+    assert rows[-1].record is not None
+    assert rows[-1].record.id == "track1-000004"
+    assert b"".join(observed) == file.read_bytes()
+    assert max(map(len, observed)) <= 4097
 
 
 def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:

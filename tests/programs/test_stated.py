@@ -74,7 +74,7 @@ def test_certain_of_everything_is_certain_of_nothing() -> None:
 
 
 def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any) -> tuple[Any, Any]:
-    """The prediction for one record, and the LM that was asked."""
+    """The prediction for one record, and the LM of it."""
     task = TRACK1 if record is TWO else TRACK2
     lm = scripted([written("Respond with a JSON object" if adapter == "json" else "", answer)], adapter=adapter)
     program = task.build({"states": True, **options})
@@ -84,9 +84,9 @@ def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any)
 
 @ADAPTERS
 def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
-    said, lm = run(adapter, {"sentence_labels": LABELS, CONFIDENCE: ["80, Contradiction 10", "60, Supported 30"]})
-    assert [one.source for one in said.judgements] == ["stated", "stated"]
-    assert said.judgements[1].chances == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
+    prediction, lm = run(adapter, {"sentence_labels": LABELS, CONFIDENCE: ["80, Contradiction 10", "60, Supported 30"]})
+    assert [one.source for one in prediction.judgements] == ["stated", "stated"]
+    assert prediction.judgements[1].chances == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
     assert "percent" in wording(requests(lm)[0])
 
 
@@ -105,20 +105,20 @@ def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
     adapter: str, value: Any, sources: list[str]
 ) -> None:
     fields = {"sentence_labels": LABELS} | ({} if value is None else {CONFIDENCE: value})
-    said, lm = run(adapter, fields)
-    assert said.sentence_labels == LABELS
-    assert [one.source for one in said.judgements] == sources
+    prediction, lm = run(adapter, fields)
+    assert prediction.sentence_labels == LABELS
+    assert [one.source for one in prediction.judgements] == sources
     assert len(requests(lm)) == 1
 
 
 def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str]:
     """The demos of a program that an optimizer left, and a prompt of it."""
     student = task.build({"states": True, **options})
-    given = examples(task, student)
+    rows = examples(task, student)
     lm = scripted(right)
-    work = Search(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
+    work = Search(task, student, rows[:8], rows[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
     (program, *_) = [program for _, program in compile_candidates(optimizer, work, [])]
-    judge_all(task, program, given[8:9], lm)
+    judge_all(task, program, rows[8:9], lm)
     return program.judging.demos, wording(requests(lm)[-1])
 
 

@@ -1,4 +1,4 @@
-"""Tables that are given as text keep their rows."""
+"""Tables in text form keep their rows."""
 
 import pytest
 

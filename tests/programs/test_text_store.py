@@ -40,7 +40,7 @@ def converted(folder: Path) -> list[str]:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A folder with a picture, a claim and its pages; what was found of them is kept."""
+    """A folder with a picture, a claim and its pages; their texts are cached."""
     picture(tmp_path / "a.png")
     (tmp_path / "claims.json").write_text(json.dumps([{"claim": "Roofs are green."}]))
     (tmp_path / "pages").mkdir()
@@ -49,22 +49,22 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("found", [read_picture, converted])
+@pytest.mark.parametrize("read", [read_picture, converted])
 @pytest.mark.parametrize("planting", ["a pickle", "another form", "no JSON"])
 def test_a_planted_row_is_not_run_and_not_believed(
-    planting: str, found: Callable[[Path], list[str]], kept: Path, monkeypatch: pytest.MonkeyPatch
+    planting: str, read: Callable[[Path], list[str]], kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read", 0, 0, 1)])
-    first = found(kept)
+    first = read(kept)
     assert first
     mark = kept / "mark"
-    said = {"a pickle": pickle.dumps(Trap(mark)), "another form": '{"0": 1}', "no JSON": "["}
-    planted(kept, said[planting])
-    assert found(kept) == first
+    contents = {"a pickle": pickle.dumps(Trap(mark)), "another form": '{"0": 1}', "no JSON": "["}
+    planted(kept, contents[planting])
+    assert read(kept) == first
     assert not mark.exists()
     monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
     monkeypatch.setattr(averitec_data, "reduced", lambda *given: pytest.fail("read again, though it was kept"))
-    assert found(kept) == first
+    assert read(kept) == first
 
 
 def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:

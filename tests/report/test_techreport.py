@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
-from aisr.artifact.manifest import manifest
+from aisr.artifact.manifest import read_manifest, save_files
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import digest_text
 from aisr.lm.config import LMConfig
@@ -109,7 +108,7 @@ def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any],
 def test_a_strangers_manifest_leads_nowhere_and_steers_nothing(folder: Path) -> None:
     text = "a|b \x1b[2J<script>planted()</script> ![x](//planted.example/x.png) [a][b]"
     loaded = load_program(folder)
-    made = manifest(folder).model_copy(update={"command": f"{text}\n`````\n", "champion": text})
+    made = read_manifest(folder).model_copy(update={"command": f"{text}\n`````\n", "champion": text})
     made.settings[text] = f"{text}\n{text}"
     shown = filled(loaded.task, loaded.program, made, text)
     assert "\x1b" not in shown

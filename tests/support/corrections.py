@@ -10,21 +10,19 @@ WHEN = "2026-01-05T20:50:00Z"
 
 def line(task: str, about: Row, label: str, number: int = 0, who: str = "Ada", **more: Any) -> Row:
     """That somebody gives a statement of a record a label; `record=None`: the line does not bring the record."""
-    how = TASKS[task].correctable
-    assert how is not None
-    read = how.bare(TASKS[task].record.model_validate(about))
+    read = TASKS[task].record.model_validate(about).without_labels()
     return {
         "format": 1,
         "task": task,
         "record_id": read.id,
         "statement": number,
-        "sentence": how.statements(read)[number],
+        "sentence": read.statements[number],
         "verdict": {"label": "Supported", "program": None, "lm": "scripted"},
         "label": label,
         "evidence": [],
         "who": who,
         "when": WHEN,
-        "digest": how.digests(read)[number],
+        "digest": read.statement_digests()[number],
         "record": about,
         **more,
     }

@@ -44,7 +44,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: py
     assert walked.manifest["champion"].startswith("labeled")
     assert {"accuracy", "macro_f1", "evidence"} <= set(scores["test"])
     # It quotes the passages and says the commonest label: no better than what needs no LM.
-    assert scores["test"]["accuracy"] == scores["floor_test"]["accuracy"]
+    assert scores["test"]["accuracy"] == scores["no_lm_test"]["accuracy"]
     state = json.loads((walked.folder / "program.json").read_text())["state"]
     assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
     assert "label accuracy" in walked.output["evaluate"]
@@ -92,9 +92,9 @@ def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
     gold = [record.gold for record in records if record.gold]
     good = [(Pair(found.questions[0].question, found.questions[0].answers[0].answer),) for found in gold]
     said = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
-    right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, said, strict=True)])  # type: ignore[misc]
+    right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, said, strict=True)])
     assert right.tolist() == [True, True, False]  # whatever the label
-    rows = Gold.of([labelled.allowed(one) for one in gold], labelled.labels, labelled.f1_share)
+    rows = Gold.of([labelled.gold_labels(one) for one in gold], labelled.labels, labelled.f1_share)
     labels = np.array([labelled.labels.index(answer.label) for answer in said])
     assert (
         value(tally(rows, labels, right, labelled.labels))

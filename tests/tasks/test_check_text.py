@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
-from aisr.programs.drafts import citation_record, claim_record
 from aisr.programs.registry import TASKS
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Track2Record
 from support.loopback import Loopback
 
 Aisr = Callable[..., Any]
@@ -54,15 +55,15 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_files_become_a_record(files: dict[str, Path]) -> None:
-    record = claim_record(DRAFT, [files["results.md"]])
-    assert record.sentences == [
+    record = Track1Record.from_draft(DRAFT, [files["results.md"]])
+    assert record.statements == [
         "SlackFirst improves utilisation on TramLog-5 (Fig. 3).",
         "It wins on all 7 workloads because of its queue, e.g. BurstKit.",
     ]
     assert [item.type for item in record.evidence_bundle] == ["text", "text", "image"]
     assert record.evidence_bundle[2].caption == "Figure 3: utilisation of SlackFirst"
     assert record.gold is None
-    paper = citation_record(" Gantry\n beats Halyard ", files["paper.md"])
+    paper = Track2Record.from_draft(" Gantry\n beats Halyard ", paper=files["paper.md"])
     assert paper.claim_text == "Gantry beats Halyard"
     assert paper.paragraphs["P3"] == "It is faster than Halyard on one of them."
 

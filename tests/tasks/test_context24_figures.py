@@ -11,7 +11,7 @@ import pytest
 
 from aisr.metrics import context24_figures
 from aisr.programs.context24_figures.record import Context24FiguresRecord
-from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, LabelTable
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.context24_figures import LABELS, claim, reader
@@ -107,8 +107,8 @@ def test_what_the_evaluator_would_misread_is_refused() -> None:
         (("FIG 1", "FIG 2", "FIG 1"), "'FIG 1' stands there more than once"),
         ((), "no element"),
     ):
-        assert message in str(CONTEXT24_FIGURES.problem(claim(), answer))
-    assert CONTEXT24_FIGURES.problem(claim(), ("FIG 1", "FIG 2")) is None
+        assert message in str(CONTEXT24_FIGURES.submission.problem(claim(), answer))
+    assert CONTEXT24_FIGURES.submission.problem(claim(), ("FIG 1", "FIG 2")) is None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
 )
 def test_no_id_is_a_formula_of_a_spreadsheet(planted: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="would run as a formula"):
-        LabelTable().write([{"id": planted, "ranking": ["FIG 1"]}], tmp_path / "out.csv")
+        CONTEXT24_FIGURES.submission.write([{"id": planted, "ranking": ["FIG 1"]}], tmp_path / "out.csv")
     with pytest.raises(UserError, match="would run as a formula"):
-        LabelTable().write([{"id": "a", "ranking": [planted]}], tmp_path / "out.csv")
+        CONTEXT24_FIGURES.submission.write([{"id": "a", "ranking": [planted]}], tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

@@ -77,15 +77,15 @@ def test_a_strategy_without_lm_is_compiled_and_sends_nothing(
     words = ["compile", "--task", "context24-text", "--data", TEXT, "--optimizer", "knn", "-T", "strategy=sentences"]
     estimated = aisr(*words, "--estimate", *lm)
     assert "0 LM calls" in estimated.out, estimated.out + estimated.err
-    done = aisr(*words, "--name", "floor", "--no-track", *lm)
+    done = aisr(*words, "--name", "nolm", "--no-track", *lm)
     assert done.code == 0, done.err
     assert not server.requests
-    scores = json.loads((artifacts / "context24-text" / "floor" / "manifest.json").read_text())["scores"]
-    assert scores["test"]["score"] == scores["floor_test"]["score"]
+    scores = json.loads((artifacts / "context24-text" / "nolm" / "manifest.json").read_text())["scores"]
+    assert scores["test"]["score"] == scores["no_lm_test"]["score"]
 
 
 def test_what_the_scorer_would_refuse_is_told_and_not_written(tmp_path: Path) -> None:
-    problem = CONTEXT24_TEXT.problem
+    problem = CONTEXT24_TEXT.submission.problem
     assert problem(claim(), ("a",)) is None
     assert "no snippet" in (problem(claim(), ()) or "")
     assert "snippet 2 is blank" in (problem(claim(), ("a", " ")) or "")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
-from aisr.programs.task import Said
+from aisr.programs.records import StatementLabel
 from support import scripted
 from support.corpora import read_rows
 from support.loopback import HttpRequest
@@ -78,14 +78,12 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
 
 
 def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
-    how = DRAFT.correctable
-    assert how is not None
-    made = how.labelled(record(), {1: Said("Beyond the evidence")})
+    made = record().with_labels({1: StatementLabel("Beyond the evidence")})
     assert [(one.sentence, one.label) for one in made.sentences] == [(SAID[1], "Beyond the evidence")]
-    kept = how.labelled(record("Supported", "Supported"), {1: Said("Not found")})
+    kept = record("Supported", "Supported").with_labels({1: StatementLabel("Not found")})
     assert kept.gold == [["Supported"], ["Not found"]]
-    assert how.bare(kept) == record()
-    assert how.digests(record())[0] != how.digests(record(evidence_bundle=[]))[0]
+    assert kept.without_labels() == record()
+    assert record().statement_digests()[0] != record(evidence_bundle=[]).statement_digests()[0]
 
 
 LABEL = {

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from aisr.programs import names
-from aisr.programs import registry as tasks
 from aisr.tracking.store import open_store
 from support import scripted
 from support.loopback import HttpRequest, Loopback
-from support.toy_task import TOY
+from support.plugins import install
 from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
@@ -23,9 +21,8 @@ NOUNS = ("pears", "lamps", "wells", "boats", "nests", "maps", "coins", "tiles", 
 
 
 @pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(tasks._TASKS, TOY.name, TOY)
-    monkeypatch.setattr(names, "TASK_NAMES", (*names.TASK_NAMES, TOY.name))
+def registered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install(monkeypatch, tmp_path / "site", "shares", "shares = support.toy_task:TOY")
 
 
 def rows(count: int) -> list[dict[str, Any]]:

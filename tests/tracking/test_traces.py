@@ -108,8 +108,8 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
         assert root.name == one.record.id
         assert root.inputs["record"]["id"] == one.record.id
         assert all(text in root.inputs["record"]["statements"] for text in task.labelled.statements(one.example))
-        assert root.outputs == {"prediction": task.line(one.outcome.answer)}
-        assert root.attributes["gold"] == task.line(one.example.gold)
+        assert root.outputs == {"prediction": task.prediction.line(one.outcome.answer)}
+        assert root.attributes["gold"] == task.prediction.line(one.example.gold)
         right = bool(task.score([one.example.gold], [one.outcome.answer]).right()[0])
         assert root.attributes["right"] is right
         assert [span.parent_id for span in calls] == [root.span_id] * len(one.calls)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisr.artifact.manifest import on_test
+from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact, digest_file
 from aisr.tracking import registry
@@ -126,7 +126,7 @@ def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str,
     assert registered.task is in_folder.task
     assert registered.program.dump_state() == in_folder.program.dump_state()
     tested = registry.on_test(logged.root, uri)
-    assert tested == on_test(logged.folder(name) / "report.json")
+    assert tested == read_test_scores(logged.folder(name) / "report.json")
     assert tested is not None
     assert tested.records == 4
     assert 0 < (tested.accuracy or 0) <= 1

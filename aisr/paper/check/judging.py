@@ -12,8 +12,7 @@ from typing import NamedTuple
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.artifact import manifest as made
-from aisr.artifact.manifest import Manifest, OnTest
+from aisr.artifact.manifest import REPORT, Manifest, OnTest, read_manifest, read_test_scores
 from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
@@ -46,7 +45,7 @@ from aisr.programs.decision import nearest_line, signs
 from aisr.programs.errors import UserError
 from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
-from aisr.programs.records import Record
+from aisr.programs.records import CorrectableRecord, Record
 from aisr.programs.task import Answer, Exhibit, Task
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME
@@ -109,7 +108,7 @@ def _known_program(name: str, artifacts: Path) -> KnownProgram:
     try:
         if name.startswith(MODEL_SCHEME):
             return KnownProgram(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
-        return KnownProgram(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
+        return KnownProgram(name, read_manifest(Path(name)), read_test_scores(Path(name) / REPORT))
     except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
         return KnownProgram(name, None, None)
 
@@ -201,8 +200,8 @@ def judge_checks(
             raise
     for number, check in enumerate(checks):
         if number not in verdicts:
-            correctable = by.task.correctable
-            texts = correctable.statements(check.record) if correctable else [by.task.text(check.record)]
+            record = check.record
+            texts = record.statements if isinstance(record, CorrectableRecord) else [by.task.text(record)]
             verdicts[number] = _unjudged(by, check, texts, f"not reached: {lm.ledger.stopped}")
     return [verdict for number in range(len(checks)) for verdict in verdicts[number]]
 
@@ -213,7 +212,7 @@ def _verdicts(by: Checker, check: Check, example: dspy.Example, outcome: Outcome
     pieces, marks = _evidence(task, check.record, example, outcome.answer)
     if outcome.failure is not None:
         return [one._replace(evidence=pieces) for one in _unjudged(by, check, statements, outcome.failure)]
-    grounds = task.labelled.grounds(example)
+    grounds = task.labelled.evidence(example)
     verdicts = []
     for (paragraph, sentence), statement, judgement, of_statement, subject in zip(
         check.places, statements, outcome.judgements, marks, _subjects(by, check), strict=True
@@ -250,11 +249,11 @@ def _unjudged(by: Checker, check: Check, statements: Sequence[str], why: str) ->
 
 def _subjects(by: Checker, check: Check) -> Sequence[Subject | None]:
     """What the verdicts on a check are about; None of a task that takes no corrections."""
-    if by.task.correctable is None:
+    if not isinstance(check.record, CorrectableRecord):
         return [None] * len(check.places)
     record = without_pictures(check.record)
     program = by.known.manifest.digest if by.known and by.known.manifest else None
-    both = zip(by.task.correctable.statements(record), by.task.correctable.digests(record), strict=True)
+    both = zip(record.statements, record.statement_digests(), strict=True)
     return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
 
 
@@ -276,12 +275,12 @@ def _evidence(
     """
     statements = task.labelled.statements(example)
     exhibits = task.exhibits(record, example, answer)
-    if task.labelled.evidence_right is not None:
+    if task.labelled.names_evidence:
         pieces = tuple(Piece(one.key, (one.text,), one.picture) for one in exhibits)
         named = sorted((one.chosen, number) for number, one in enumerate(exhibits) if one.chosen)
         marks = tuple(Mark(number, 0, place) for place, number in named)
         return pieces, [marks for _ in statements]
-    grounds = task.labelled.grounds(example)
+    grounds = task.labelled.evidence(example)
     pieces = parse_pieces(grounds, exhibits)
     return pieces, [_nearest(statement, grounds, pieces) for statement in statements]
 

@@ -28,9 +28,10 @@ from aisr.paper.check.verdicts import Kind, Review, Verdict, mark_dismissed
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as DraftSentence
 from aisr.predict.prepare import open_gallery
-from aisr.programs import drafts
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Track2Record
 
 # --- The folders that an agent may name files in: those of the server's start, and nothing that a link leads out to.
 
@@ -291,7 +292,7 @@ def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> tuple[Draf
     if not any(texts) or not any(one.strip() for one in evidence):
         raise Refused("give at least one sentence, and at least one piece of evidence")
     _check_size([*texts, *evidence], len(texts))
-    record = drafts.sentences_record(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
+    record = Track1Record.of_sentences(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
     check = Check(record, tuple((0, number) for number in range(len(texts))))
     return _draft(texts), Checks((check,), (), {}, {})
 
@@ -302,7 +303,7 @@ def citation_check(claim: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks
     if not text or not texts:
         raise Refused("give a claim, and a paper that has some text")
     _check_size([text, *texts], 1)
-    check = Check(drafts.paragraphs_record(text, texts), ((0, 0),))
+    check = Check(Track2Record.of_paragraphs(text, texts), ((0, 0),))
     return _draft([text]), Checks((), (check,), {}, {})
 
 

@@ -1,20 +1,18 @@
-"""Draws figures to points in a process of its own, which `drawing` starts.
+"""Draws figures to points in a process of its own, which `figures` starts.
 
-    python -P -m aisr.paper.readers.figure_child LIMITS < JOBS     # LIMITS, JOBS: JSON, see `drawing`
+    python -P -m aisr.paper.readers.figure_child LIMITS < JOBS     # LIMITS, JOBS: JSON, see `figures`
 
-A job is a list of file, page from 1, box (left, top, right, bottom in points from the upper left corner of what is seen
-of the page) or null, and what is cut off at the left, the bottom, the right and the top, or null. It
-prints one line of JSON a job: its picture as PNG in Base64, or why there is none.
+A job is a list of file, page from 1, box (left, top, right, bottom in points from the upper left corner of the visible
+page) or null, and what is cut off at the left, the bottom, the right and the top, or null. It prints one line of JSON a
+job: its picture as PNG in Base64, or why there is none.
 """
 
 import base64
-import ctypes
 import io
 import json
 import os
 import re
 import sys
-from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,21 +23,18 @@ from defusedxml.ElementTree import fromstring
 from PIL import Image
 
 from aisr.base.sandbox import confine
+from aisr.paper.readers.pdf_child import ERRORS, Refused, open_document, open_page, render
 
-# --- SVG figures to points, by resvg: no scripts, no network. Runs in `figure_child` alone.
+# --- SVG, by resvg: no scripts, no network.
 #
 # resvg loads pictures that an SVG names by path, wherever they are. So only what stands in the file itself is let
-# through: names of its own parts, and pictures of points as `data:`. What was looked at is what is drawn.
+# through: names of its own parts, and pictures of points as `data:`. What was checked is what is drawn.
 
 DATA = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*+", re.IGNORECASE)
 SVG = "{http://www.w3.org/2000/svg}"
 FOREIGN = ("script", "foreignObject")
 MAX_ELEMENTS = 200_000
 MAX_DEPTH = 200
-
-
-class Refused(Exception):
-    """Why a figure is not drawn, in some words."""
 
 
 def svg_as_png(content: bytes, pixels: int) -> bytes:
@@ -52,7 +47,7 @@ def svg_as_png(content: bytes, pixels: int) -> bytes:
         root = fromstring(content)
     except Exception as error:  # whatever XML of a stranger is: broken, with entities of its own, in an odd encoding
         raise Refused(f"no SVG that can be read ({type(error).__name__})") from error
-    _clean(root)
+    _remove_foreign(root)
     side = int(pixels**0.5)
     try:
         # Both sides are given: it is then fitted between them, whatever size it states.
@@ -74,8 +69,8 @@ def svg_as_png(content: bytes, pixels: int) -> bytes:
         raise Refused(f"no SVG that can be drawn ({ascii(str(error))[1:80]})") from error
 
 
-def _clean(root: Element) -> None:
-    """Take out what is not drawn here. Raises Refused for what names other files, and for what is far too much."""
+def _remove_foreign(root: Element) -> None:
+    """Take out what is not drawn here. Raises Refused for links to other files, and beyond the limits."""
     if root.tag != f"{SVG}svg":
         raise Refused("no SVG")
     level, count = [root], 0
@@ -84,7 +79,7 @@ def _clean(root: Element) -> None:
             for child in list(parent):
                 if not isinstance(child.tag, str) or child.tag.removeprefix(SVG) in FOREIGN:
                     parent.remove(child)
-            _named(parent)
+            _check_links(parent)
         count += len(level)
         level = [child for parent in level for child in parent]
         if not level:
@@ -94,7 +89,7 @@ def _clean(root: Element) -> None:
     raise Refused(f"elements within more than {MAX_DEPTH} others")
 
 
-def _named(one: Element) -> None:
+def _check_links(one: Element) -> None:
     for name, value in one.attrib.items():
         is_link = name.rpartition("}")[2] == "href" and one.tag != f"{SVG}a"
         if is_link and not (value.startswith("#") or DATA.fullmatch(value)):
@@ -103,9 +98,11 @@ def _named(one: Element) -> None:
 
 def _fonts() -> list[str]:
     """The fonts that come with matplotlib: the same text on every machine."""
-    found = find_spec("matplotlib")
-    return [str(Path(found.origin).parent / "mpl-data/fonts/ttf")] if found and found.origin else []
+    spec = find_spec("matplotlib")
+    return [str(Path(spec.origin).parent / "mpl-data/fonts/ttf")] if spec and spec.origin else []
 
+
+# --- PDF, and the whole.
 
 LARGEST = 20_000.0  # points a side; PDF itself ends at 14,400
 
@@ -119,36 +116,37 @@ def main() -> None:
     for file, page, box, trim in jobs:
         try:
             if file.lower().endswith(".svg"):
-                with open(file, "rb") as opened:
-                    png = svg_as_png(opened.read(limits["bytes"]), limits["pixels"])
+                with open(file, "rb") as stream:
+                    png = svg_as_png(stream.read(limits["bytes"]), limits["pixels"])
             else:
-                png = _pdf_as_png(file, page, box, trim, limits)
+                png = pdf_as_png(file, page, box, trim, limits)
             answer = {"png": base64.b64encode(png).decode()}
         except (Refused, OSError) as error:
             answer = {"refused": str(error)}
         print(json.dumps(answer), file=out, flush=True)
 
 
-def _pdf_as_png(
+def pdf_as_png(
     file: str, number: int, box: list[float] | None, trim: list[float] | None, limits: dict[str, Any]
 ) -> bytes:
-    with ExitStack() as stack:
-        document = pdfium.FPDF_LoadDocument(os.fsencode(file) + b"\0", None)
-        if not document:
-            raise Refused("no PDF that opens, or one with a password")
-        stack.callback(pdfium.FPDF_CloseDocument, document)
-        if not 0 < number <= pdfium.FPDF_GetPageCount(document):
-            raise Refused(f"no page {number} in it")
-        page = pdfium.FPDF_LoadPage(document, number - 1)
-        if not page:
-            raise Refused("a broken page")
-        stack.callback(pdfium.FPDF_ClosePage, page)
-        if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
-            raise Refused(f"more than {limits['objects']:,} objects on its page")
-        return _drawn(page, box, trim, limits)
+    """A part of a page of a PDF. Raises Refused."""
+    try:
+        with open_document(file) as document:
+            if not 0 < number <= pdfium.FPDF_GetPageCount(document):
+                raise Refused(f"no page {number} in it")
+            with open_page(document, number - 1) as page:
+                if not page:
+                    raise Refused("a broken page")
+                if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
+                    raise Refused(f"more than {limits['objects']:,} objects on its page")
+                return _draw_part(page, box, trim, limits)
+    except Refused as error:
+        if str(error) in ERRORS.values():
+            raise Refused("no PDF that opens, or one with a password") from error
+        raise
 
 
-def _drawn(page: Any, box: list[float] | None, trim: list[float] | None, limits: dict[str, Any]) -> bytes:
+def _draw_part(page: Any, box: list[float] | None, trim: list[float] | None, limits: dict[str, Any]) -> bytes:
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
     if trim:
         box = [trim[0], trim[3], width - trim[2], height - trim[1]]
@@ -157,22 +155,12 @@ def _drawn(page: Any, box: list[float] | None, trim: list[float] | None, limits:
     if not (right - left >= 1 and bottom - top >= 1 and max(width, height) <= LARGEST):
         raise Refused(f"a page of {width:.0f} x {height:.0f} points")
     scale = min(limits["scale"], (limits["pixels"] / ((right - left) * (bottom - top))) ** 0.5)
-    across, down = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
-    bitmap = pdfium.FPDFBitmap_CreateEx(across, down, pdfium.FPDFBitmap_BGRx, None, 0)
-    if not bitmap:
-        raise MemoryError
-    try:
-        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, 0xFFFFFFFF)
-        place = (round(side * scale) for side in (-left, -top, width, height))
-        pdfium.FPDF_RenderPageBitmap(bitmap, page, *place, 0, pdfium.FPDF_ANNOT)
-        stride = pdfium.FPDFBitmap_GetStride(bitmap)
-        raw = ctypes.string_at(pdfium.FPDFBitmap_GetBuffer(bitmap), stride * down)
-        picture = Image.frombuffer("RGB", (across, down), raw, "raw", "BGRX", stride, 1)
-        out = io.BytesIO()
-        picture.save(out, "PNG", compress_level=3)
-        return out.getvalue()
-    finally:
-        pdfium.FPDFBitmap_Destroy(bitmap)
+    size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
+    place = [round(side * scale) for side in (-left, -top, width, height)]
+    pixels = render(page, size, place, pdfium.FPDF_ANNOT)
+    out = io.BytesIO()
+    Image.fromarray(pixels[:, :, ::-1]).save(out, "PNG", compress_level=3)
+    return out.getvalue()
 
 
 if __name__ == "__main__":

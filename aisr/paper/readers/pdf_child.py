@@ -11,6 +11,7 @@ Coordinates are in points from the upper left corner of what is seen of a page, 
 import ctypes
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ import pypdfium2.raw as pdfium
 
 from aisr.base.sandbox import confine
 
-# --- The signs of a PDF's page as words, with what the file says of how they are seen. Runs in `pdf_child` alone.
+# --- The signs of a page as words, with what the file states of how they look.
 
 TURNED = "turned"
 UPRIGHT = 0.95  # the cosine of an angle that a reader need not turn the head for
@@ -45,7 +46,7 @@ class Look(NamedTuple):
     alpha: int
     font: str
     size: float  # points on the page
-    hidden: str  # why none of them can be seen, as far as the file says so
+    hidden: str  # why none of them can be seen, as far as the file states it
     order: int  # its place among the objects of the page; -1 inside of a form
 
 
@@ -94,7 +95,7 @@ class Word:
         self.look, self.hidden, self.glued = look, hidden, glued
         self.last = box
 
-    def near(self, box: Box, baseline: float, size: float) -> bool:
+    def is_before(self, box: Box, baseline: float, size: float) -> bool:
         """Whether a sign stands directly behind this word, be it raised or lowered."""
         greater = max(size, self.size)
         if box == self.last:  # two letters of one ligature
@@ -103,7 +104,7 @@ class Word:
             abs(baseline - self.baseline) < 0.6 * greater and -0.5 * self.size < box[0] - self.box[2] < 0.35 * greater
         )
 
-    def raises(self, box: Box, baseline: float, size: float) -> bool:
+    def is_base_of(self, box: Box, baseline: float, size: float) -> bool:
         """Whether a sign behind a break stands at this word as an exponent or index, or behind such a one."""
         greater = max(size, self.size)
         step = abs(baseline - self.baseline)
@@ -122,16 +123,16 @@ class Word:
         self.size = max(self.size, size)
 
 
-def words_of(text: Any, view: View, order: dict[int, int], limits: dict[str, Any]) -> list[Word]:
+def read_words(text: Any, view: View, order: dict[int, int], limits: dict[str, Any]) -> list[Word]:
     looks: dict[int, Look] = {}
     words: list[Word] = []
-    going = False
+    in_word = False
     loose = pdfium.FS_RECTF()
     across, up = ctypes.c_double(), ctypes.c_double()
     for index in range(pdfium.FPDFText_CountChars(text)):
         sign = _sign(pdfium.FPDFText_GetUnicode(text, index))
         if sign.isspace():
-            going = False
+            in_word = False
             continue
         one = pdfium.FPDFText_GetTextObject(text, index)
         address = address_of(one)
@@ -143,15 +144,15 @@ def words_of(text: Any, view: View, order: dict[int, int], limits: dict[str, Any
         box = view.box(loose.left, loose.bottom, loose.right, loose.top)
         baseline, size = view.point(across.value, up.value)[1], look.size
         hidden = look.hidden if look.hidden not in ("", TURNED) or view.holds(box) else "off the page"
-        if going:
-            glued = hidden == TURNED or words[-1].near(box, baseline, size)
+        if in_word:
+            glued = hidden == TURNED or words[-1].is_before(box, baseline, size)
         else:  # some programs write exponents as lines of their own
-            glued = bool(words) and words[-1].raises(box, baseline, size)
+            glued = bool(words) and words[-1].is_base_of(box, baseline, size)
         if glued and (hidden == words[-1].hidden == TURNED or words[-1].takes(baseline, size, look, hidden)):
             words[-1].add(sign, box, size)
         else:
             words.append(Word(sign, box, baseline, size, look, hidden, glued))
-        going = True
+        in_word = True
     return words
 
 
@@ -187,7 +188,7 @@ def _look(text: Any, index: int, one: Any, order: int, view: View, limits: dict[
     return Look(color, alpha, name.value.decode("utf-8", "replace"), size, hidden, order)
 
 
-# --- What of a PDF's page can be seen on it once it is drawn. Runs in `pdf_child` alone.
+# --- What of a page is visible once it is drawn.
 #
 # A file can hide text in more ways than one can look for: behind something, outside of a clip, in a layer that is off,
 # in the colour of what lies below. All of them leave no ink where the text should be.
@@ -200,27 +201,35 @@ Pixels = npt.NDArray[np.uint8]  # (rows, columns, blue green red)
 Signed = npt.NDArray[np.int16]
 
 
-def drawn(page: Any, view: View, limits: dict[str, Any]) -> tuple[Pixels, float]:
-    """The page as it is seen, (rows, columns, blue green red), and its pixels a point."""
-    scale = min(PIXELS_PER_POINT, (limits["pixels"] / max(view.width * view.height, 1)) ** 0.5)
-    across, down = max(round(view.width * scale), 1), max(round(view.height * scale), 1)
+def render(page: Any, size: tuple[int, int], place: Sequence[int], flags: int = 0) -> Pixels:
+    """A page or a part of it on white. size: columns and rows of the result; place: left, top, width and height of the
+    page in its pixels."""
+    across, down = size
     bitmap = pdfium.FPDFBitmap_CreateEx(across, down, pdfium.FPDFBitmap_BGRx, None, 0)
     if not bitmap:
         raise MemoryError
     try:
         pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, 0xFFFFFFFF)
-        pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, across, down, 0, 0)
+        pdfium.FPDF_RenderPageBitmap(bitmap, page, *place, 0, flags)
         stride = pdfium.FPDFBitmap_GetStride(bitmap)
         start = ctypes.cast(pdfium.FPDFBitmap_GetBuffer(bitmap), ctypes.POINTER(ctypes.c_ubyte * (stride * down)))
         rows = np.frombuffer(start.contents, np.uint8).reshape(down, stride)[:, : across * 4]
-        return rows.reshape(down, across, 4)[:, :, :3].copy(), scale
+        return rows.reshape(down, across, 4)[:, :, :3].copy()
     finally:
         pdfium.FPDFBitmap_Destroy(bitmap)
 
 
-def mark_unseen(words: Sequence[Word], seen: tuple[Pixels, float], covers: list[tuple[int, Box]]) -> None:
-    """Say of words that should be seen, by the file, but are not, by the page's pixels, why that is."""
-    pixels, scale = seen
+def render_page(page: Any, view: View, limits: dict[str, Any]) -> tuple[Pixels, float]:
+    """The page as it is seen, and its pixels a point."""
+    scale = min(PIXELS_PER_POINT, (limits["pixels"] / max(view.width * view.height, 1)) ** 0.5)
+    across, down = max(round(view.width * scale), 1), max(round(view.height * scale), 1)
+    return render(page, (across, down), (0, 0, across, down)), scale
+
+
+def mark_invisible(words: Sequence[Word], picture: tuple[Pixels, float], covers: list[tuple[int, Box]]) -> None:
+    """Set `hidden` of words that the file states as visible, but the page's pixels do not show. picture: of
+    `render_page`; covers: opaque pictures, with their places among the objects."""
+    pixels, scale = picture
     for word in words:
         if word.hidden:
             continue
@@ -250,7 +259,7 @@ def _ground(piece: Signed) -> Signed:
     if (piece[0] == piece[0, 0]).all() and (piece[-1] == piece[0, 0]).all():
         edge: Signed = piece[0, 0]
         return edge
-    flat = piece.reshape(-1, 3)[::2]  # every other pixel says it as well
+    flat = piece.reshape(-1, 3)[::2]  # every other pixel is enough
     coarse = flat >> 4
     keys = (coarse[:, 0] << 8) | (coarse[:, 1] << 4) | coarse[:, 2]
     usual: Signed = flat[keys == np.bincount(keys).argmax()][0]
@@ -262,9 +271,11 @@ def _inside(word: Box, box: Box) -> bool:
     return box[0] <= across <= box[2] and box[1] <= down <= box[3]
 
 
+# --- The document, page by page.
+
 THIN = 3.0  # points; what is thinner is a rule of a table
 LONG = 8.0  # points; what is shorter is no rule
-NAMED = {1: "password", 2: "file", 3: "format", 4: "password", 5: "security", 6: "page"}
+ERRORS = {1: "password", 2: "file", 3: "format", 4: "password", 5: "security", 6: "page"}
 
 
 class Refused(Exception):
@@ -275,7 +286,7 @@ def main() -> None:
     file, limits = sys.argv[1], json.loads(sys.argv[2])
     confine(limits["memory"], limits["seconds"])
     try:
-        with _open(file) as document:
+        with open_document(file) as document:
             _read(document, limits)
     except Refused as error:
         print(json.dumps({"refused": str(error)}))
@@ -288,39 +299,28 @@ def _read(document: Any, limits: dict[str, Any]) -> None:
     print(json.dumps({"pages": count, "title": _title(document)}))
     left = limits["signs"]
     for number in range(count):
-        read = _page(document, number, limits)
-        left -= sum(len(word[0]) for word in read.get("words", ()))
+        with open_page(document, number) as page:
+            line = _page(page, limits)
+        left -= sum(len(word[0]) for word in line.get("words", ()))
         if left < 0:
             raise Refused("signs")
-        print(json.dumps(read), flush=True)
+        print(json.dumps(line), flush=True)
 
 
 @contextmanager
-def _open(file: str) -> Iterator[Any]:
-    document = pdfium.FPDF_LoadDocument(file.encode() + b"\0", None)
+def open_document(file: str) -> Iterator[Any]:
+    document = pdfium.FPDF_LoadDocument(os.fsencode(file) + b"\0", None)
     if not document:
-        raise Refused(NAMED.get(pdfium.FPDF_GetLastError(), "format"))
+        raise Refused(ERRORS.get(pdfium.FPDF_GetLastError(), "format"))
     try:
         yield document
     finally:
         pdfium.FPDF_CloseDocument(document)
 
 
-def _title(document: Any) -> str:
-    size = pdfium.FPDF_GetMetaText(document, b"Title", None, 0)
-    if not 2 < size <= 2_000:
-        return ""
-    kept = ctypes.create_string_buffer(size)
-    pdfium.FPDF_GetMetaText(document, b"Title", kept, size)
-    return _utf16(kept.raw)
-
-
-def _utf16(raw: bytes) -> str:
-    return raw.decode("utf-16-le", "replace").rstrip("\0")
-
-
 @contextmanager
-def _opened(document: Any, number: int) -> Iterator[Any]:
+def open_page(document: Any, number: int) -> Iterator[Any]:
+    """A page, from 0; false for a broken one."""
     page = pdfium.FPDF_LoadPage(document, number)
     try:
         yield page
@@ -329,33 +329,39 @@ def _opened(document: Any, number: int) -> Iterator[Any]:
             pdfium.FPDF_ClosePage(page)
 
 
-def _page(document: Any, number: int, limits: dict[str, Any]) -> dict[str, Any]:
-    with _opened(document, number) as page:
-        if not page:
+def _title(document: Any) -> str:
+    size = pdfium.FPDF_GetMetaText(document, b"Title", None, 0)
+    if not 2 < size <= 2_000:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    pdfium.FPDF_GetMetaText(document, b"Title", buffer, size)
+    return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _page(page: Any, limits: dict[str, Any]) -> dict[str, Any]:
+    if not page:
+        return {"unread": "broken"}
+    if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
+        return {"unread": "objects"}
+    _remove_actual_text([pdfium.FPDFPage_GetObject(page, place) for place in range(pdfium.FPDFPage_CountObjects(page))])
+    text = pdfium.FPDFText_LoadPage(page)
+    if not text:
+        return {"unread": "broken"}
+    try:
+        if pdfium.FPDFText_CountChars(text) > limits["signs_per_page"]:
+            return {"unread": "signs"}
+        view = _view(page)
+        if min(view.width, view.height) < 1:
             return {"unread": "broken"}
-        if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
-            return {"unread": "objects"}
-        _forget_actual_text(
-            [pdfium.FPDFPage_GetObject(page, place) for place in range(pdfium.FPDFPage_CountObjects(page))]
-        )
-        text = pdfium.FPDFText_LoadPage(page)
-        if not text:
-            return {"unread": "broken"}
-        try:
-            if pdfium.FPDFText_CountChars(text) > limits["signs_per_page"]:
-                return {"unread": "signs"}
-            view = _view(page)
-            if min(view.width, view.height) < 1:
-                return {"unread": "broken"}
-            rules, graphics, order, covers = _objects(page, view)
-            words = words_of(text, view, order, limits)
-            mark_unseen(words, drawn(page, view, limits), covers)
-        finally:
-            pdfium.FPDFText_ClosePage(text)
-    kept = [
+        rules, graphics, order, covers = _objects(page, view)
+        words = read_words(text, view, order, limits)
+        mark_invisible(words, render_page(page, view, limits), covers)
+    finally:
+        pdfium.FPDFText_ClosePage(text)
+    rows = [
         [w.text, *(round(v, 2) for v in (*w.box, w.baseline, w.size)), w.look.font, w.hidden, w.glued] for w in words
     ]
-    return {"width": view.width, "height": view.height, "words": kept, "rules": rules, "graphics": graphics}
+    return {"width": view.width, "height": view.height, "words": rows, "rules": rules, "graphics": graphics}
 
 
 def _view(page: Any) -> View:
@@ -368,8 +374,8 @@ def _view(page: Any) -> View:
     return View(box.left, min(box.bottom, box.top), width, height, turns)
 
 
-def _forget_actual_text(objects: list[Any]) -> None:
-    """Take away what the file gives to be read in place of what it draws: the reader of the page does not see it."""
+def _remove_actual_text(objects: list[Any]) -> None:
+    """Remove the text that the file puts in place of what it draws: the reader of the page does not see it."""
     while objects:
         one = objects.pop()
         if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_FORM:

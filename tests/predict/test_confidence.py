@@ -35,8 +35,8 @@ def predicted(folder: Path) -> Path:
 
 def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out(tmp_path: Path) -> None:
     out = predicted(tmp_path)
-    found = [line["probabilities"] for line in read_rows(out)]
-    assert [found[k][1] and found[k][1]["Contradiction"] for k in range(3)] == [0.9, 0.55, None]
+    rows = [line["probabilities"] for line in read_rows(out)]
+    assert [rows[k][1] and rows[k][1]["Contradiction"] for k in range(3)] == [0.9, 0.55, None]
     checked = check_submission(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
     assert not checked.problems
     assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
@@ -44,13 +44,13 @@ def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out
 
 def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     program = TRACK1.build({"states": True})
-    shown = [program.prepare(record) for record in RECORDS]
-    found = score_outcomes(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
-    assert set(found.confidences) == {"stated"}  # the one vote of the third record is no probability
-    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
-    assert told["judgements"] == 5
-    assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
-    assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
+    examples = [program.prepare(record) for record in RECORDS]
+    result = score_outcomes(TRACK1, examples, judge_all(TRACK1, program, examples, scripted(sure)))
+    assert set(result.confidences) == {"stated"}  # the one vote of the third record is no probability
+    confidence = Evaluation(None, "", Path(), None, result, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    assert confidence["judgements"] == 5
+    assert confidence["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
+    assert confidence["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
 
 
 def test_the_surest_share_is_taken_and_equals_count_at_their_mean() -> None:

@@ -39,10 +39,10 @@ def plan(task: str, optimizers: list[str], **options: Any) -> Plan:
     )
 
 
-def dry(given: Plan, root: Path, *lms: Any) -> DryRun:
+def dry(of_plan: Plan, root: Path, *lms: Any) -> DryRun:
     run = DryRun()
     lm, teacher = (run.open(one) for one in (lms[0], lms[-1]))
-    compile_program(given, lm, teacher, root / "dry", replace(SILENT, prepared=run.add_gold))
+    compile_program(of_plan, lm, teacher, root / "dry", replace(SILENT, prepared=run.add_gold))
     return run
 
 
@@ -61,23 +61,23 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(
     loopback.reply = answer
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(1.0, 10.0)))
     lm = replace(lm, embeddings=Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=2.0), lm.ledger))
-    given = plan("track2", ["knn"], retriever=retriever)
-    run = dry(given, tmp_path, lm)
+    of_plan = plan("track2", ["knn"], retriever=retriever)
+    run = dry(of_plan, tmp_path, lm)
     assert loopback.requests == []
-    compile_program(given, lm, lm, tmp_path, SILENT)
-    messages = [message for asked in loopback.requests for message in asked.body.get("messages", ())]
+    compile_program(of_plan, lm, lm, tmp_path, SILENT)
+    messages = [message for request in loopback.requests for message in request.body.get("messages", ())]
     read = sum(tokens(str(message["content"])) for message in messages) + sum(map(tokens, texts(loopback)))
     assert 0 <= run.ledger.spend.calls - len(loopback.requests) <= LIMITS["test"]
     assert 0.9 * read < run.ledger.spend.prompt_tokens < 1.3 * read
     assert run.embedded == sum(map(tokens, texts(loopback)))
     spend = run.ledger.spend
-    asked = spend.prompt_tokens - run.embedded
-    assert spend.usd == pytest.approx((asked + 10 * spend.completion_tokens + 2 * run.embedded) / 1e6)
+    chat_tokens = spend.prompt_tokens - run.embedded
+    assert spend.usd == pytest.approx((chat_tokens + 10 * spend.completion_tokens + 2 * run.embedded) / 1e6)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_every_optimizer_runs_dry(optimizer: str, loopback: Loopback, tmp_path: Path) -> None:
-    """The teacher is asked at its own price: a dollar a token, where the LM is free."""
+    """The teacher has its own price: a dollar a token, where the LM is free."""
     with serve() as school:
         lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
         teacher = open_lm(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))

@@ -1,4 +1,4 @@
-"""A record that failed for its answers is asked about again by the next run, and by no second look of the same one."""
+"""A record that failed for its answers is sent again by the next run, and by no second look of the same one."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
@@ -45,9 +45,9 @@ def program(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("process", ["another", "the same"])
-@pytest.mark.parametrize("said", UNUSABLE)
+@pytest.mark.parametrize("answer", UNUSABLE)
 def test_the_same_command_asks_again(
-    said: str,
+    answer: str,
     process: str,
     aisr: Aisr,
     cache_anew: Callable[[], None],
@@ -58,7 +58,7 @@ def test_the_same_command_asks_again(
     data = beginning(DEV, 2, tmp_path / "two.jsonl")
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
     words = ["predict", "--task", "track2", "--program", program, "--data", data, "--out", tmp_path / "out.jsonl", *lm]
-    loopback.reply = UNUSABLE[said]
+    loopback.reply = UNUSABLE[answer]
     failed = aisr(*words)
     assert failed.code == 1
     assert len(loopback.requests) == 4  # an answer and its repair each
