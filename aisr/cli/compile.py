@@ -42,13 +42,13 @@ def compile_(
     plan: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PLAN]",
+            metavar="PLAN",
             help="A plan.toml with what the options say, such as that of an artifact; options win over it.",
             callback=opt.check_files,
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(metavar=opt.TASK_WORDS, help="The task.", callback=opt.check_task, is_eager=True)
+        str | None, typer.Option(metavar="TASK", help=f"{opt.TASK_NAMES}.", callback=opt.check_task, is_eager=True)
     ] = None,
     data: Annotated[
         Path | None,

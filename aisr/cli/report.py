@@ -122,7 +122,9 @@ def check_text(
     evidence: Annotated[
         list[Path] | None,
         typer.Option(
-            help="track1: text or Markdown that the paragraph reports on; repeatable.", callback=opt.check_files
+            metavar="FILE",
+            help="track1: text or Markdown that the paragraph reports on; repeatable.",
+            callback=opt.check_files,
         ),
     ] = None,
     paper: Annotated[
