@@ -90,14 +90,14 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
     def feedback(self, gold: Sought, answer: Ranking) -> str:
         """Where the gold elements stand, and what stands before them."""
         places = {label: answer.index(label) + 1 if label in answer else None for label in gold.findings}
-        told = [
+        sentences = [
             f"{label} evidences the claim and stands {f'in place {place}' if place else 'not among them'}."
             for label, place in places.items()
         ]
         before = [label for label in answer[: len(gold.findings)] if gain(label, gold.findings) < HALF]
         if not before:
-            return " ".join([*told, "Nothing of no worth stands before it."])
-        return " ".join([*told, f"Before it stand what evidences something else: {', '.join(before)}."])
+            return " ".join([*sentences, "Nothing of no worth stands before it."])
+        return " ".join([*sentences, f"Before it stand what evidences something else: {', '.join(before)}."])
 
     def shared_keys(self, record: Context24FiguresRecord) -> set[str]:
         """The claim, the paper, its captions and its pictures."""
