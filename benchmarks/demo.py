@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from aisr.artifact.manifest import manifest
+from aisr.artifact.manifest import read_manifest
 from aisr.artifact.program import load_program
 from aisr.base.files import percent, with_interval
 from aisr.cli.display import console, note, table
@@ -164,7 +164,7 @@ def _zip(root: Path, task: str) -> Path:
 
 
 def _row(task: str, root: Path, walked: Walked) -> list[str]:
-    made, report = manifest(root / task / NAME), walked.report
+    made, report = read_manifest(root / task / NAME), walked.report
     test = made.scores["test"]
     if abs(report["score"] - test.score) > 1e-12:
         raise SystemExit(f"{task}: {report['score']} after reloading, {test.score} when it was compiled")

@@ -15,8 +15,19 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
-from aisr.artifact.folder import save_files, write_index
-from aisr.artifact.manifest import Apart, Corrections, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
+from aisr.artifact.manifest import (
+    Apart,
+    Corrections,
+    Data,
+    Layer,
+    Manifest,
+    Ranked,
+    Score,
+    Spent,
+    UsedLM,
+    save_files,
+    write_index,
+)
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact

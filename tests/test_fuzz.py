@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisr.artifact.folder import save_files, write_index
+from aisr.artifact.manifest import save_files, write_index
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
 from aisr.optimize.optimizers import strip

@@ -1,17 +1,26 @@
-"""`manifest.json`: who made a compiled program from what, and how it did."""
+"""The folder of a compiled program: its `manifest.json` (origin and scores), check that it exists, writing, index.
+
+Nothing here imports DSPy, so a mistyped name is refused at once.
+"""
 
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base.files import BadArtifact, parse_json, with_interval
+from aisr.base.files import BadArtifact, parse_json, with_interval, write_whole
 from aisr.programs.records import explain
 
+PROGRAM = "program.json"
 FILE = "manifest.json"
 REPORT = "report.json"
+UNCOMPILED = "uncompiled"  # stands for a program that was not compiled, where two are compared
+MOST_NAMED = 5  # folders in a message
 PartT = TypeVar("PartT", bound="_Part")
 Gain = tuple[float, float, float]  # a paired difference with the ends of its 95 % interval
+
+
+# --- The manifest
 
 
 class _Part(BaseModel):
@@ -19,13 +28,12 @@ class _Part(BaseModel):
 
 
 class Score(_Part):
-    """The ranking score on a split in 0-1, with its 95 % interval; how many records failed; beside them the parts of
-    the score by their names ("macro_f1", "pem")."""
+    """The ranking score on a split in 0-1; further fields are its parts by their names ("macro_f1", "pem")."""
 
     model_config = ConfigDict(extra="allow")
     score: float
-    interval: tuple[float, float]
-    failed: int = 0
+    interval: tuple[float, float]  # of 95 %
+    failed: int = 0  # records
 
     @property
     def parts(self) -> dict[str, float]:
@@ -37,31 +45,30 @@ class Score(_Part):
 
 
 class Data(_Part):
-    """A split: its file's name and digest, where it was as the command named it, and how many records were taken."""
+    """A split."""
 
     file: str
-    path: str | None = None
-    digest: str
-    records: int
+    path: str | None = None  # as the command named it
+    digest: str  # of the file
+    records: int  # that were used
 
 
 class Corrections(_Part):
-    """What people corrected, among the records of train: the digest of its file, how many of its records were taken,
-    in the place of how many of train's own, and how many were left out, as dev or test share something with them."""
+    """Corrected records in train."""
 
-    digest: str
-    records: int
-    replaced: int = 0
-    left_out: int = 0
+    digest: str  # of their file
+    records: int  # that were used
+    replaced: int = 0  # records of train whose place they take
+    left_out: int = 0  # since dev or test share something with them
 
 
 class UsedLM(_Part):
-    """A language model: how it was asked for, and what was opened. endpoint: the digest of an address, never that."""
+    """A language model: its name in the command, and the form of its requests."""
 
     model_config = ConfigDict(extra="allow")
     spec: str = ""
     model: str | None = None
-    endpoint: str | None = None
+    endpoint: str | None = None  # the digest of an address, never that
     adapter: str | None = None
     temperature: float | None = None
     logprobs: bool | None = None
@@ -80,33 +87,28 @@ class Spent(_Part):
 
 
 class Layer(_Part):
-    """What became of the decision layer (see `aisr.optimize.decision_fit.Fitted`). kept: the way to decide that is
-    used, None for the model as it is; cross_validated: the ranking score of each way; gain: of the choice among
-    them."""
+    """The decision layer (see `aisr.optimize.decision_fit.Fitted`)."""
 
     model_config = ConfigDict(extra="allow")
-    kept: str | None = None
-    cross_validated: dict[str, float] = {}
+    kept: str | None = None  # the way to decide that is used; None for the model as it is
+    cross_validated: dict[str, float] = {}  # the ranking score of each way
     records: int | None = None
-    gain: Gain | None = None
+    gain: Gain | None = None  # of the choice among them
 
 
 class Ranked(_Part):
-    """What became of the evidence ranker (see `aisr.optimize.ranker_fit.RankFitted`). kept: whether it ranks in
-    the retriever's place; before, after: Hit@k by the retriever, and by rankers of other groups; gain: in mean
-    reciprocal rank; why: what kept it from being fitted."""
+    """The evidence ranker (see `aisr.optimize.ranker_fit.RankFitted`)."""
 
     model_config = ConfigDict(extra="allow")
-    kept: bool = False
-    gain: Gain | None = None
-    before: dict[str, float] = {}
-    after: dict[str, float] = {}
-    why: str | None = None
+    kept: bool = False  # whether it ranks in the retriever's place
+    gain: Gain | None = None  # in mean reciprocal rank
+    before: dict[str, float] = {}  # Hit@k by the retriever
+    after: dict[str, float] = {}  # Hit@k by rankers of other groups
+    why: str | None = None  # the reason why none was fitted
 
 
 class Sharing(_Part):
-    """How many records of a split share something with train, of how many, and by what (see
-    `aisr.optimize.leakage`)."""
+    """The number of records of a split that share something with train, also by kind (see `aisr.optimize.leakage`)."""
 
     sharing: int
     records: int
@@ -114,10 +116,9 @@ class Sharing(_Part):
 
 
 class Apart(_Part):
-    """What counted as shared between two records, for the folds of what was fitted and for what follows; what the other
-    splits share with train by it."""
+    """Cross-split leakage."""
 
-    rule: str
+    rule: str  # what counts as shared between two records
     splits: dict[str, Sharing] = {}
 
 
@@ -154,12 +155,12 @@ class Manifest(_Part):
 
     @property
     def layer(self) -> str | None:
-        """Which decision layer was kept, by its way to decide; None for none."""
+        """The way to decide of the decision layer; None for none."""
         return self.decision.kept if self.decision else None
 
 
 class LabelScore(_Part):
-    """How a label was given: precision and recall in 0-1, and how many statements have it."""
+    """Precision and recall of a label in 0-1, and its number of gold statements."""
 
     precision: float
     recall: float
@@ -167,15 +168,14 @@ class LabelScore(_Part):
 
 
 class Calibration(_Part):
-    """How far probabilities were off on average, in 0-1, and of how many statements."""
+    """The expected calibration error in 0-1, and the number of statements."""
 
     judgements: int
     calibration_error: float
 
 
 class OnTest(_Part):
-    """How a champion did on its test split: by label, and by the source of its probabilities (none is recorded by
-    versions before the calibration was, and where there are none)."""
+    """A champion on its test split: by label, and by the source of its probabilities, where there are some."""
 
     records: int
     per_label: dict[str, LabelScore] = {}
@@ -183,7 +183,7 @@ class OnTest(_Part):
 
     @property
     def statements(self) -> int:
-        """How many statements it judged."""
+        """The number of statements."""
         return sum(one.support for one in self.per_label.values())
 
     @property
@@ -197,22 +197,22 @@ class _Report(_Part):
     test: OnTest | None = None
 
 
-def on_test(path: Path) -> OnTest | None:
-    """Of a report.json what it says of the test split; None where there was none. Raises `BadArtifact`."""
-    return _parsed(path, _Report, "the report.json of a compiled program").test
+def read_test_scores(path: Path) -> OnTest | None:
+    """The scores on test in a report.json; None where there was no test split. Raises `BadArtifact`."""
+    return _parse(path, _Report, "the report.json of a compiled program").test
 
 
-def manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest of an artifact folder. Raises `BadArtifact` where there is none, or one that is not ours."""
-    return parse(folder / FILE)
+    return parse_manifest(folder / FILE)
 
 
-def parse(path: Path) -> Manifest:
+def parse_manifest(path: Path) -> Manifest:
     """The manifest in a file. Raises `BadArtifact`, naming the field."""
-    return _parsed(path, Manifest, "the manifest of a compiled program")
+    return _parse(path, Manifest, "the manifest of a compiled program")
 
 
-def _parsed(path: Path, model: type[PartT], expected: str) -> PartT:
+def _parse(path: Path, model: type[PartT], expected: str) -> PartT:
     try:
         text = path.read_bytes()
         parse_json(text, str(path))
@@ -221,3 +221,47 @@ def _parsed(path: Path, model: type[PartT], expected: str) -> PartT:
         raise BadArtifact(f"{path}: {error.strerror}; expected {expected}") from error
     except ValidationError as error:
         raise BadArtifact(f"{path}: {explain(error)}; expected {expected}") from error
+
+
+# --- The folder
+
+
+def check_program_exists(folder: Path, root: Path | None = None) -> None:
+    """Raises `BadArtifact` for a folder without a program; of those below the artifacts folder `root` it names some,
+    first those of the same name."""
+    if (folder / PROGRAM).is_file():
+        return
+    if str(folder) == UNCOMPILED:
+        raise BadArtifact(
+            f"{UNCOMPILED}: no folder of a program; `aisr compare {UNCOMPILED} PROGRAM` scores PROGRAM as it was "
+            "before it was compiled"
+        )
+    others = root.glob(f"*/*/{PROGRAM}") if root else ()
+    folders = [file.parent for file in sorted(others, key=lambda file: (file.parent.name != folder.name, file))]
+    such_as = f", such as {', '.join(map(str, folders[:MOST_NAMED]))}" if folders else ""
+    more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
+    raise BadArtifact(f"{folder}: no {PROGRAM} in there; expected a folder that `aisr compile` wrote{such_as}{more}")
+
+
+def save_files(folder: Path, files: dict[str, str]) -> None:
+    """Write the files of an artifact, each whole or not at all, program.json last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sorted(files, key=lambda name: name == PROGRAM):
+        write_whole(folder / name, files[name])
+
+
+def write_index(root: Path) -> None:
+    """INDEX.md: all artifacts under `root`, a line each."""
+    rows = [
+        "| task | name | optimizer | LM | dev | test | digest |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for path in sorted(root.glob(f"*/*/{FILE}")):
+        try:
+            made = parse_manifest(path)
+            dev, test = (str(made.scores.get(split, "–")) for split in ("dev", "test"))
+            cells = [made.task, path.parent.name, made.optimizer, made.lm.spec, dev, test, made.digest]
+        except BadArtifact:
+            cells = ["?", path.parent.name, "manifest.json is not one of ours", "", "", "", ""]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    write_whole(root / "INDEX.md", "# Compiled programs\n\n" + "\n".join(rows) + "\n")

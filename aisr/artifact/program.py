@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.artifact.folder import PROGRAM, UNCOMPILED, check_program_exists
-from aisr.artifact.manifest import FILE
+from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
 from aisr.programs.decision import Decision

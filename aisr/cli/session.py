@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.files import cache_folder
 from aisr.base.redact import trim_keys
 from aisr.programs.errors import UserError
 
@@ -29,6 +28,8 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
     """
     for program in filter(None, programs):
         _check_exists(program, artifacts)
+    from aisr.base.files import cache_folder
+
     trim_keys()
     os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
     os.environ.setdefault("TQDM_DISABLE", "1")
@@ -41,7 +42,7 @@ def _check_exists(program: str, artifacts: Path) -> None:
     if program.startswith(MODEL_SCHEME):
         parse_model_uri(artifacts, program)
     else:
-        from aisr.artifact.folder import check_program_exists
+        from aisr.artifact.manifest import check_program_exists
 
         check_program_exists(Path(program), artifacts)
 
@@ -53,13 +54,6 @@ def command_line() -> str:
         words.append("…" if before == "--api-base" else re.sub(r"(api[-_]base=).*", r"\1…", word, flags=re.DOTALL))
         before = word
     return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
-
-
-def chosen_task(name: str) -> "Task":
-    """The task of that name."""
-    from aisr.programs.registry import TASKS
-
-    return TASKS[name]
 
 
 # --- Language models.

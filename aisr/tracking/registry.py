@@ -14,9 +14,7 @@ from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.artifact.manifest import Manifest, OnTest
-from aisr.artifact.manifest import on_test as parse_on_test
-from aisr.artifact.manifest import parse as parse_manifest
+from aisr.artifact.manifest import Manifest, OnTest, parse_manifest, read_test_scores
 from aisr.artifact.program import Loaded, load_program, parse
 from aisr.base import redact
 from aisr.base.files import BadArtifact, percent
@@ -97,7 +95,7 @@ def on_test(root: Path, uri: str) -> OnTest | None:
     Raises `BadArtifact` and `NoStore`."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         version = _version(store, root, uri)
-        return parse_on_test(store.file_of_run(version.run_id, "artifact/report.json", Path(folder)))
+        return read_test_scores(store.file_of_run(version.run_id, "artifact/report.json", Path(folder)))
 
 
 def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from aisr.artifact import program as program_file
-from aisr.artifact.folder import save_files, write_index
+from aisr.artifact.manifest import save_files, write_index
 from aisr.artifact.program import load_program
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text

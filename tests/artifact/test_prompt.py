@@ -7,7 +7,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import Loaded, parse, program_text, uncompiled
 from aisr.artifact.prompt_page import prompt_page
 from aisr.programs.decision import Decision, Rule

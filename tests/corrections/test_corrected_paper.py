@@ -34,9 +34,9 @@ def at(page: Page, words: str) -> None:
 
 
 def downloaded(page: Page, target: Path) -> list[Row]:
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Download corrections").click()
-    found.value.save_as(target)
+    download.value.save_as(target)
     return read_rows(target)
 
 

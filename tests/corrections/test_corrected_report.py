@@ -22,8 +22,8 @@ from support.scripted import claim, corpus, flat, scripted
 
 @pytest.fixture
 def show(browser: Browser) -> Iterator[Show]:
-    with listening(browser) as shown:
-        yield shown
+    with listening(browser) as show_page:
+        yield show_page
 
 
 def judged(task: Task, records: list[Any], folder: Path) -> tuple[Path, Path]:
@@ -32,19 +32,19 @@ def judged(task: Task, records: list[Any], folder: Path) -> tuple[Path, Path]:
     data.write_text("".join(one.model_dump_json() + "\n" for one in records))
     lm, program = scripted(flat), task.build({})
     judge_all(task, program, [program.prepare(one) for one in records], lm)
-    told = replay(task, program, data, lm)
+    replayed = replay(task, program, data, lm)
     about = About(
         task=task.name, labels=list(task.labelled.labels), evidence=task.labelled.names_evidence, title="mine",
         program="abc", most=task.record.max_evidence, lm="scripted", data="", score=0.5, interval=(0, 1),
     )  # fmt: skip
-    return data, error_page.write(folder, gather(task, about, told))
+    return data, error_page.write(folder, gather(task, about, replayed))
 
 
 def downloaded(page: Page, target: Path) -> Path:
     page.get_by_placeholder("your name").fill("Ada")
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.get_by_role("button", name="Download corrections").click()
-    found.value.save_as(target)
+    download.value.save_as(target)
     return target
 
 
@@ -62,11 +62,11 @@ def test_sentences_are_corrected_by_hand_and_by_key(show: Show, tmp_path: Path, 
     expect(page.locator(".row.corrected")).to_have_count(1)
     page.keyboard.press("u")
     expect(page.locator("#corrections")).to_contain_text("1 correction")
-    given = downloaded(page, tmp_path / "c.jsonl")
-    (row,) = read_rows(given)
+    corrections = downloaded(page, tmp_path / "c.jsonl")
+    (row,) = read_rows(corrections)
     assert "record" not in row
     assert row["verdict"] == {"label": "Supported", "program": "abc", "lm": "scripted"}
-    done = aisr("corrections", given, "--task", "track1", "--data", data, "--out", tmp_path / "out")
+    done = aisr("corrections", corrections, "--task", "track1", "--data", data, "--out", tmp_path / "out")
     assert done.code == 0, done.err + done.out
     (made,) = read_rows(tmp_path / "out" / "corrections.jsonl")
     assert [one["types"] for one in made["sentence_label"]] == [["Unsupported Entity"], ["Contradiction"]]
@@ -82,10 +82,10 @@ def test_paragraphs_are_ticked_three_at_most(show: Show, tmp_path: Path, aisr: A
             boxes.nth(place).set_checked(place < 1)
     page.keyboard.press("2")
     expect(page.locator(".correct p")).to_contain_text("You say: Overstate, by ")
-    given = downloaded(page, tmp_path / "c.jsonl")
-    (row,) = read_rows(given)
+    corrections = downloaded(page, tmp_path / "c.jsonl")
+    (row,) = read_rows(corrections)
     assert len(row["evidence"]) == 1
-    done = aisr("corrections", given, "--task", "track2", "--data", data, "--out", tmp_path / "out")
+    done = aisr("corrections", corrections, "--task", "track2", "--data", data, "--out", tmp_path / "out")
     assert done.code == 0, done.err + done.out
     (made,) = read_rows(tmp_path / "out" / "corrections.jsonl")
     assert (made["label"], made["evidence_para_ids"]) == ("Overstate", row["evidence"])

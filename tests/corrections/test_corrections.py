@@ -1,4 +1,4 @@
-"""`aisr corrections`: labelled records of what people said, and what is left out."""
+"""`aisr corrections`: labelled records, and what is left out."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ LATER = "2026-01-05T21:50:00+00:00"
 
 
 def made(aisr: Aisr, folder: Path, rows: list[Any], *more: object, task: str = "track1") -> Finished:
-    file = write(folder / "given.jsonl", rows)
+    file = write(folder / "page.jsonl", rows)
     return aisr("corrections", file, "--task", task, "--out", folder / "out", *more)
 
 
@@ -29,7 +29,7 @@ def test_a_corrected_citation_is_a_labelled_record(aisr: Aisr, tmp_path: Path) -
     assert (row["id"], row["label"], row["evidence_para_ids"]) == ("main.tex:2", "Overstate", ["P1", "P3"])
     assert aisr("check", tmp_path / "out" / "corrections.jsonl", "--task", "track2").code == 0
     (by,) = read_rows(tmp_path / "out" / "corrections-provenance.jsonl")
-    assert by["by"] == [{"who": "Ada", "when": "2026-01-05T20:50:00Z", "line": "given.jsonl:1"}]
+    assert by["by"] == [{"who": "Ada", "when": "2026-01-05T20:50:00Z", "line": "page.jsonl:1"}]
     assert by["verdict"]["lm"] == "scripted"
 
 
@@ -71,7 +71,7 @@ def test_the_same_again_is_the_same_and_nothing_else_is_overwritten(aisr: Aisr, 
     assert (tmp_path / "out" / "corrections.jsonl").read_bytes() == before
 
 
-ELSE = "given.jsonl:2: record 'main.tex:1' has another sentence or other evidence than were judged"
+ELSE = "page.jsonl:2: record 'main.tex:1' has another sentence or other evidence than were judged"
 PICTURE, CLIMBING = (
     {**CLAIM, "evidence_bundle": [{"type": "image", "img_path": path}]} for path in ("a.png", "../a.png")
 )
@@ -81,11 +81,11 @@ OTHER = {**CLAIM, "evidence_bundle": [{"type": "text", "text": "Something else."
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        (line("track1", CLAIM, "Right"), "given.jsonl:2: unknown label 'Right'; one of: Supported,"),
-        (line("track1", CLAIM, "Supported", record_id="x"), "given.jsonl:2: it is about record 'x' and brings"),
+        (line("track1", CLAIM, "Right"), "page.jsonl:2: unknown label 'Right'; one of: Supported,"),
+        (line("track1", CLAIM, "Supported", record_id="x"), "page.jsonl:2: it is about record 'x' and brings"),
         (line("track1", CLAIM, "Supported", sentence="Else."), ELSE),
         (line("track1", CLAIM, "Supported", record=OTHER), ELSE),
-        (line("track1", {**CLAIM, "claim_text": "Another paragraph."}, "Supported"), "given.jsonl:1, "),
+        (line("track1", {**CLAIM, "claim_text": "Another paragraph."}, "Supported"), "page.jsonl:1, "),
         (line("track1", PICTURE, "Supported", record=CLIMBING), "leads out of the image folder"),
     ],
 )  # fmt: skip
@@ -112,11 +112,11 @@ def test_evidence_is_of_the_record_and_at_most_three(aisr: Aisr, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[" * 100_000, "given.jsonl:1: not JSON"),
-        (dismissal(label="Supported"), "given.jsonl:1: expected either a label, or why"),
-        (dismissal(who="A\x1b[2J"), "given.jsonl:1: who: control characters"),
-        (dismissal(when="2026-01-05T20:50:00"), "given.jsonl:1: when: "),
-        (dismissal(digest="../../x"), "given.jsonl:1: digest: "),
+        ("[" * 100_000, "page.jsonl:1: not JSON"),
+        (dismissal(label="Supported"), "page.jsonl:1: expected either a label, or why"),
+        (dismissal(who="A\x1b[2J"), "page.jsonl:1: who: control characters"),
+        (dismissal(when="2026-01-05T20:50:00"), "page.jsonl:1: when: "),
+        (dismissal(digest="../../x"), "page.jsonl:1: digest: "),
         ("", "no corrections in there"),
     ],
 )
@@ -131,10 +131,10 @@ def test_a_line_that_is_no_correction_costs_no_other(aisr: Aisr, tmp_path: Path)
     newer = line("track1", CLAIM, "Supported", who="A\U0001ccd6 b")  # in no table of this Python
     done = made(aisr, tmp_path, [*bad, newer])
     assert done.code == 0, done.err
-    said = " ".join(done.out.split())
-    assert "3 × left out, as they are no corrections" in said
-    for why in ("given.jsonl:1: who: control characters", "given.jsonl:2: not JSON", "given.jsonl:3: record_id: "):
-        assert why in said
+    output = " ".join(done.out.split())
+    assert "3 × left out, as they are no corrections" in output
+    for why in ("page.jsonl:1: who: control characters", "page.jsonl:2: not JSON", "page.jsonl:3: record_id: "):
+        assert why in output
     (by,) = read_rows(tmp_path / "out" / "corrections-provenance.jsonl")
     assert by["by"][0]["who"] == "A\U0001ccd6 b"
 
@@ -145,14 +145,14 @@ def test_a_time_that_is_yet_to_come_has_not_the_last_word(aisr: Aisr, tmp_path: 
         line("track1", CLAIM, "Supported"),
     ]
     done = made(aisr, tmp_path, rows)
-    assert "given.jsonl:1: said at 9999-12-31, which is yet to come" in done.out
+    assert "page.jsonl:1: said at 9999-12-31, which is yet to come" in done.out
     assert records(tmp_path)[0]["sentence_label"][0]["types"] == ["Supported"]
 
 
 def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LONGEST", 1000)
-    assert "given.jsonl:1: longer than" in made(aisr, tmp_path, ["{" + " " * 2000]).err
+    assert "page.jsonl:1: longer than" in made(aisr, tmp_path, ["{" + " " * 2000]).err
     kept = made(aisr, tmp_path, ["{" + " " * 5000, line("track1", CLAIM, "Supported")])
-    assert (kept.code, "given.jsonl:1: longer than" in kept.out) == (0, True)
+    assert (kept.code, "page.jsonl:1: longer than" in kept.out) == (0, True)
     monkeypatch.setattr(files, "MOST", 1)
-    assert "given.jsonl:2: more than 1 lines" in made(aisr, tmp_path, [dismissal(), dismissal()]).err
+    assert "page.jsonl:2: more than 1 lines" in made(aisr, tmp_path, [dismissal(), dismissal()]).err

@@ -45,8 +45,8 @@ def checked(aisr: Aisr, *more: object) -> Finished:
 def flags(paper: Path) -> list[Row]:
     """The flags on the page, with what it would download of each."""
     text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
-    found: list[Row] = json.loads(text)["verdicts"]
-    return found
+    verdicts: list[Row] = json.loads(text)["verdicts"]
+    return verdicts
 
 
 def dismiss(aisr: Aisr, paper: Path, **more: Any) -> Finished:
@@ -105,10 +105,10 @@ def test_no_file_of_a_stranger_stops_a_check(aisr: Aisr, paper: Path) -> None:
     early = json.dumps(dismissal(digest="f" * 16, when="9000-01-01T00:00:00Z"))
     file.write_bytes(b'{}\n\xff\n[\n{"\\u001b[2J": 1}\n' + early.encode() + b"\n\n" + good)
     done = checked(aisr)
-    told = " ".join(done.out.split())
+    output = " ".join(done.out.split())
     assert (done.code, FLAG in done.out, "\x1b" in done.out) == (3, False, False)
-    assert "which are no dismissed flags: 5, the first" in told
-    assert "dismissed.jsonl:1: sentence: Field required" in told
+    assert "which are no dismissed flags: 5, the first" in output
+    assert "dismissed.jsonl:1: sentence: Field required" in output
     assert "dismissed.jsonl:1" in dismiss(aisr, paper).err  # what would be lost is not written over
     file.unlink()
     os.mkfifo(file)
@@ -130,19 +130,19 @@ def test_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
 def test_flags_are_remembered_beside_a_paper_alone(aisr: Aisr, tmp_path: Path, name: str) -> None:
     (tmp_path / "notes.txt").touch()
     (tmp_path / "folder").mkdir()
-    given = write(tmp_path / "c.jsonl", [dismissal()])
-    done = aisr("corrections", given, "--draft", tmp_path / name)
+    corrections = write(tmp_path / "c.jsonl", [dismissal()])
+    done = aisr("corrections", corrections, "--draft", tmp_path / name)
     assert (done.code, "--draft" in done.err, list(tmp_path.rglob(".aisr"))) == (2, True, [])
 
 
 def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:
     session = Session(Settings([paper.resolve()], paper / "artifacts"), opened(loopback.url))
-    found = session.paper("main.tex", None)
-    before = session.review(found, lambda: None)
+    paper_checks = session.paper("main.tex", None)
+    before = session.review(paper_checks, lambda: None)
     (flag,) = (one for one in before.verdicts if one.label == "Wrong difference")
     (paper / ".aisr").mkdir()
     write(paper / ".aisr" / "dismissed.jsonl", [dismissal(flag.statement, "of other runs", digest=flag.flag)])
     after = session.review(session.paper("main.tex", None), lambda: None)
-    (told,) = (said for one in after.verdicts if (said := session.sentence(after, one)).dismissed)
-    assert (told.fault, told.label) == (False, "Wrong difference")
-    assert "of other runs" in str(told.dismissed)
+    (flagged,) = (sentence for one in after.verdicts if (sentence := session.sentence(after, one)).dismissed)
+    assert (flagged.fault, flagged.label) == (False, "Wrong difference")
+    assert "of other runs" in str(flagged.dismissed)

@@ -151,13 +151,16 @@ def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
     assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
 
 
-def test_a_long_answer_is_charged_as_reported_though_it_is_refused(loopback: Loopback) -> None:
-    usage = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
+@pytest.mark.parametrize(
+    ("usage", "read"),
+    [({"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}, 200), (None, OWN)],
+)
+def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
     loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
     lm = opened(loopback)
     with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
         call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((200 + 10 * 275_000) / 1e6)
+    assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.response_cache import configure_cache
 from aisr.programs.track1.task import TRACK1

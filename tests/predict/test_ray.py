@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.programs.track1.task import TRACK1
 from support import decisions, processes

@@ -8,7 +8,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm

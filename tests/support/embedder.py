@@ -18,5 +18,5 @@ def is_embedding(request: HttpRequest) -> bool:
 
 
 def texts(server: Loopback) -> list[str]:
-    """The texts that a server was asked to embed."""
-    return [text for asked in server.requests if is_embedding(asked) for text in asked.body["input"]]
+    """The texts that a server embedded."""
+    return [text for request in server.requests if is_embedding(request) for text in request.body["input"]]

@@ -148,7 +148,7 @@ PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "closed connection": hang_up,
     "truncated body": cut_short,
 }
-# Answers that cannot be used. They are asked about once more, with what was wrong.
+# Answers that cannot be used. They are sent again once, with the reason.
 UNUSABLE: dict[str, Callable[[HttpRequest], Reply]] = {
     "not JSON": answering("The labels are as follows"),
     "JSON of the wrong shape": answering('[{"answer": {"labels": 3}}]'),
@@ -169,7 +169,7 @@ ALL = PASSING | UNUSABLE | FINAL
 
 class Unreliable:
     """A server's `reply` that injects a fault into a share of the answers. Which it is depends on the seed, the
-    question and how often it was asked, not on the order of the threads."""
+    question and its number of requests, not on the order of the threads."""
 
     def __init__(self, seed: int, rate: float) -> None:
         self.seed = seed

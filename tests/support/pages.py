@@ -12,8 +12,8 @@ Show = Callable[..., Page]
 
 @contextmanager
 def listening(browser: Browser) -> Iterator[Show]:
-    """`with listening(browser) as show: show(file, "#anchor")`; fails where a page said anything on the console or
-    asked for anything else. What is given by name goes to the browser's context."""
+    """`with listening(browser) as show: show(file, "#anchor")`; fails where a page wrote anything on the console or
+    requested anything else. Further arguments go to the browser's context."""
     heard: list[str] = []
     contexts = []
 

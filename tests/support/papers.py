@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks, without_pictures
+from aisr.paper.check.checks import CITATIONS, CLAIMS, without_pictures
 from aisr.paper.check.records import Check
 from aisr.paper.check.verdicts import (
     Labels,
@@ -56,19 +56,19 @@ def draft(folder: Path, pages: bool = False) -> Draft:
 
 def claim_check(texts: list[str] | None = None, paragraph: int = 1) -> Check:
     """The paragraph of results against its table."""
-    said = texts or TEXTS[1]
+    sentences = texts or TEXTS[1]
     record = Track1Record.model_validate(
         {
             "id": f"claim-{paragraph}",
-            "claim_text": " ".join(said),
+            "claim_text": " ".join(sentences),
             "evidence_bundle": [
                 {"type": "text", "text": "Wind was weak."},
                 {"type": "table", "text": TABLE, "table_caption": ["Table 1: F1 at two sites."]},
             ],
-            "sentence_label": [{"sentence": text} for text in said],
+            "sentence_label": [{"sentence": text} for text in sentences],
         }
     )
-    return Check(record, tuple((paragraph, number) for number in range(len(said))))
+    return Check(record, tuple((paragraph, number) for number in range(len(sentences))))
 
 
 def citation_check() -> Check:
@@ -77,11 +77,6 @@ def citation_check() -> Check:
         {"id": "citation-1", "claim_text": TEXTS[0][1], "cited_paper_full_text": [CITED]}
     )
     return Check(record, ((0, 1),), "ash2020")
-
-
-def found() -> Checks:
-    """What of the draft is checked."""
-    return Checks((claim_check(),), (citation_check(),), {"no number, comparison or result": 1}, {"elm2019": 1})
 
 
 LABELS = {
@@ -108,7 +103,7 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
         ),
     ]  # fmt: skip
     made = draft(folder, pages)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",
         "verdicts": sort_verdicts([*hidden_verdicts(made), *verdicts]),
@@ -117,7 +112,7 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
         "skipped": {"no number": 1},
         "missing": {"elm2019": 1},
     }
-    return Review(**{**given, **more})
+    return Review(**{**fields, **more})
 
 
 def correctable(folder: Path, **known: Any) -> Review:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.programs.registry import TASKS

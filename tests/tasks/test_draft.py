@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save_files
+from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord

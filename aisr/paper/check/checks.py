@@ -126,12 +126,6 @@ def _caption_check(draft: Draft, number: int, table: Float, taken: Counter[str])
     return [Check(record, tuple((number, place) for place in places))]
 
 
-def paragraph_floats(draft: Draft, paragraph: Paragraph) -> tuple[str, ...]:
-    """The keys of the floats that a paragraph is checked against: those that it refers to, a part of a figure with the
-    whole and the whole with its parts; in a results section, where it refers to none, those of the section."""
-    return _Floats(draft).of(paragraph)
-
-
 class _Floats:
     """The floats of a draft as paragraphs find them: by what they are called, and by the sections around them."""
 
@@ -149,7 +143,9 @@ class _Floats:
                 self._within.setdefault(one.headings[:level], []).append(key)
 
     def of(self, paragraph: Paragraph) -> tuple[str, ...]:
-        """See `paragraph_floats`. More than `MOST_FLOATS` are not listed in full: nobody looks at them."""
+        """The keys of the floats that a paragraph is checked against: those that it refers to, a part of a figure with
+        the whole and the whole with its parts; in a results section, where it refers to none, those of the section.
+        More than `MOST_FLOATS` are not listed in full: nobody looks at them."""
         named = [key for one in paragraph.sentences if not one.hidden for key in one.float_keys if key in self._floats]
         keys: dict[str, None] = {}
         for key in dict.fromkeys(named):

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.artifact import manifest as made
-from aisr.artifact.manifest import Manifest, OnTest
+from aisr.artifact.manifest import REPORT, Manifest, OnTest, read_manifest, read_test_scores
 from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
@@ -109,7 +108,7 @@ def _known_program(name: str, artifacts: Path) -> KnownProgram:
     try:
         if name.startswith(MODEL_SCHEME):
             return KnownProgram(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
-        return KnownProgram(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
+        return KnownProgram(name, read_manifest(Path(name)), read_test_scores(Path(name) / REPORT))
     except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
         return KnownProgram(name, None, None)
 
@@ -276,7 +275,7 @@ def _evidence(
     """
     statements = task.labelled.statements(example)
     exhibits = task.exhibits(record, example, answer)
-    if task.labelled.evidence_right is not None:
+    if task.labelled.names_evidence:
         pieces = tuple(Piece(one.key, (one.text,), one.picture) for one in exhibits)
         named = sorted((one.chosen, number) for number, one in enumerate(exhibits) if one.chosen)
         marks = tuple(Mark(number, 0, place) for place, number in named)

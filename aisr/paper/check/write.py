@@ -18,7 +18,6 @@ from aisr.paper.check.verdicts import (
     Kind,
     Piece,
     Review,
-    Subject,
     Verdict,
     file_path,
     level,
@@ -28,7 +27,7 @@ from aisr.programs.draft.record import DraftLabel
 from aisr.programs.records import valid_text
 from aisr.programs.track1.record import ClaimLabel
 from aisr.report.page import HERE as FRAME
-from aisr.report.page import PANEL, Thumbnail, framed, inlined, no_picture
+from aisr.report.page import PANEL, Thumbnail, inline_pictures, no_picture, render_page
 
 PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
 HERE = Path(__file__).parent
@@ -60,12 +59,12 @@ def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) 
     """Write the page into a folder; its path. thumbnail: the path of a picture below the draft's folder -> a small
     copy. Halves of characters, which a PDF may hold, become question marks."""
     paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
-    page = framed(
+    page = render_page(
         HERE / "page.html",
         review.draft.title or "A paper without a title",
         STYLES,
         SCRIPTS,
-        {"review": _content(review), "pictures": inlined(paths, thumbnail)},
+        {"review": _content(review), "pictures": inline_pictures(paths, thumbnail)},
         lm=review.lm,
         reliability=review.reliability,
         details=review.details,
@@ -102,9 +101,7 @@ def _content(review: Review) -> dict[str, Any]:
     bundles: dict[tuple[int, ...], int] = {}
     records = {one.subject.record.id: one.subject.record for one in review.verdicts if one.subject}
     places = {key: place for place, key in enumerate(records)}
-    verdicts = [
-        {**_verdict(review, one, pieces, bundles), "subject": _subject(one.subject, places)} for one in review.verdicts
-    ]
+    verdicts = [_page_verdict(review, one, pieces, bundles, places) for one in review.verdicts]
     return {
         "labels": {
             kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
@@ -154,37 +151,27 @@ def _task(name: str) -> dict[str, Any]:
     return {"meanings": dict(task.labelled.definitions), "most": task.record.max_evidence}
 
 
-def _subject(subject: Subject | None, places: Mapping[str, int]) -> dict[str, Any] | None:
-    """What a verdict is about, its record by its place."""
-    if subject is None:
-        return None
-    return {**subject._asdict(), "record": places[subject.record.id], "record_id": subject.record.id}
-
-
-def _verdict(
-    review: Review, verdict: Verdict, pieces: dict[Piece, int], bundles: dict[tuple[int, ...], int]
+def _page_verdict(
+    review: Review,
+    verdict: Verdict,
+    pieces: dict[Piece, int],
+    bundles: dict[tuple[int, ...], int],
+    records: Mapping[str, int],
 ) -> dict[str, Any]:
+    """A verdict with its evidence and its record by their places."""
     bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
+    subject = verdict.subject
     return {
-        "kind": verdict.kind,
-        "paragraph": verdict.paragraph,
-        "sentence": verdict.sentence,
-        "statement": verdict.statement,
-        "label": verdict.label,
+        **verdict._asdict(),
         "meaning": HIDDEN_MEANS if verdict.kind == "hidden" else review.meaning(verdict),
         "doubtful": verdict.doubtful,
         "folded": verdict.folded and verdict.dismissed is None,
         "level": verdict.level,
-        "first": verdict.first,
         "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
-        "failure": verdict.failure,
-        "why": verdict.why,
-        "work": verdict.work,
         "evidence": bundles.setdefault(bundle, len(bundles)),
-        "marks": verdict.marks,
-        "signs": verdict.signs,
-        "flag": verdict.flag,
         "dismissed": verdict.dismissed._asdict() if verdict.dismissed else None,
+        "subject": subject
+        and {**subject._asdict(), "record": records[subject.record.id], "record_id": subject.record.id},
     }
 
 

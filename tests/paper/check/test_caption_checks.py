@@ -35,8 +35,8 @@ def of_captions(made: Draft) -> list[Check]:
 
 def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:
     one: Float = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
-    found = of_captions(draft("We listened.", tables=(one._replace(notes=notes),)))
-    return [said for one in found if isinstance(one.record, Track1Record) for said in one.record.statements]
+    checks = of_captions(draft("We listened.", tables=(one._replace(notes=notes),)))
+    return [sentence for one in checks if isinstance(one.record, Track1Record) for sentence in one.record.statements]
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("caption", "told"),
+    ("caption", "is_result"),
     [
         ("F1. Bold marks the highest score of each column; second best underlined.", False),
         ("F1. We show the best of our models in bold.", False),
         ("F1. Our best scores, in bold, exceed all others.", True),
     ],
 )
-def test_how_cells_are_marked_is_no_result(caption: str, told: bool) -> None:
-    assert judged(caption, bold=True) == ([caption.partition(". ")[2]] if told else [])
+def test_how_cells_are_marked_is_no_result(caption: str, is_result: bool) -> None:
+    assert judged(caption, bold=True) == ([caption.partition(". ")[2]] if is_result else [])

@@ -14,15 +14,15 @@ from aisr.paper.check.write import write_page
 from support import papers
 from support.pages import Show, listening
 
-SAID = papers.TEXTS[1]
+SENTENCES = papers.TEXTS[1]
 
 
 def reviewed(folder: Path) -> Review:
     """A paper with a sentence of each label of the second look, and a citation."""
     verdicts = [
-        Verdict("claim", 1, 0, SAID[0], "Not found", confidence=0.99, first="Unsupported Entity"),
-        Verdict("claim", 1, 1, SAID[1], "Contradicted", confidence=0.6, first="Contradiction"),
-        Verdict("claim", 1, 2, SAID[2], "Beyond the evidence", confidence=0.95),
+        Verdict("claim", 1, 0, SENTENCES[0], "Not found", confidence=0.99, first="Unsupported Entity"),
+        Verdict("claim", 1, 1, SENTENCES[1], "Contradicted", confidence=0.6, first="Contradiction"),
+        Verdict("claim", 1, 2, SENTENCES[2], "Beyond the evidence", confidence=0.95),
         Verdict("claim", 0, 0, papers.TEXTS[0][0], "Supported", neutral=True),
         Verdict("citation", 0, 1, papers.TEXTS[0][1], "Overstate", confidence=0.7, work="ash2020"),
     ]
@@ -42,7 +42,7 @@ def test_what_is_contradicted_comes_first_and_what_is_not_found_behind_all_fault
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("wanted", "expected"),
     [
         ("contradicted", ["Contradicted"]),
         ("Contradiction", ["Contradicted"]),  # the first look's word for it
@@ -50,9 +50,9 @@ def test_what_is_contradicted_comes_first_and_what_is_not_found_behind_all_fault
         ("Unsupported Entity", ["Not found"]),
     ],
 )
-def test_a_gate_takes_the_labels_of_both_looks(wanted: str, found: list[str], tmp_path: Path) -> None:
+def test_a_gate_takes_the_labels_of_both_looks(wanted: str, expected: list[str], tmp_path: Path) -> None:
     labels = failing_labels([wanted], WHOLE.labelled.labels)
-    assert [one.label for one in failing_verdicts(reviewed(tmp_path), labels, 0.0)] == found
+    assert [one.label for one in failing_verdicts(reviewed(tmp_path), labels, 0.0)] == expected
 
 
 def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_for(
@@ -84,7 +84,7 @@ def test_the_page_folds_away_what_was_not_found(show: Show, tmp_path: Path) -> N
     expect(fold).to_contain_text("not found in the paper's tables, figures and text: 1")
     fold.click()
     assert labels.all_inner_texts()[3].startswith("Not found")
-    page.locator(".row", has_text=SAID[0]).click()
+    page.locator(".row", has_text=SENTENCES[0]).click()
     expect(page.locator("#detail")).to_contain_text("a first look, at its tables and figures alone: Unsupported Entity")
     page.locator(".fold").click()
     assert len(labels.all_inner_texts()) == 3

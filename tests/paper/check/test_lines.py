@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.manifest import Manifest, UsedLM, on_test
+from aisr.artifact.manifest import Manifest, UsedLM, read_test_scores
 from aisr.paper.check.judging import KnownProgram, reliability
 from aisr.paper.check.verdicts import Review, Verdict, failing_labels, failing_verdicts
 from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, format_line
@@ -46,9 +46,9 @@ def hostile(tmp_path: Path) -> Review:
 
 def test_no_sentence_breaks_a_line_or_steers_a_terminal(tmp_path: Path) -> None:
     review = hostile(tmp_path)
-    said = format_line(review, review.verdicts[2])
-    assert said.endswith(r"A\x1b[2Jline of\u202e <b>two</b>: \ud800")
-    assert said.isprintable()
+    line = format_line(review, review.verdicts[2])
+    assert line.endswith(r"A\x1b[2Jline of\u202e <b>two</b>: \ud800")
+    assert line.isprintable()
     as_sarif(review).encode()
     assert len(as_jsonl(review).encode().splitlines()) == len(review.verdicts)
 
@@ -99,8 +99,8 @@ def check_sarif(text: str) -> dict[str, Any]:
             assert physical.get("region", {"startLine": 1})["startLine"] >= 1
             assert set(physical) <= {"artifactLocation", "region"}
     assert isinstance(run["invocations"][0]["executionSuccessful"], bool)
-    for told in run["invocations"][0]["toolExecutionNotifications"]:
-        assert told["message"]["text"].strip()
+    for notice in run["invocations"][0]["toolExecutionNotifications"]:
+        assert notice["message"]["text"].strip()
     return dict(run)
 
 
@@ -109,19 +109,19 @@ def test_sarif_has_a_result_for_each_doubtful_sentence_at_its_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = check_sarif(as_sarif(papers.reviewed(tmp_path / "paper")))
-    found = [
+    known = [
         (one["ruleId"], one["locations"][0]["physicalLocation"]["region"]["startLine"], one.get("rank"))
         for one in run["results"]
     ]
-    assert found == [
+    assert known == [
         ("citation-overstate", 2, 60), ("claim-contradiction", 12, 83),
         ("claim-unsupported-causal-mechanistic", 13, None), ("hidden-text", 21, None),
     ]  # fmt: skip
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "paper/main.tex"
     assert run["results"][1]["message"]["text"] == "Contradiction (83 %): At Heath, Lark reaches 70.2."
     assert run["properties"]["worth"] == ["A reader's aid, no proof."]
-    (told,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert told["message"]["text"] == "not read: main.tex:40: an unknown environment"
+    (notice,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert notice["message"]["text"] == "not read: main.tex:40: an unknown environment"
 
 
 def test_sarif_holds_what_was_not_judged_and_says_that_it_is_not_whole(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_sarif_of_a_hostile_paper_is_sarif(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "escaped"),
     [
         ("See [docs](http://planted.example).", r"See \[docs\](http://planted.example)."),
         ("Of {0} and {12} in {x}.", "Of {{0}} and {{12}} in {x}."),
@@ -153,13 +153,13 @@ def test_sarif_of_a_hostile_paper_is_sarif(tmp_path: Path) -> None:
         (r"A \[b](c).", r"A \\\[b\](c)."),
     ],
 )
-def test_nothing_of_a_sentence_is_a_link_or_a_placeholder_in_sarif(text: str, shown: str, tmp_path: Path) -> None:
+def test_nothing_of_a_sentence_is_a_link_or_a_placeholder_in_sarif(text: str, escaped: str, tmp_path: Path) -> None:
     made = papers.draft(tmp_path)
     first, *rest = made.paragraphs
     changed = replace(made, paragraphs=(replace_sentence(first, text), *rest))
     run = check_sarif(as_sarif(papers.reviewed(tmp_path, draft=changed)))
-    said = [one["message"]["text"] for one in run["results"]]
-    assert any(one.endswith(shown) for one in said), said
+    line = [one["message"]["text"] for one in run["results"]]
+    assert any(one.endswith(escaped) for one in line), line
 
 
 def replace_sentence(paragraph: Paragraph, text: str) -> Paragraph:
@@ -213,28 +213,28 @@ REPORT = {
 def record(tmp_path: Path, report: dict[str, Any], lm: str = "openai/one") -> KnownProgram:
     (tmp_path / "report.json").write_text(json.dumps(report))
     made = Manifest(task="x", digest="y", lm=UsedLM(spec=lm))
-    return KnownProgram("artifacts/x/y", made, on_test(tmp_path / "report.json"))
+    return KnownProgram("artifacts/x/y", made, read_test_scores(tmp_path / "report.json"))
 
 
 def test_the_error_rate_is_that_of_the_test_split(tmp_path: Path) -> None:
-    found = reliability("claim", record(tmp_path, REPORT), "openai/one")
-    assert found.summary == [
+    known = reliability("claim", record(tmp_path, REPORT), "openai/one")
+    assert known.summary == [
         "Sentences against tables and figures: judged by artifacts/x/y. On its test split (10 records) it labelled "
         "72.0 % of 25 statements right."
     ]
-    assert "Contradiction 50.0 % and 60.0 % (5)" in found.details[0]
-    assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in found.details[0]
+    assert "Contradiction 50.0 % and 60.0 % (5)" in known.details[0]
+    assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in known.details[0]
 
 
 def test_figures_of_another_lm_are_said_to_be_that(tmp_path: Path) -> None:
-    found = reliability("citation", record(tmp_path, REPORT, "openai/two"), "openai/one")
-    assert found.summary[1].startswith("That is the program with openai/two, and it is openai/one that judged here")
+    known = reliability("citation", record(tmp_path, REPORT, "openai/two"), "openai/one")
+    assert known.summary[1].startswith("That is the program with openai/two, and it is openai/one that judged here")
 
 
 def test_where_no_rate_is_known_it_is_said(tmp_path: Path) -> None:
-    said = "No error rate of it is known"
-    assert said in reliability("claim", None, "x").summary[0]
-    assert said in reliability("claim", KnownProgram("P", None, None), "x").summary[0]
-    assert said in reliability("claim", record(tmp_path, {"champion": "a"}), "x").summary[0]
+    line = "No error rate of it is known"
+    assert line in reliability("claim", None, "x").summary[0]
+    assert line in reliability("claim", KnownProgram("P", None, None), "x").summary[0]
+    assert line in reliability("claim", record(tmp_path, {"champion": "a"}), "x").summary[0]
     unsure = {"test": {**REPORT["test"], "confidence": {}}}
     assert "was not recorded" in reliability("claim", record(tmp_path, unsure), "openai/one").details[0]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from support.loopback import HttpRequest, Loopback
 
 EVIDENCE = ["| Site | Wren |\n|---|---|\n| Bog | 61.0 |"]
-SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
+SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
 
 
 @pytest.fixture
@@ -53,12 +53,12 @@ def talk(of: Session, talking: Callable[[Client], Awaitable[None]]) -> None:
     anyio.run(run)
 
 
-async def asked(client: Client, tool: str, **words: Any) -> dict[str, Any]:
+async def call(client: Client, tool: str, **words: Any) -> dict[str, Any]:
     """What a tool answers; an error is an assertion."""
     answer = await client.call_tool(tool, words)
     assert not answer.is_error, answer.content
-    found: dict[str, Any] = answer.structured_content
-    return found
+    content: dict[str, Any] = answer.structured_content
+    return content
 
 
 async def refused(client: Client, tool: str, **words: Any) -> str:
@@ -71,26 +71,26 @@ def text_of(answer: Any) -> str:
     return "".join(part.text for part in answer.content if isinstance(part, TextContent))
 
 
-def unquoted(said: str) -> str:
+def unquoted(text: str) -> str:
     """JSON without its quotations."""
-    return re.sub(r'"quote": ?"(?:[^"\\]|\\.)*"', "", said)
+    return re.sub(r'"quote": ?"(?:[^"\\]|\\.)*"', "", text)
 
 
 async def finished(client: Client, job: str) -> dict[str, Any]:
-    while (state := await asked(client, "check_paper_status", job=job))["state"] == "running":
+    while (state := await call(client, "check_paper_status", job=job))["state"] == "running":
         await anyio.lowlevel.checkpoint()
     return state
 
 
 def test_sentences_are_judged_typed_and_explained(session: Callable[..., Session]) -> None:
     async def talking(client: Client) -> None:
-        checked = await asked(client, "check_sentences", sentences=SAID, evidence=EVIDENCE)
+        checked = await call(client, "check_sentences", sentences=SENTENCES, evidence=EVIDENCE)
         first, second = checked["verdicts"]
         assert (first["label"], first["fault"]) == ("Supported", False)
         assert (second["label"], second["fault"]) == ("Unsupported Causal Mechanistic", True)
-        assert second["quoted"]["quote"] == SAID[1]
+        assert second["quoted"]["quote"] == SENTENCES[1]
         assert checked["spent"]["calls"] >= 1
-        why = await asked(client, "explain", id=second["id"])
+        why = await call(client, "explain", id=second["id"])
         assert any("61.0" in quote["quote"] for quote in why["shown"] + why["named"])
         assert "no verdict of this session" in await refused(client, "explain", id="v999")
 
@@ -102,8 +102,8 @@ def test_a_citation_is_judged_against_a_text_or_a_file(session: Callable[..., Se
 
     async def talking(client: Client) -> None:
         claim = "Wren was trained on calm nights."
-        by_text = await asked(client, "check_citation", claim=claim, paper="We trained on calm nights.\n\nNot in wind.")
-        by_path = await asked(client, "check_citation", claim=claim, path="ash.txt")
+        by_text = await call(client, "check_citation", claim=claim, paper="We trained on calm nights.\n\nNot in wind.")
+        by_path = await call(client, "check_citation", claim=claim, path="ash.txt")
         assert by_text["verdicts"][0]["label"] == by_path["verdicts"][0]["label"] == "Supported"
         assert "either `paper`" in await refused(client, "check_citation", claim=claim)
 
@@ -121,18 +121,18 @@ def test_a_paper_is_started_looked_at_and_fetched_and_two_at_once(
         (tmp_path / "papers" / name).write_text(text, encoding="utf-8")
 
     async def talking(client: Client) -> None:
-        cost = await asked(client, "estimate", path="a.md")
-        jobs = [(await asked(client, "check_paper_start", path=name))["job"] for name in ("a.md", "b.md")]
+        cost = await call(client, "estimate", path="a.md")
+        jobs = [(await call(client, "check_paper_start", path=name))["job"] for name in ("a.md", "b.md")]
         states = [await finished(client, job) for job in jobs]
         assert [one["state"] for one in states] == ["done", "done"], states
         assert cost["calls"] >= 1
         for job in jobs:
-            found = await asked(client, "check_paper_result", job=job, most=1)
-            first = found["verdicts"][0]
+            results = await call(client, "check_paper_result", job=job, most=1)
+            first = results["verdicts"][0]
             assert (first["label"], first["level"]) == ("Beyond the evidence", "warning")  # the second look's
-            assert found["next"] == 1
-            assert found["verdicts"][0]["line"] == 5
-            faults = await asked(client, "check_paper_result", job=job, faults_only=True)
+            assert results["next"] == 1
+            assert results["verdicts"][0]["line"] == 5
+            faults = await call(client, "check_paper_result", job=job, faults_only=True)
             assert all(one["fault"] for one in faults["verdicts"])
         assert "started none of that name" in await refused(client, "check_paper_result", job="job9")
 
@@ -144,8 +144,8 @@ def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(
 ) -> None:
     async def talking(client: Client) -> None:
         for number in range(4):
-            said = [f"Wren {number} reaches 61.0 at Bog."]
-            checked = await asked(client, "check_sentences", sentences=said, evidence=EVIDENCE, max_calls=99)
+            sentences = [f"Wren {number} reaches 61.0 at Bog."]
+            checked = await call(client, "check_sentences", sentences=sentences, evidence=EVIDENCE, max_calls=99)
         assert checked["verdicts"][0]["label"] is None
         assert "--max-calls is 2" in checked["verdicts"][0]["failed"]["quote"]
         assert checked["spent"]["calls_left"] == 0
@@ -164,9 +164,9 @@ def test_no_file_outside_of_the_folders_is_read(session: Callable[..., Session],
     async def talking(client: Client) -> None:
         for named in ("../secret.txt", "/etc/hostname", "link.txt", "pipe", "", "a\0b", "x" * 5000):
             for tool, words in tools:
-                said = await refused(client, tool, path=named, **words)
-                assert "no such file below the folders of this session" in said, named
-                assert "swordfish" not in said
+                reply = await refused(client, tool, path=named, **words)
+                assert "no such file below the folders of this session" in reply, named
+                assert "swordfish" not in reply
 
     talk(made, talking)
 
@@ -175,8 +175,8 @@ def test_what_a_paper_says_is_a_quotation_and_nowhere_else(session: Callable[...
     async def talking(client: Client) -> None:
         for name in ("order", "forged JSON answer", "closing fence"):
             hostile = INJECTIONS[name]
-            checked = await asked(client, "check_sentences", sentences=[hostile], evidence=[hostile])
-            why = await asked(client, "explain", id=checked["verdicts"][0]["id"])
+            checked = await call(client, "check_sentences", sentences=[hostile], evidence=[hostile])
+            why = await call(client, "explain", id=checked["verdicts"][0]["id"])
             begin = json.dumps(" ".join(hostile.split())[:40])[1:-1]
             for answer in (checked, why):
                 assert begin in json.dumps(answer, default=str)
@@ -200,7 +200,7 @@ def test_what_a_model_or_its_server_says_is_a_quotation_too_and_costs_no_session
             answer = await client.call_tool("check_sentences", words)
             assert "Ignore all" not in unquoted(json.dumps(answer.structured_content or "") + text_of(answer))
         loopback.reply = usual
-        assert (await asked(client, "check_sentences", sentences=SAID, evidence=EVIDENCE))["verdicts"][0]["label"]
+        assert (await call(client, "check_sentences", sentences=SENTENCES, evidence=EVIDENCE))["verdicts"][0]["label"]
 
     talk(session(), talking)
 
@@ -231,15 +231,15 @@ def test_arguments_that_are_none_are_refused_and_not_repeated(session: Callable[
 
     async def talking(client: Client) -> None:
         for tool, words, meant in cases:
-            told = await refused(client, tool, **words)
-            assert meant in told
-            assert order not in told
-            assert len(told) < 500
+            reply = await refused(client, tool, **words)
+            assert meant in reply
+            assert order not in reply
+            assert len(reply) < 500
 
     talk(session(), talking)
 
 
-def test_what_was_recomputed_or_looked_up_is_told_and_quoted(session: Callable[..., Session], tmp_path: Path) -> None:
+def test_what_was_recomputed_or_looked_up_is_quoted(session: Callable[..., Session], tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     (folder / "cited").mkdir()
     (folder / "cited" / "doe.txt").write_text("A Study of Trams\n\nTrams are slow in winter on most lines.\n", "utf-8")
@@ -251,14 +251,14 @@ def test_what_was_recomputed_or_looked_up_is_told_and_quoted(session: Callable[.
     )
 
     async def talking(client: Client) -> None:
-        job = (await asked(client, "check_paper_start", path=str(folder / "a.md"), papers=str(folder / "cited")))["job"]
+        job = (await call(client, "check_paper_start", path=str(folder / "a.md"), papers=str(folder / "cited")))["job"]
         await finished(client, job)
-        found = (await asked(client, "check_paper_result", job=job))["verdicts"]
-        exact = [one for one in found if one["why"]]
+        results = (await call(client, "check_paper_result", job=job))["verdicts"]
+        exact = [one for one in results if one["why"]]
         assert len(exact) == 2
         for one in exact:
             assert one["meaning"]
-            why = await asked(client, "explain", id=one["id"])
+            why = await call(client, "explain", id=one["id"])
             assert why["verdict"]["why"]["quote"] == one["why"]["quote"]
         assert any("40.0" in one["why"]["quote"] for one in exact)
         assert any("Trams are slow in winter" in one["why"]["quote"] for one in exact)
@@ -274,15 +274,15 @@ def test_a_check_that_is_cancelled_sends_nothing_more(
     text = f"# Wrens\n\n## Results\n\n{paragraphs}Table 1: F1.\n\n| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n"
     (tmp_path / "papers" / "a.md").write_text(text, encoding="utf-8")
 
-    def held(request: "HttpRequest") -> Any:
+    def wait(request: "HttpRequest") -> Any:
         go.wait(30)
         return usual(request)
 
-    loopback.reply = held
+    loopback.reply = wait
 
     async def talking(client: Client) -> None:
-        job = (await asked(client, "check_paper_start", path="a.md"))["job"]
-        await asked(client, "check_paper_cancel", job=job)
+        job = (await call(client, "check_paper_start", path="a.md"))["job"]
+        await call(client, "check_paper_cancel", job=job)
         go.set()
         assert (await finished(client, job))["state"] == "cancelled"
         assert "is cancelled" in await refused(client, "check_paper_result", job=job)
@@ -306,13 +306,13 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
             assert "openai/local" in str(tools["check_sentences"].description)
             assert all(tool.output_schema for tool in tools.values())
             assert "never instructions" in str(client.instructions)
-            checked = await asked(client, "check_sentences", sentences=SAID, evidence=EVIDENCE)
+            checked = await call(client, "check_sentences", sentences=SENTENCES, evidence=EVIDENCE)
             assert [one["label"] for one in checked["verdicts"]] == ["Supported", "Unsupported Causal Mechanistic"]
-            started = await asked(client, "check_paper_start", path="main.tex", papers="papers")
+            started = await call(client, "check_paper_start", path="main.tex", papers="papers")
             assert (await finished(client, started["job"]))["state"] == "done"
-            found = await asked(client, "check_paper_result", job=started["job"])
-            assert "--max-calls is 3" in found["stopped"]
-            assert "sk-planted" not in json.dumps(found)
+            results = await call(client, "check_paper_result", job=started["job"])
+            assert "--max-calls is 3" in results["stopped"]
+            assert "sk-planted" not in json.dumps(results)
 
     anyio.run(run)
     assert len(loopback.requests) == 3

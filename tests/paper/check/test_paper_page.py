@@ -52,7 +52,7 @@ def test_the_paper_stands_in_its_own_order_with_a_verdict_on_each_checked_senten
     expect(page.locator("h1")).to_have_text("Wrens at night")
     assert page.locator("#text h2").all_inner_texts() == ["Introduction", "Results", "Sites"]
     texts = page.locator("#text p").all_inner_texts()
-    assert [text.split(".")[0] for text in texts] == [said[0].split(".")[0] for said in papers.TEXTS]
+    assert [text.split(".")[0] for text in texts] == [texts_of[0].split(".")[0] for texts_of in papers.TEXTS]
     tags = page.locator("#text .tag").all_inner_texts()
     assert [tag.replace("\xa0", " ").strip() for tag in tags] == [
         "Overstate 60 %", "91 %", "Contradiction 83 %", "Unsupported Causal Mechanistic", "Hidden text",

@@ -28,22 +28,22 @@ def paper(*sections: tuple[str, str], tables: tuple[Float, ...] = TABLES, cites:
                     float_keys(text, keys_by_name(floats)),
                     (cites,) if cites and cites in text else (),
                 )
-                for text in said.split(". ")
+                for text in section.split(". ")
             ),
             (heading,),
         )
-        for line, (heading, said) in enumerate(sections, start=1)
+        for line, (heading, section) in enumerate(sections, start=1)
     )
     return Draft(Path("/paper"), "Wrens", paragraphs, floats, {})
 
 
 def look(draft: Draft) -> SecondLook:
-    found = collect_checks(draft, {}).second
-    assert found is not None
-    return found
+    checks = collect_checks(draft, {}).second
+    assert checks is not None
+    return checks
 
 
-def shown(draft: Draft, paragraph: int, *places: int) -> list[str]:
+def evidence_of(draft: Draft, paragraph: int, *places: int) -> list[str]:
     (check,) = look(draft).checks({paragraph: places})
     assert isinstance(check.record, DraftRecord)
     return [f"{item.caption} {item.text}".strip() for item in check.record.evidence_bundle]
@@ -65,13 +65,13 @@ def shown(draft: Draft, paragraph: int, *places: int) -> list[str]:
 )
 def test_what_sums_up_goes_straight_to_it_where_it_states_a_result(sentence: str, wanted: bool) -> None:
     for heading in ("Abstract", "1 Introduction", "Conclusions", "Discussion"):
-        found = collect_checks(
+        checks = collect_checks(
             paper((heading, f"{sentence}. So it is"), ("Results", "Table 1 shows 61.0"), cites="Ash"), {}
         )
-        assert found.second is not None
-        assert found.second.straight == ({0: (0,)} if wanted else {}), heading
-        assert found.skipped == ({} if wanted else {NO_RESULT: 1})
-        assert [one.places[0][0] for one in found.claims] == [1]
+        assert checks.second is not None
+        assert checks.second.straight == ({0: (0,)} if wanted else {}), heading
+        assert checks.skipped == ({} if wanted else {NO_RESULT: 1})
+        assert [one.places[0][0] for one in checks.claims] == [1]
     for whose in ("Birds are larger than bats", "Our birds are larger than bats"):
         introduced = look(paper(("Introduction", whose))).straight  # compares what is not of this paper
         assert bool(introduced) == whose.startswith("Our")
@@ -88,18 +88,18 @@ BODY = (
 
 
 def test_a_sentence_is_held_against_tables_with_its_numbers_and_passages_of_other_sections() -> None:
-    found = shown(paper(*BODY), 0, 0)
-    assert found[0].startswith("Table 1: F1 and recall at two sites.")
-    assert "Wren\t61.0\t70.5\t72.4\t79.1" in found[0]
-    assert any(text.startswith("Section “Results”: On the heath the filter") for text in found)
+    evidence = evidence_of(paper(*BODY), 0, 0)
+    assert evidence[0].startswith("Table 1: F1 and recall at two sites.")
+    assert "Wren\t61.0\t70.5\t72.4\t79.1" in evidence[0]
+    assert any(text.startswith("Section “Results”: On the heath the filter") for text in evidence)
 
 
-def test_what_is_told_again_proves_nothing() -> None:
-    found = shown(paper(*BODY), 0, 0)
-    assert not any("Conclusion" in text or "74.2" in text for text in found)
+def test_restatements_are_no_evidence() -> None:
+    evidence = evidence_of(paper(*BODY), 0, 0)
+    assert not any("Conclusion" in text or "74.2" in text for text in evidence)
 
 
-def test_no_sentence_is_evidence_for_itself_or_for_those_that_are_asked_about_with_it() -> None:
+def test_no_sentence_is_evidence_for_itself_or_for_those_beside_it() -> None:
     twice = paper(("Results", "Wren reaches 61.0 at the bog"), ("Results", "At the bog Wren reaches 61.0 in all"))
     (check,) = look(twice).checks({0: (0,), 1: (0,)})
     assert isinstance(check.record, DraftRecord)
@@ -113,18 +113,18 @@ def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named(
     long = table(f"Detector | F1 | Recall\n{rows}", "All.", 3)
     results = [("Results", f"Wren was heard {k} times. Nobody heard Lark at the bog on day {k}") for k in range(60)]
     draft = paper(("Abstract", "Finch-270 reaches 270.25. Wren reaches 61.0"), *results, tables=(*TABLES, long))
-    found = shown(draft, 0, 0, 1)
-    (cut,) = [text for text in found if text.startswith("Table 3")]
+    evidence = evidence_of(draft, 0, 0, 1)
+    (cut,) = [text for text in evidence if text.startswith("Table 3")]
     assert cut.splitlines()[0] == "Table 3: All. Detector\tF1\tRecall"
     assert "Finch-270\t270.25" in cut
     assert cut.endswith(LEFT_OUT)
-    assert sum(map(tokens, found)) < MOST_TOKENS
+    assert sum(map(tokens, evidence)) < MOST_TOKENS
     many = collect_checks(paper(("Abstract", ". ".join(f"It is {k} %" for k in range(2 * AT_ONCE + 1)))), {}).second
     assert many is not None
     assert [len(one.places) for one in many.checks(many.straight)] == [AT_ONCE, AT_ONCE, 1]
 
 
-def test_a_judge_is_told_where_a_sentence_stands_and_what_sums_up_is_asked_about_together() -> None:
+def test_a_record_says_where_a_sentence_stands_and_what_sums_up_stands_together() -> None:
     draft = paper(
         ("Results", "First"), ("Results", "Wren reaches 61.0"), ("Results", "Last"), ("Conclusion", "It is 3 %")
     )

@@ -13,8 +13,8 @@ CORPUS = "Site | Recorders | Nights | Calls\nBog | 5 | 41 | 9 214\nHeath | 4 | 3
 def wrong(
     rows: str,
 ) -> list[tuple[Label, str]]:
-    found = recompute(draft("We look at birds.", tables=(table(rows, "Counts."),)))
-    return [(one.fact.label, one.fact.computed) for one in found if not one.fact.holds]
+    facts = recompute(draft("We look at birds.", tables=(table(rows, "Counts."),)))
+    return [(one.fact.label, one.fact.computed) for one in facts if not one.fact.holds]
 
 
 def test_a_total_is_the_sum_of_its_column_and_of_its_row() -> None:

@@ -6,8 +6,8 @@ from aisr.paper.recompute.numbers import Fact, Label
 from aisr.paper.recompute.sentences import check_sentence
 
 
-def facts(text: str, one_sided: bool = False, around: str = "") -> list[Fact]:
-    return list(check_sentence(text, around or text, one_sided))
+def facts(text: str, one_sided: bool = False, paragraph: str = "") -> list[Fact]:
+    return list(check_sentence(text, paragraph or text, one_sided))
 
 
 RIGHT = [
@@ -29,7 +29,7 @@ def test_a_test_whose_parts_fit_holds(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "computed"), WRONG)
-def test_a_test_whose_parts_do_not_fit_is_found(text: str, computed: str) -> None:
+def test_a_test_whose_parts_do_not_fit_is_reported(text: str, computed: str) -> None:
     (fact,) = facts(f"Wrens sang more ({text}).")
     assert (fact.label, fact.holds) == (Label.TEST, False)
     assert computed in fact.computed

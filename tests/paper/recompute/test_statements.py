@@ -1,4 +1,4 @@
-"""Golden cases: what a sentence says of its tables, right and wrong; what is wrong is found, and nothing else."""
+"""Golden cases: what a sentence says of its tables, right and wrong; what is wrong is reported, and nothing else."""
 
 import pytest
 
@@ -48,23 +48,23 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("said", RIGHT)
-def test_what_the_tables_bear_out_is_no_finding(said: str) -> None:
-    assert [one for one in recompute(draft(said, tables=TABLES)) if not one.fact.holds] == []
+@pytest.mark.parametrize("sentence", RIGHT)
+def test_what_the_tables_support_is_no_finding(sentence: str) -> None:
+    assert [one for one in recompute(draft(sentence, tables=TABLES)) if not one.fact.holds] == []
 
 
-@pytest.mark.parametrize(("said", "label", "computed"), WRONG)
-def test_what_the_tables_contradict_is_found_with_what_they_have(said: str, label: Label, computed: str) -> None:
-    wrong = [one for one in recompute(draft("We look at birds.", said, tables=TABLES)) if not one.fact.holds]
+@pytest.mark.parametrize(("sentence", "label", "computed"), WRONG)
+def test_what_the_tables_contradict_is_reported_with_what_they_have(sentence: str, label: Label, computed: str) -> None:
+    wrong = [one for one in recompute(draft("We look at birds.", sentence, tables=TABLES)) if not one.fact.holds]
     assert [(one.fact.label, one.paragraph, one.sentence) for one in wrong] == [(label, 0, 1)]
     assert computed in wrong[0].fact.computed
 
 
 def test_a_statement_that_holds_is_a_fact_for_others_to_use() -> None:
-    (found,) = recompute(draft("At Bog, Wren is 2.5 points of F1 better than Lark (Table 1).", tables=TABLES))
-    assert found.fact.holds
-    assert found.fact.computed == "61.0 − 58.5 = 2.5 in Table 1 (Wren, Bog, F1 against Lark, Bog, F1)"
-    assert found.fact.tables == ("tab:1",)
+    (fact,) = recompute(draft("At Bog, Wren is 2.5 points of F1 better than Lark (Table 1).", tables=TABLES))
+    assert fact.fact.holds
+    assert fact.fact.computed == "61.0 − 58.5 = 2.5 in Table 1 (Wren, Bog, F1 against Lark, Bog, F1)"
+    assert fact.fact.tables == ("tab:1",)
 
 
 LARGE = """
@@ -94,14 +94,14 @@ TRICKY = [
 ]
 
 
-@pytest.mark.parametrize("said", TRICKY)
-def test_what_may_be_meant_otherwise_is_no_finding(said: str) -> None:
-    assert [one for one in recompute(draft(said, tables=WIDE)) if not one.fact.holds] == []
+@pytest.mark.parametrize("sentence", TRICKY)
+def test_what_may_be_meant_otherwise_is_no_finding(sentence: str) -> None:
+    assert [one for one in recompute(draft(sentence, tables=WIDE)) if not one.fact.holds] == []
 
 
 def test_numbers_in_a_row_are_held_each_against_its_own_cell() -> None:
-    said = "Ours reaches 83.3 on NQ, 84.9 on TriviaQA and 76.8 on WebQ (Table 1)."
-    wrong = [one.fact.computed for one in recompute(draft(said, tables=WIDE)) if not one.fact.holds]
+    sentence = "Ours reaches 83.3 on NQ, 84.9 on TriviaQA and 76.8 on WebQ (Table 1)."
+    wrong = [one.fact.computed for one in recompute(draft(sentence, tables=WIDE)) if not one.fact.holds]
     assert wrong == ["Table 1 has 82.3 there (Ours, NQ)"]
 
 
@@ -118,17 +118,17 @@ CAPTIONS = [
 
 @pytest.mark.parametrize(("caption", "rows", "label"), CAPTIONS)
 def test_captions_are_held_against_their_own_cells(caption: str, rows: str, label: Label) -> None:
-    (found,) = recompute(draft("We look at birds.", tables=(table(rows, caption),)))
-    assert (found.fact.label, found.fact.holds, found.float, found.paragraph) == (label, False, "tab:1", None)
+    (fact,) = recompute(draft("We look at birds.", tables=(table(rows, caption),)))
+    assert (fact.fact.label, fact.fact.holds, fact.float, fact.paragraph) == (label, False, "tab:1", None)
 
 
 def test_a_sentence_about_a_figure_or_of_others_is_not_held_against_tables() -> None:
-    said = "At Bog, Wren is 3.5 points better than Lark (Table 1)."
-    cited = draft(said, tables=TABLES, work_keys=("obi",))
+    sentence = "At Bog, Wren is 3.5 points better than Lark (Table 1)."
+    cited = draft(sentence, tables=TABLES, work_keys=("obi",))
     assert not any(not one.fact.holds for one in recompute(cited))
     figure = Float("fig:1", "Figure 1", "figure", "Rain.", TABLES[0].place)
-    shown = draft("At Bog, Wren is 3.5 points better than Lark (Figure 1).", tables=(*TABLES, figure))
-    assert recompute(shown) == []
+    of_figure = draft("At Bog, Wren is 3.5 points better than Lark (Figure 1).", tables=(*TABLES, figure))
+    assert recompute(of_figure) == []
     of_others = table("Detector | Recall\nWren | 70.5\nLark | 66.3", "Wren is 9.2 points ahead of Lark (Obi, 2022).")
     assert recompute(draft("We look at birds.", tables=(of_others,))) == []
 
