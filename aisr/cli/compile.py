@@ -42,13 +42,13 @@ def compile_(
     plan: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PLAN]",
+            metavar="PLAN",
             help="A plan.toml with what the options say, such as that of an artifact; options win over it.",
             callback=opt.check_files,
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(metavar=opt.TASK_WORDS, help="The task.", callback=opt.check_task, is_eager=True)
+        str | None, typer.Option(metavar="TASK", help=f"{opt.TASK_NAMES}.", callback=opt.check_task, is_eager=True)
     ] = None,
     data: Annotated[
         Path | None,
@@ -101,7 +101,7 @@ def compile_(
     from aisr.optimize.estimate import DryRun
     from aisr.optimize.run import Callbacks, compile_program
     from aisr.predict.prepare import find_gallery
-    from aisr.report import write as write_report
+    from aisr.report.records import write_compile_report
     from aisr.tracking import store
 
     chosen = TASKS[str(merged.task)]
@@ -132,7 +132,7 @@ def compile_(
         made = compile_program(work, opened, teacher, artifacts, watcher)
         print_champion(made)
         progress.stage("report and figures, from the response cache")
-        replayed = write_report.of_compile(work, made, opened)
+        replayed = write_compile_report(work, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
     display.print_pictures(work.gallery.problems if work.gallery else {})
     display.print_spend(opened.ledger.spend)

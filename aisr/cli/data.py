@@ -84,7 +84,7 @@ def split(
     file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_files)],
     task: opt.TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
-    parts: Annotated[str, typer.Option(help="train:dev:test, in whole parts.")] = "3:1:1",
+    parts: Annotated[str, typer.Option(metavar="N:N:N", help="train:dev:test, in whole parts.")] = "3:1:1",
     folds: Annotated[int | None, typer.Option(min=2, help="Instead: that many folders for cross-validation.")] = None,
     shape_like: Annotated[
         Path | None,
@@ -205,11 +205,13 @@ MOST = 20  # lines of a kind that are listed
 def corrections(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Files of corrections, as pages download them."),
+        typer.Argument(metavar="FILE", help="Files of corrections, as pages download them."),
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar=opt.TASK_WORDS, help="Task to make labelled records of.", callback=opt.check_task),
+        typer.Option(
+            metavar="TASK", help=f"Task to make labelled records of: {opt.TASK_NAMES}.", callback=opt.check_task
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -218,6 +220,7 @@ def corrections(
     data: Annotated[
         list[Path] | None,
         typer.Option(
+            metavar="FILE",
             help="Record file of a corrected report, in which corrections look up their records; repeatable.",
             callback=opt.check_files,
         ),

@@ -92,7 +92,7 @@ def _save(
     it."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
-    from aisr.report import write as write_report
+    from aisr.report.records import write_evaluation_report
 
     if output is None and store is None:
         return True
@@ -100,7 +100,7 @@ def _save(
     with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
         if output:
             write_whole(output, as_json(done.report()))
-        write_report.of_evaluation(done, replayed, Path(place), gallery)
+        write_evaluation_report(done, replayed, Path(place), gallery)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
         return store is None or _log(done, Path(place), store, replayed)
@@ -129,7 +129,7 @@ def compare(
     first: Annotated[
         str,
         typer.Argument(
-            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other as it was before."
+            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other one before its compile."
         ),
     ],
     second: Annotated[str, typer.Argument(help="The program to compare with it.")],
@@ -190,7 +190,8 @@ def _compiled(names: tuple[str, str]) -> list[str]:
 def promote(
     version: Annotated[str, typer.Argument(help="models:/aisr-TASK/VERSION, as `aisr compile` names it.")],
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Even if it is not better than the champion on the same test split.")
+        bool,
+        typer.Option("--anyway", help="Promote it even if it is not better than the champion on the same test split."),
     ] = False,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
@@ -220,7 +221,9 @@ WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 def retrieval(
     file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_files)],
-    task: Annotated[str, typer.Option(help="A task that retrieves paragraphs.", callback=opt.check_task)] = "track2",
+    task: Annotated[
+        str, typer.Option(metavar="TASK", help="A task that retrieves paragraphs.", callback=opt.check_task)
+    ] = "track2",
     retrievers: Annotated[
         str,
         typer.Option(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.base import redact
-from aisr.base.files import cache_folder
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import open_lm, prepare
@@ -76,6 +75,7 @@ def doctor(lm: opt.LM = None, api_base: opt.ApiBase = None, artifacts: opt.Root 
     config = command_plan((), lm, api_base).lm
     prepare(artifacts)
     from aisr.base import redact
+    from aisr.base.files import cache_folder
     from aisr.cli.display import note
     from aisr.lm.response_cache import check_cache
     from aisr.tracking.store import NoStore, check_exists, reading

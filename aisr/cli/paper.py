@@ -26,6 +26,7 @@ Programs = Annotated[
     list[str] | None,
     typer.Option(
         "--program",
+        metavar="PROGRAM",
         help="A compiled program for what its task is about: track1 sentences about tables and figures, track2 "
         "citations, draft the second look at the whole paper; repeatable. Default: uncompiled ones.",
     ),
@@ -63,7 +64,7 @@ def check_paper(
     api_base: opt.ApiBase = None,
     settings: opt.Settings = None,
     fail_on: Annotated[
-        list[str] | None, typer.Option(help="Exit with 3 where a sentence has this label; repeatable.")
+        list[str] | None, typer.Option(metavar="LABEL", help="Exit with 3 where a sentence has this label; repeatable.")
     ] = None,
     above: Annotated[
         float | None,
@@ -261,7 +262,9 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
 def mcp(
     folder: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder that agents may name files in; repeatable. Nothing else is read."),
+        typer.Option(
+            metavar="FOLDER", help="A folder that agents may name files in; repeatable. Nothing else is read."
+        ),
     ] = None,
     program: Programs = None,
     evidence: opt.UncompiledEvidence = None,

@@ -196,7 +196,8 @@ def vote(
         typer.Argument(help="Two or more of the same records.", show_default=False, callback=opt.check_files),
     ],
     weight: Annotated[
-        list[float] | None, typer.Option(help="How much a file counts; one for each, in their order. Default: 1.")
+        list[float] | None,
+        typer.Option(metavar="NUMBER", help="How much a file counts; one for each, in their order. Default: 1."),
     ] = None,
 ) -> None:
     """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
