@@ -130,7 +130,7 @@ def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Pa
     """Compile, print and register; whether all records were judged, and the store took the champion."""
     from aisr.cli import display
     from aisr.optimize.run import Callbacks, compile_program
-    from aisr.report import write as write_report
+    from aisr.report.records import write_compile_report
     from aisr.tracking import store
 
     if track:
@@ -142,7 +142,7 @@ def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Pa
         made = compile_program(work, lm, teacher, artifacts, callbacks)
         print_champion(made)
         progress.stage("report and figures, from the response cache")
-        replayed = write_report.of_compile(work, made, lm)
+        replayed = write_compile_report(work, made, lm)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
     display.print_pictures(work.gallery.problems if work.gallery else {})
     display.print_spend(lm.ledger.spend)

@@ -75,7 +75,7 @@ def report(
 
     with tempfile.TemporaryDirectory() as place:
         folder = runs.fetch_files(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
-        judged, thumbnail = records.read(folder), page.kept(folder / page.FILE)
+        judged, thumbnail = records.read(folder), page.read_thumbnails(folder / page.FILE)
     if image_root is not None:
         from aisr.report.records import Thumbnails
 
@@ -106,11 +106,11 @@ def techreport(
     loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
     made = registry.manifest(artifacts, program) if registered else read_manifest(Path(program))
-    again = content.scoring_again(made, program, str(artifacts))
-    text = content.filled(loaded.task, loaded.program, made, again)
+    again = content.rescore_command(made, program, str(artifacts))
+    text = content.render_techreport(loaded.task, loaded.program, made, again)
     write_whole(out, text)
     note(f"wrote {out}")
-    if missing := content.missing(text):
+    if missing := content.missing_parts(text):
         note(f"{len(missing)} things are {content.MISSING.strip('()')}; fill them in by hand:")
         for one in missing:
             note(f"  {one}")
