@@ -92,7 +92,7 @@ def _save(
     it."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
-    from aisr.report import write as write_report
+    from aisr.report.records import write_evaluation_report
 
     if output is None and store is None:
         return True
@@ -100,7 +100,7 @@ def _save(
     with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
         if output:
             write_whole(output, as_json(done.report()))
-        write_report.of_evaluation(done, replayed, Path(place), gallery)
+        write_evaluation_report(done, replayed, Path(place), gallery)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
         return store is None or _log(done, Path(place), store, replayed)

@@ -150,7 +150,7 @@ def command_plan(
 
 def _teacher(lm: LMConfig, model: str, api_base: str | None = None, price: str | None = None, **more: Any) -> LMConfig:
     """The LM of [teacher], reached as that of [lm] where it says nothing else."""
-    return replace(lm.beside("teacher", model, api_base, price), **more)
+    return replace(lm.for_role("teacher", model, api_base, price), **more)
 
 
 def read_file(path: Path) -> Values:

@@ -75,7 +75,7 @@ def report(
 
     with tempfile.TemporaryDirectory() as place:
         folder = runs.fetch_files(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
-        judged, thumbnail = records.read(folder), page.kept(folder / page.FILE)
+        judged, thumbnail = records.read(folder), page.read_thumbnails(folder / page.FILE)
     if image_root is not None:
         from aisr.report.records import Thumbnails
 
@@ -105,12 +105,12 @@ def techreport(
 
     loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
-    made = registry.manifest(artifacts, program) if registered else read_manifest(Path(program))
-    again = content.scoring_again(made, program, str(artifacts))
-    text = content.filled(loaded.task, loaded.program, made, again)
+    made = registry.load_manifest(artifacts, program) if registered else read_manifest(Path(program))
+    again = content.rescore_command(made, program, str(artifacts))
+    text = content.render_techreport(loaded.task, loaded.program, made, again)
     write_whole(out, text)
     note(f"wrote {out}")
-    if missing := content.missing(text):
+    if missing := content.missing_parts(text):
         note(f"{len(missing)} things are {content.MISSING.strip('()')}; fill them in by hand:")
         for one in missing:
             note(f"  {one}")
@@ -189,7 +189,7 @@ def print_verdicts(
     statements = labelled.statements(example)
     for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
         mark = ("✓", "bold green") if judged.label == labelled.neutral else ("✗", "bold red")
-        sure = f" {judged.chances[labelled.labels.index(judged.label)]:.0%}" if judged.known else ""
+        sure = f" {judged.probabilities[labelled.labels.index(judged.label)]:.0%}" if judged.has_probabilities else ""
         verdict = (f" {k}. {judged.label}{sure}", "bold")
         _print(Text.assemble(mark, verdict, f"  {labelled.definitions[judged.label]}"))
         _print(text, 5)

@@ -65,7 +65,7 @@ def open_ledger(limits: "Limits", output: Path | None = None) -> "Ledger":
     from aisr.lm.budget import Limits as Bounds
 
     bounds = Bounds(limits.max_usd, limits.max_calls, limits.max_minutes)
-    return Ledger(bounds) if output is None else Ledger.beside(output, bounds)
+    return Ledger(bounds) if output is None else Ledger.for_output(output, bounds)
 
 
 def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":

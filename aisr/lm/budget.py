@@ -256,7 +256,7 @@ class Ledger:
         self._unwritten: str | None = None
 
     @classmethod
-    def beside(cls, output: Path, limits: Limits) -> "Ledger":
+    def for_output(cls, output: Path, limits: Limits) -> "Ledger":
         """The ledger of a command that writes `output`. A limit in US dollars is for all runs of it together: what they
         spent stands in `OUTPUT.spend.json`. Raises UserError where that file holds anything else."""
         if limits.usd is None:

@@ -57,7 +57,7 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
     assert made.manifest.corrections.model_dump(exclude={"digest"}) == {"records": 2, "replaced": 1, "left_out": 0}
     assert made.manifest.data["train"].records == 3
     loaded = load_program(made.folder)
-    report = techreport.filled(loaded.task, loaded.program, made.manifest, "again")
+    report = techreport.render_techreport(loaded.task, loaded.program, made.manifest, "again")
     assert "2 records that people corrected were in train" in report
     assert any("Row 900.1" in wording(request) for request in requests(lm))
 

@@ -365,11 +365,11 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
 def test_a_file_that_says_no_spend_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "out.spend.json").write_text(content, encoding="latin-1")
     with pytest.raises(UserError, match=r"out.spend.json: expected .*remove it to begin at 0"):
-        Ledger.beside(tmp_path / "out", Limits(usd=1.0))
+        Ledger.for_output(tmp_path / "out", Limits(usd=1.0))
 
 
 def test_nothing_more_is_sent_once_the_spend_cannot_be_kept(loopback: Loopback, tmp_path: Path) -> None:
-    ledger = Ledger.beside(tmp_path / "runs" / "out", Limits(usd=1.0))
+    ledger = Ledger.for_output(tmp_path / "runs" / "out", Limits(usd=1.0))
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=USD), ledger)
     (tmp_path / "runs").write_text("no folder")
     call(lm)

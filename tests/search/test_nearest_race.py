@@ -22,7 +22,7 @@ from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.evaluate import evaluate
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
-from aisr.report import write as write_report
+from aisr.report.records import write_compile_report
 from support.corpora import write
 from support.plans import SILENT
 from support.scripted import claim, examples, field, question, requests, right, scripted
@@ -90,7 +90,7 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
     made = compile_program(compile_plan, lm, lm, tmp_path / "out", SILENT)
     assert made.choice.champion.program.options.nearest == 4
     calls = len(requests(lm))
-    replayed = write_report.of_compile(compile_plan, made, lm)
+    replayed = write_compile_report(compile_plan, made, lm)
     assert len(requests(lm)) == calls
     assert all(one.outcome.failure is None for one in replayed)
     saved = parse((made.folder / "program.json").read_text(), "a test")

@@ -93,7 +93,7 @@ def test_floats_references_and_citations(paper: Draft) -> None:
 
 def test_what_was_not_read_is_listed(paper: Draft) -> None:
     assert sorted((one.place.line, one.reason) for one in paper.unread) == [
-        (8, "'nobody': cited, but in no bibliography"),
+        (8, "nobody: cited, but in no bibliography"),
         (13, "'../secret.png': leads out of the paper's folder; --root DIR lets files below DIR be read"),
         (25, "a listing, which is no prose"),
         (29, "HTML, which is not read"),
