@@ -58,7 +58,7 @@ class JudgedRecord(NamedTuple):
 def judge_fairly(
     task: Task, program: Judge, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
 ) -> list[JudgedRecord]:
-    """The judgements of a program, without its decision layer, on records that it can be asked about fairly.
+    """The judgements of a program, without its decision layer, on the records whose answers no prompt holds.
 
     Left out are records that share something with a demo of a prompt, since the LM has read their answer or one much
     like it, and those that fail.

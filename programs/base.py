@@ -30,11 +30,12 @@ from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.errors import UserError
 from aisr.programs.images import Form, Gallery
 from aisr.programs.options import Option, suggestion, table
-from aisr.programs.probabilities import Judgement, judgements_of
+from aisr.programs.probabilities import Judgement, judgements_of, with_confidence
 from aisr.programs.questions import CONFIDENCE
 from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
+from aisr.programs.text import clean, item
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,11 +281,31 @@ class Judge(dspy.Module):
 
 
 class LabelJudge(Judge):
-    """A judge whose answers are labels."""
+    """A judge whose answers are labels. The defaults put one question about one statement, whose answer is `label`; a
+    judge with other questions has `__init__`, `prepare` and `steps` of its own."""
 
     Options: ClassVar[type[LabelOptions]] = LabelOptions
     options: LabelOptions
     labels: tuple[str, ...]  # all of its task
+    signature: ClassVar[type[dspy.Signature] | None] = None  # of the one question
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.signature is not None:
+            stated = with_confidence(self.signature, self.labels) if self.options.states else self.signature
+            self.judge = dspy.Predict(stated)
+
+    def prepare(self, record: Any) -> dspy.Example:
+        """A record as an example: its field `statement`; where it is labelled, also `label` and `gold`."""
+        right = {} if record.gold is None else {"label": record.gold, "gold": record.gold}
+        return self.example(record, {self.statement: item(clean(getattr(record, self.statement)))}, right)
+
+    def steps(self, *args: Any, **inputs: Any) -> Steps:
+        """`label`, and `judgements` of the one statement."""
+        statement = inputs[self.statement]
+        answer = yield self.question(self.judge, statement, **inputs)
+        final = self.decide([statement], "", self.judgements(self.judge, answer, "label"))
+        return dspy.Prediction(label=final[0].label, judgements=final)
 
     def judgements(self, predict: dspy.Predict, answer: dspy.Prediction, field: str) -> list[Judgement]:
         """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a

@@ -192,6 +192,20 @@ class Prediction(BaseModel):
         return raw
 
 
+class LabelPrediction(Prediction):
+    """A line of predictions of a task with one label a record."""
+
+    label: str
+
+    @property
+    def answer(self) -> str:
+        return self.label
+
+    @staticmethod
+    def line(answer: str) -> dict[str, Any]:
+        return {"label": answer}
+
+
 def valid_text(text: str) -> str:
     """The text with a question mark in the place of each half of a pair of surrogates, such as `"\\ud800"` in the JSON
     of a cut page: a half is no character, and no file can hold it."""

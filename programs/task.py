@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
 from aisr.metrics.scores import Scores, Tally, tally_statements
-from aisr.programs.base import Judge
+from aisr.programs.base import Judge, LabelJudge
 from aisr.programs.errors import UserError
-from aisr.programs.records import Prediction, Record
+from aisr.programs.records import LabelPrediction, Prediction, Record
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.submission import Submission
 
@@ -56,7 +56,7 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
     prediction: type[Prediction]  # a line of its predictions
     judge: type[Judge]  # the class of its programs, which has their options
     parts: ClassVar[Mapping[str, str]]  # of its score, as a person reads them: "pem" -> "paragraph exact match"
-    submission: Submission[RecordT, AnswerT]  # the file that its server takes
+    submission: Submission[RecordT, AnswerT] = Submission("predictions.jsonl")  # the file that its server takes
 
     @abstractmethod
     def score(self, gold: Sequence[GoldT], answers: Sequence[AnswerT | None]) -> Scores:
@@ -115,11 +115,17 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
 class LabelTask(Task[RecordT, GoldT, AnswerT]):
     """A task whose answers are labels. The defaults are those of one label a record, its gold and its answer alike."""
 
-    labels: tuple[str, ...]  # in the order of the task's guidelines
+    prediction: type[Prediction] = LabelPrediction
+    judge: type[LabelJudge]
     definitions: Mapping[str, str]  # a line a label
     parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
     f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Those of the judge, the neutral one first."""
+        return self.judge.labels
 
     @property
     def neutral(self) -> str:
@@ -130,6 +136,10 @@ class LabelTask(Task[RecordT, GoldT, AnswerT]):
     def labelled(self) -> "LabelTask[RecordT, GoldT, AnswerT]":
         """The task itself."""
         return self
+
+    def text(self, record: RecordT) -> str:
+        """The field of a record that the judge is asked about."""
+        return str(getattr(record, self.judge.statement))
 
     def gold_labels(self, gold: GoldT) -> Sequence[Sequence[str]]:
         """The gold labels of each statement of a record, the primary one first."""

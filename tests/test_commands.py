@@ -82,14 +82,14 @@ def test_check_lists_every_bad_line(aisr: Aisr, tmp_path: Path) -> None:
 @TRACK
 def test_compile_saves_registers_and_says_so(compiled: Compiled, track: str) -> None:
     finished, folder = compiled.printed[track], compiled.folder(track)
-    for said in (
+    for message in (
         f"compiling {track}",
         "champion: ",
         "on the held-out test split: ",
         f"wrote {folder}/",
         f"models:/aisr-{track}@champion",
     ):
-        assert said in finished.out
+        assert message in finished.out
     assert {"program.json", "manifest.json", "report.json", "PROMPT.md"} <= {file.name for file in folder.iterdir()}
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["digest"] in finished.out
@@ -126,9 +126,9 @@ def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str,
     beside = tmp_path / "report-report"
     assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "report.json", "figures"}
     assert {file.name for file in (beside / "figures").iterdir()} == {"confusion.png"}
-    shown = json.loads((beside / "records.json").read_text())
-    assert shown["about"]["score"] == official["score"]
-    assert [one["id"] for one in shown["records"]] == [row["id"] for row in read_rows(walk.gold(track))]
+    records = json.loads((beside / "records.json").read_text())
+    assert records["about"]["score"] == official["score"]
+    assert [one["id"] for one in records["records"]] == [row["id"] for row in read_rows(walk.gold(track))]
 
 
 @TRACK
@@ -164,7 +164,7 @@ def test_submit_with_problems_lists_them_and_writes_nothing(walk: Walk, aisr: Ai
     finished = aisr("submit", "--task", "track2", *words)
     assert finished.code == 2
     assert not pack.exists()
-    for said in (
+    for message in (
         f"{ids[0]}: failed (no answer)",
         f"{ids[1]}: evidence_para_ids: 'P999' is no paragraph",
         "unknown label 'Suported'",
@@ -172,7 +172,7 @@ def test_submit_with_problems_lists_them_and_writes_nothing(walk: Walk, aisr: Ai
         f"{ids[5]}: no prediction",
         "unheard-of: not among the test inputs",
     ):
-        assert said in finished.out
+        assert message in finished.out
     assert finished.err.startswith("error: ")
     assert "nothing was written" in finished.err
 
@@ -211,9 +211,9 @@ def test_the_registered_model_answers_as_mlflow_serves_it(
     monkeypatch.setenv("AISR_API_BASE", walk.made.address)
     mlflow = open_store(walk.root)
     model = mlflow.pyfunc.load_model(f"models:/aisr-{track}@champion")
-    said = model.predict(read_rows(walk.inputs(track))[:2])
+    answers = model.predict(read_rows(walk.inputs(track))[:2])
     rows = read_rows(predictions(walk, aisr, track, tmp_path))[:2]
-    assert said == [{key: value for key, value in row.items() if key != "probabilities"} for row in rows]
+    assert answers == [{key: value for key, value in row.items() if key != "probabilities"} for row in rows]
     with pytest.raises(mlflow.MlflowException, match=r"inputs\[0\]: "):
         model.predict([{"claim_text": "A claim without a paper or evidence."}])
 
@@ -248,7 +248,7 @@ DEV = str(SAMPLE / "track1" / "dev.jsonl")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["check", MISSING, "--task", "track1"],
@@ -277,13 +277,13 @@ DEV = str(SAMPLE / "track1" / "dev.jsonl")
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
 def test_bad_input_is_one_line_and_exit_code_2(
-    aisr: Aisr, artifacts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+    aisr: Aisr, artifacts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     monkeypatch.setenv("AISR_ARTIFACTS", str(artifacts))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     finished = aisr(*words)
     assert finished.code == 2
-    assert said in finished.err
+    assert message in finished.err
     assert finished.err.startswith("error: ")
     assert finished.err.count("\n") == 1
 
@@ -315,8 +315,8 @@ for words in ([], *([command.name] for command in app.registered_commands)):
     done = processes.run([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr
     commands = [command.name for command in app.registered_commands]
-    said = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("loaded:")]
-    assert said == [[], *([name] for name in commands)]
+    loaded = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("loaded:")]
+    assert loaded == [[], *([name] for name in commands)]
     assert done.stdout.count("Usage: ") == 1 + len(commands)
 
 
@@ -346,17 +346,17 @@ def test_from_another_folder_what_is_registered_is_not_found_and_nothing_is_made
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ([], r"no data/sample/ in .*: the sample is in the folder of the project; .* give --data FOLDER .*"),
         (["--data", "mine"], "--data mine: no such folder; expected one with train.jsonl and dev.jsonl"),
     ],
 )
-def test_a_compile_without_records_says_so_and_makes_nothing(words: list[str], said: str, tmp_path: Path) -> None:
+def test_a_compile_without_records_says_so_and_makes_nothing(words: list[str], message: str, tmp_path: Path) -> None:
     command = processes.aisr("compile", "--task", "track1", *words)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     env.pop("DSPY_CACHEDIR")
     finished = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert finished.returncode == 2
-    assert re.fullmatch(f"error: {said}\n", finished.stderr)
+    assert re.fullmatch(f"error: {message}\n", finished.stderr)
     assert not list(tmp_path.iterdir())

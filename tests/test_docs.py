@@ -1,4 +1,4 @@
-"""The pictures of the documents: made by a script from what a compile leaves, small, and all of them shown."""
+"""The pictures of the documents: made by a script from what a compile leaves, small, and all of them in a page."""
 
 import re
 from pathlib import Path
@@ -13,20 +13,20 @@ from tools.chromium import NoChromium
 
 
 def test_every_picture_is_shown_with_words_beside_and_the_readme_shows_two_at_most() -> None:
-    shown = {}
+    pictures_of = {}
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         names = re.findall(r"!\[[^]]{20,}\]\(([^)]+)\)", page.read_text("utf-8"))
-        shown[page.name] = {(page.parent / name).resolve() for name in names}
-    assert 1 <= len(shown["README.md"]) <= 2
-    assert set().union(*shown.values()) == set((ROOT / "docs").glob("*.png"))
+        pictures_of[page.name] = {(page.parent / name).resolve() for name in names}
+    assert 1 <= len(pictures_of["README.md"]) <= 2
+    assert set().union(*pictures_of.values()) == set((ROOT / "docs").glob("*.png"))
 
 
 def test_pictures_are_small() -> None:
     for file in (ROOT / "docs").glob("*.png"):
         assert file.stat().st_size <= pictures.MOST_BYTES
-        with Image.open(file) as found:
-            assert found.format == "PNG"
-            assert 700 <= found.width <= 2000, file.name
+        with Image.open(file) as picture:
+            assert picture.format == "PNG"
+            assert 700 <= picture.width <= 2000, file.name
 
 
 @pytest.mark.slow
@@ -39,6 +39,6 @@ def test_the_script_makes_them_from_a_compile(compiled: Compiled, tmp_path: Path
     assert [file.name for file in written] == [*pictures.NAMES]
     for file in written:
         assert 5_000 < file.stat().st_size <= pictures.MOST_BYTES
-        with Image.open(file) as found:
-            assert found.width > 700
-            assert len(found.convert("RGB").getcolors(1 << 24) or []) > 20, "an empty page"
+        with Image.open(file) as picture:
+            assert picture.width > 700
+            assert len(picture.convert("RGB").getcolors(1 << 24) or []) > 20, "an empty page"

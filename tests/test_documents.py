@@ -52,8 +52,8 @@ def code(page: Path) -> Iterator[str]:
 
 
 def command_options(command: str) -> set[str]:
-    found = COMMANDS[command].params
-    return {"--help", *(name for option in found for name in (*option.opts, *option.secondary_opts))}
+    parameters = COMMANDS[command].params
+    return {"--help", *(name for option in parameters for name in (*option.opts, *option.secondary_opts))}
 
 
 def option_tables() -> str:
@@ -96,9 +96,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         if target is None or str(target).startswith(("http://", "https://")):
             continue
         file, _, anchor = str(target).partition("#")
-        found = (page.parent / file).resolve() if file else page
-        assert found.exists(), f"{page.name} links to {target}, which is not there"
-        assert not anchor or anchor in anchors(found), f"{page.name} links to {target}: no such heading"
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), f"{page.name} links to {target}, which is not there"
+        assert not anchor or anchor in anchors(path), f"{page.name} links to {target}: no such heading"
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
@@ -107,7 +107,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 
 def test_the_readme_lists_every_command() -> None:
-    listed = {found[1] for text in code(ROOT / "README.md") if (found := re.match(r"aisr ([a-z-]+)", text))}
+    listed = {match[1] for text in code(ROOT / "README.md") if (match := re.match(r"aisr ([a-z-]+)", text))}
     assert set(COMMANDS) <= listed
 
 
@@ -116,10 +116,10 @@ def test_commands_and_their_options_exist(page: Path) -> None:
     known = set().union(*map(command_options, COMMANDS))
     task_options = {one.name for task in TASKS.values() for one in options_of(task)}
     for text in code(page):
-        said = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
-        if said:
-            assert said[1] in COMMANDS, f"{page.name}: {text!r}: no command {said[1]}"
-            assert set(named_options(said[2])) <= command_options(said[1]), f"{page.name}: {text!r}"
+        command = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
+        if command:
+            assert command[1] in COMMANDS, f"{page.name}: {text!r}: no command {command[1]}"
+            assert set(named_options(command[2])) <= command_options(command[1]), f"{page.name}: {text!r}"
         elif text.startswith("--"):
             assert set(named_options(text)) <= known, f"{page.name}: {text!r}"
         for name in re.findall(r"(?<=-T )[a-z_]+", text):

@@ -9,27 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from aisr.cli.options import (
-    ARTIFACTS,
-    LM,
-    LM_PANEL,
-    OUTPUT_PANEL,
-    RECORDS_FAILED,
-    SAMPLE,
-    TASK_WORDS,
-    ApiBase,
-    Estimate,
-    ImageRoot,
-    MaxUsd,
-    Root,
-    Settings,
-    TaskSettings,
-    check_files,
-    check_task,
-    of_field,
-)
+from aisr.cli import options as opt
 from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
-from aisr.cli.session import chosen_task, command_line, open_ledger, open_lm, open_teacher, prepare
+from aisr.cli.session import command_line, open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.errors import UserError
 from aisr.programs.options import suggestion
 from aisr.programs.registry import TASKS
@@ -60,13 +42,13 @@ def compile_(
     plan: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PLAN]",
+            metavar="PLAN",
             help="A plan.toml with what the options say, such as that of an artifact; options win over it.",
-            callback=check_files,
+            callback=opt.check_files,
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(metavar=TASK_WORDS, help="The task.", callback=check_task, is_eager=True)
+        str | None, typer.Option(metavar="TASK", help=f"{opt.TASK_NAMES}.", callback=opt.check_task, is_eager=True)
     ] = None,
     data: Annotated[
         Path | None,
@@ -74,32 +56,32 @@ def compile_(
             help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
         ),
     ] = None,
-    task_settings: TaskSettings = None,
-    image_root: ImageRoot = None,
-    optimizer: Annotated[str | None, of_field(Search, "optimizer", metavar="NAME,…", panel=SEARCH_PANEL)] = None,
-    budget: Annotated[str | None, of_field(Search, "budget", panel=SEARCH_PANEL)] = None,
-    demos: Annotated[int | None, of_field(Search, "demos", panel=SEARCH_PANEL)] = None,
-    lm: LM = None,
-    api_base: ApiBase = None,
+    task_settings: opt.TaskSettings = None,
+    image_root: opt.ImageRoot = None,
+    optimizer: Annotated[str | None, opt.of_field(Search, "optimizer", metavar="NAME,…", panel=SEARCH_PANEL)] = None,
+    budget: Annotated[str | None, opt.of_field(Search, "budget", panel=SEARCH_PANEL)] = None,
+    demos: Annotated[int | None, opt.of_field(Search, "demos", panel=SEARCH_PANEL)] = None,
+    lm: opt.LM = None,
+    api_base: opt.ApiBase = None,
     teacher_lm: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
             help="The LM that writes demos and instructions. Default: that of --lm.",
-            rich_help_panel=LM_PANEL,
+            rich_help_panel=opt.LM_PANEL,
         ),
     ] = None,
-    settings: Settings = None,
-    max_usd: MaxUsd = None,
-    estimate: Estimate = False,
+    settings: opt.Settings = None,
+    max_usd: opt.MaxUsd = None,
+    estimate: opt.Estimate = False,
     name: Annotated[
         str | None,
-        typer.Option(help="Name of the artifact. Default: that of the optimizer.", rich_help_panel=OUTPUT_PANEL),
+        typer.Option(help="Name of the artifact. Default: that of the optimizer.", rich_help_panel=opt.OUTPUT_PANEL),
     ] = None,
     track: Annotated[
-        bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=OUTPUT_PANEL)
+        bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=opt.OUTPUT_PANEL)
     ] = True,
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Search for the best program by the ranking score, test it, save and register it."""
     merged = read_plan(
@@ -119,10 +101,10 @@ def compile_(
     from aisr.optimize.estimate import DryRun
     from aisr.optimize.run import Callbacks, compile_program
     from aisr.predict.prepare import find_gallery
-    from aisr.report import write as write_report
+    from aisr.report.records import write_compile_report
     from aisr.tracking import store
 
-    chosen = chosen_task(str(merged.task))
+    chosen = TASKS[str(merged.task)]
     merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").exists()}
     merged = replace(merged, search=_with_optimizers(merged, files["train"]))
@@ -150,14 +132,14 @@ def compile_(
         made = compile_program(work, opened, teacher, artifacts, watcher)
         print_champion(made)
         progress.stage("report and figures, from the response cache")
-        replayed = write_report.of_compile(work, made, opened)
+        replayed = write_compile_report(work, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
-    display.say_pictures(work.gallery.problems if work.gallery else {})
-    display.say_spend(opened.ledger.spend)
+    display.print_pictures(work.gallery.problems if work.gallery else {})
+    display.print_spend(opened.ledger.spend)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
     logged = not track or register(artifacts, work, made, replayed)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
+    raise typer.Exit(opt.RECORDS_FAILED if failed or not logged else 0)
 
 
 def _check_folder(plan: Plan, data: Path | None) -> Path:
@@ -165,14 +147,14 @@ def _check_folder(plan: Plan, data: Path | None) -> Path:
     anything is made."""
     if plan.task is None:
         raise UserError(f"--task is missing; expected one of: {', '.join(TASKS)}")
-    if data is None and not SAMPLE.is_dir():
+    if data is None and not opt.SAMPLE.is_dir():
         raise UserError(
-            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
-            "--data FOLDER with train.jsonl and dev.jsonl"
+            f"no {opt.SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or "
+            "give --data FOLDER with train.jsonl and dev.jsonl"
         )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-    folder = data or SAMPLE / str(plan.task)
+    folder = data or opt.SAMPLE / str(plan.task)
     for name in ("train.jsonl", "dev.jsonl"):
         if not (folder / name).is_file():
             raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
@@ -268,7 +250,7 @@ def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
     from mlflow.exceptions import MlflowException
 
-    from aisr.cli.display import complain, note
+    from aisr.cli.display import note, print_error
     from aisr.tracking import runs, traces
     from aisr.tracking.registry import ALIAS
     from aisr.tracking.store import NoStore, reason
@@ -276,10 +258,10 @@ def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[
     try:
         tracked = runs.log_compile(artifacts, made)
         named = runs.describe_run(artifacts, tracked.run_id)
-        if shown := traces.log_traces(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
-            note(shown)
+        if summary := traces.log_traces(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
+            note(summary)
     except (MlflowException, NoStore, OSError) as error:
-        complain(
+        print_error(
             f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
             "with the answers from the cache"
         )
@@ -303,9 +285,9 @@ def contender_line(contender: Any) -> str:
 
 
 def print_champion(made: Any) -> None:
-    """What a compile found."""
+    """Print the champion of a compile, and how it did."""
     from aisr.base.files import percent
-    from aisr.cli.display import note, say_failures
+    from aisr.cli.display import note, print_failures
     from aisr.metrics.intervals import in_words
 
     champion = made.choice.champion
@@ -322,7 +304,7 @@ def print_champion(made: Any) -> None:
     if better and best is not doubtful and not made.choice.smoothed and best.usd and champion.usd:
         dearer = f"{best.usd / champion.usd:.1f} times the price"
         note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
-    say_failures(champion.dev.failures)
+    print_failures(champion.dev.failures)
     baseline = made.choice.contenders[0].name
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
@@ -339,7 +321,7 @@ def print_champion(made: Any) -> None:
             note(f"    {remark}")
         if made.test.champion.no_lm:
             note(f"  without any LM, on test: {made.test.champion.no_lm.interval}")
-        say_failures(made.test.champion.failures)
+        print_failures(made.test.champion.failures)
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
         else:
@@ -352,7 +334,7 @@ def print_champion(made: Any) -> None:
 
 
 def print_decision(report: dict[str, Any]) -> None:
-    """What became of the decision layer."""
+    """Print what became of the decision layer."""
     from aisr.base.files import percent
     from aisr.cli.display import note
 

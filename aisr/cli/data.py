@@ -8,22 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.cli.options import (
-    ARTIFACTS,
-    REFUSED,
-    TASK_WORDS,
-    ImageRoot,
-    Jsonl,
-    Root,
-    Settings,
-    TaskName,
-    TaskSettings,
-    check_files,
-    check_task,
-)
-from aisr.cli.plan import read_plan, task_options
-from aisr.cli.session import chosen_task, load, prepare
+from aisr.cli import options as opt
+from aisr.cli.plan import command_plan, task_options
+from aisr.cli.session import load, prepare
 from aisr.programs.errors import UserError
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,26 +27,25 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=check_files)],
-    task: TaskName,
-    image_root: ImageRoot = None,
+    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=opt.check_files)],
+    task: opt.TaskName,
+    image_root: opt.ImageRoot = None,
 ) -> None:
     """List the wrong lines of a record file, and pictures that are missing."""
     from collections import Counter
 
-    from aisr.cli.display import note, say_pictures
+    from aisr.cli.display import note, print_pictures
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
-    from aisr.programs.registry import TASKS
     from aisr.programs.task import LabelTask
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
-        raise typer.Exit(REFUSED)
-    gallery = find_gallery(image_root, file, ARTIFACTS)
+        raise typer.Exit(opt.REFUSED)
+    gallery = find_gallery(image_root, file, opt.ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
@@ -87,22 +75,22 @@ def check(
         raise UserError(f"{file}: no records; expected one JSON object a line")
     if bad and (converter := chosen.record.converter):
         note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
-    say_pictures(gallery.problems if gallery else {})
+    print_pictures(gallery.problems if gallery else {})
     if bad or not records:
-        raise typer.Exit(REFUSED)
+        raise typer.Exit(opt.REFUSED)
 
 
 def split(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=check_files)],
-    task: TaskName,
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_files)],
+    task: opt.TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
-    parts: Annotated[str, typer.Option(help="train:dev:test, in whole parts.")] = "3:1:1",
+    parts: Annotated[str, typer.Option(metavar="N:N:N", help="train:dev:test, in whole parts.")] = "3:1:1",
     folds: Annotated[int | None, typer.Option(min=2, help="Instead: that many folders for cross-validation.")] = None,
     shape_like: Annotated[
         Path | None,
         typer.Option(
             help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file.",
-            callback=check_files,
+            callback=opt.check_files,
         ),
     ] = None,
     error_share: Annotated[
@@ -119,7 +107,7 @@ def split(
     from aisr.optimize import split as splits
     from aisr.programs.records import SentenceRecord, read
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
@@ -217,11 +205,13 @@ MOST = 20  # lines of a kind that are listed
 def corrections(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Files of corrections, as pages download them."),
+        typer.Argument(metavar="FILE", help="Files of corrections, as pages download them."),
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar=TASK_WORDS, help="Task to make labelled records of.", callback=check_task),
+        typer.Option(
+            metavar="TASK", help=f"Task to make labelled records of: {opt.TASK_NAMES}.", callback=opt.check_task
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -230,8 +220,9 @@ def corrections(
     data: Annotated[
         list[Path] | None,
         typer.Option(
+            metavar="FILE",
             help="Record file of a corrected report, in which corrections look up their records; repeatable.",
-            callback=check_files,
+            callback=opt.check_files,
         ),
     ] = None,
     draft: Annotated[
@@ -260,7 +251,7 @@ def corrections(
     if draft is not None:
         _dismiss(corrected, draft)
     if task is not None and out is not None:
-        chosen = chosen_task(task)
+        chosen = TASKS[task]
         _labels(corrected, chosen, _records(chosen, data or []), out, majority)
 
 
@@ -361,21 +352,21 @@ def _write(out: Path, contents: "Mapping[str, str]") -> None:
 
 
 def export(
-    task: TaskName,
-    data: Jsonl,
+    task: opt.TaskName,
+    data: opt.Jsonl,
     out: Annotated[Path, typer.Option(help="Where to write the conversations.", show_default=False)],
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
     ] = None,
-    task_settings: TaskSettings = None,
-    settings: Settings = None,
-    image_root: ImageRoot = None,
-    artifacts: Root = ARTIFACTS,
+    task_settings: opt.TaskSettings = None,
+    settings: opt.Settings = None,
+    image_root: opt.ImageRoot = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Write labelled records as chats, for a provider that fine-tunes models."""
     if out.exists():
         raise UserError(f"{out} is there already; choose another --out or remove it")
-    lm = read_plan(settings=settings or ()).lm
+    lm = command_plan(settings).lm
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.client import adapter_for
@@ -383,7 +374,7 @@ def export(
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     options = task_options(chosen, {}, task_settings or ())
     if program and options:
         raise UserError(f"--program brings its own options; leave out -T {next(iter(options))}")

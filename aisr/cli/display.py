@@ -1,4 +1,4 @@
-"""What the command shows while it works and when it is done."""
+"""What commands print while they work and when they are done."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ from aisr.base.redact import printable
 console = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
-MOST_NAME = 200  # characters of an id or path that are shown of one that may be anything
+MOST_NAME = 200  # characters of an id or path that are printed, as it may be anything
 SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
 
@@ -38,7 +38,7 @@ class Calls(ProgressColumn):
 
 
 class Live:
-    """A line that says what is going on, below the lines already printed."""
+    """A line with the stage of the work, below the lines already printed."""
 
     def __init__(self, progress: Progress) -> None:
         self.now = "starting"
@@ -71,35 +71,35 @@ def live(ledger: Any) -> Iterator[Live]:
     ended = threading.Event()
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            shown = Live(progress)
+            line = Live(progress)
             if not console.is_terminal:
-                threading.Thread(target=_signs_of_life, args=(shown, ledger, ended), daemon=True).start()
-            yield shown
+                threading.Thread(target=_signs_of_life, args=(line, ledger, ended), daemon=True).start()
+            yield line
     finally:
         ended.set()
         console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
 
 
-def _signs_of_life(shown: Live, ledger: Any, ended: threading.Event) -> None:
+def _signs_of_life(line: Live, ledger: Any, ended: threading.Event) -> None:
     began = time.monotonic()
     while not ended.wait(SILENCE):
         spend = ledger.spend
-        shown.say(
-            f"  … {time.monotonic() - began:.0f} s: {shown.now}; {spend.calls} LM calls, {spend.cached_calls} cached"
+        line.say(
+            f"  … {time.monotonic() - began:.0f} s: {line.now}; {spend.calls} LM calls, {spend.cached_calls} cached"
         )
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; all but the first column are aligned right."""
-    shown = Table(title=title, title_justify="left", title_style="bold")
+    grid = Table(title=title, title_justify="left", title_style="bold")
     for k, name in enumerate(header):
-        shown.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
+        grid.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
     for row in rows:
-        shown.add_row(*(Text(cell) for cell in row))
-    console.print(shown, soft_wrap=False)
+        grid.add_row(*(Text(cell) for cell in row))
+    console.print(grid, soft_wrap=False)
 
 
-def score_table(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
+def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
     interval = report.get("interval")
     suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
@@ -109,8 +109,8 @@ def score_table(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
         note(f"  {remark}")
     if no_lm := report.get("no_lm"):
         low, high = map(percent, no_lm["interval"])
-        told = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
-        note(f"  without any LM {percent(no_lm['score'])} [{low}, {high}]   {told}")
+        details = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
+        note(f"  without any LM {percent(no_lm['score'])} [{low}, {high}]   {details}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()
@@ -123,7 +123,7 @@ def note(text: str) -> None:
     console.print(printable(text), markup=False)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Say on standard error what went wrong, where a command goes on all the same."""
     print(f"error: {redact.secrets(text)}", file=sys.stderr)
 
@@ -148,38 +148,39 @@ def print_estimate(run: Any, limits: Any) -> None:
         note(f"warning: --max-usd {limits.usd:g} would end it early")
 
 
-def say_confidence(held: Mapping[str, Any]) -> None:
+def print_confidence(held: Mapping[str, Any]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
     from aisr.programs.probabilities import SOURCES  # loads DSPy
 
     for source, one in held.items():
-        found = one.report()
+        report = one.report()
         surest = ", ".join(
-            f"{percent(hit)} of the surest {share} %" for share, hit in found["accuracy_of_surest"].items()
+            f"{percent(hit)} of the surest {share} %" for share, hit in report["accuracy_of_surest"].items()
         )
         note(
-            f"{found['judgements']} labels with probabilities ({SOURCES[source]}): right {surest}; expected "
-            f"calibration error {percent(found['calibration_error'])}"
+            f"{report['judgements']} labels with probabilities ({SOURCES[source]}): right {surest}; expected "
+            f"calibration error {percent(report['calibration_error'])}"
         )
 
 
-def say_failures(failures: dict[str, str], count: int | None = None) -> None:
-    """The failed records, the first ten with their reasons. count: how many there are, where not all are given."""
+def print_failures(failures: dict[str, str], count: int | None = None) -> None:
+    """Print the failed records, the first ten with their reasons. count: how many there are, where `failures` lacks
+    some."""
     for key, reason in list(failures.items())[:10]:
         note(f"  failed: {key}: {reason}")
     if failures:
         note(f"{count or len(failures)} records failed")
 
 
-def say_pictures(problems: dict[tuple[str, str], str]) -> None:
-    """The pictures that could not be shown, the first ten with their reasons."""
+def print_pictures(problems: dict[tuple[str, str], str]) -> None:
+    """Print the pictures that cannot be shown to the LM, the first ten with their reasons."""
     for (record, path), reason in list(problems.items())[:10]:
         note(f"  no picture: {record[:MOST_NAME]}: {path[:MOST_NAME]}: {reason}")
     if problems:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 
 
-def say_spend(spend: Any, records: int = 0) -> None:
+def print_spend(spend: Any, records: int = 0) -> None:
     """What the calls of this command came to; also a record, where there are records and calls were sent."""
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
     note(
@@ -198,9 +199,9 @@ def say_spend(spend: Any, records: int = 0) -> None:
         )
 
 
-def say_batch(made: Any, out: Any) -> None:
+def print_batch(made: Any, out: Any) -> None:
     """What an export for a batch API wrote."""
-    say_failures(made.failures)
+    print_failures(made.failures)
     note(f"wrote {out}: {made.requests} requests of {made.records} records, {made.size / 1e6:.1f} MB; nothing was sent")
     if made.too_large:
         note(f"  that is more than OpenAI takes in one file ({made.too_large}); predict the records in several parts")

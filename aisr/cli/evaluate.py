@@ -10,26 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.cli import options as opt
 from aisr.cli.compile import TRACES
-from aisr.cli.options import (
-    ARTIFACTS,
-    LM,
-    RECORDS_FAILED,
-    ApiBase,
-    ImageRoot,
-    Jsonl,
-    Limit,
-    ProgramName,
-    Root,
-    Settings,
-    TaskName,
-    Track,
-    check_files,
-    check_task,
-)
-from aisr.cli.plan import read_plan
+from aisr.cli.plan import command_plan
 from aisr.cli.session import (
-    chosen_task,
     command_line,
     load,
     open_lm,
@@ -37,6 +21,7 @@ from aisr.cli.session import (
     warn_of_another_lm,
 )
 from aisr.programs.errors import UserError
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
@@ -45,22 +30,22 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    task: TaskName,
-    program: ProgramName,
-    data: Jsonl,
-    limit: Limit = None,
-    lm: LM = None,
-    api_base: ApiBase = None,
-    settings: Settings = None,
+    task: opt.TaskName,
+    program: opt.ProgramName,
+    data: opt.Jsonl,
+    limit: opt.Limit = None,
+    lm: opt.LM = None,
+    api_base: opt.ApiBase = None,
+    settings: opt.Settings = None,
     output: Annotated[
         Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
     ] = None,
-    image_root: ImageRoot = None,
-    track: Track = True,
-    artifacts: Root = ARTIFACTS,
+    image_root: opt.ImageRoot = None,
+    track: opt.Track = True,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score a program on labelled records, with a 95 % interval."""
-    plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
+    plan = command_plan(settings, lm, api_base)
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.examples import read_labeled
@@ -69,7 +54,7 @@ def evaluate(
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     loaded = load(program, artifacts, chosen)
     opened = open_lm(plan.lm)
     check_compatible(loaded.program, opened)
@@ -86,14 +71,14 @@ def evaluate(
         replayed = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
         seconds = time.monotonic() - began
         scored = score_outcomes(chosen, records, [one.outcome for one in replayed])
-    display.score_table(chosen.parts, scored.report())
-    display.say_confidence(scored.confidences)
-    display.say_failures(scored.failures)
-    display.say_pictures(gallery.problems if gallery else {})
-    display.say_spend(opened.ledger.spend, len(records))
+    display.print_scores(chosen.parts, scored.report())
+    display.print_confidence(scored.confidences)
+    display.print_failures(scored.failures)
+    display.print_pictures(gallery.problems if gallery else {})
+    display.print_spend(opened.ledger.spend, len(records))
     done = Evaluation(loaded, program, data, opened, scored, seconds, command_line())
     logged = _save(done, replayed, output, artifacts if track else None, gallery)
-    raise typer.Exit(RECORDS_FAILED if scored.failures or not logged else 0)
+    raise typer.Exit(opt.RECORDS_FAILED if scored.failures or not logged else 0)
 
 
 def _save(
@@ -107,7 +92,7 @@ def _save(
     it."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
-    from aisr.report import write as write_report
+    from aisr.report.records import write_evaluation_report
 
     if output is None and store is None:
         return True
@@ -115,7 +100,7 @@ def _save(
     with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
         if output:
             write_whole(output, as_json(done.report()))
-        write_report.of_evaluation(done, replayed, Path(place), gallery)
+        write_evaluation_report(done, replayed, Path(place), gallery)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
         return store is None or _log(done, Path(place), store, replayed)
@@ -124,17 +109,17 @@ def _save(
 def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[ReplayedRecord]") -> bool:
     from mlflow.exceptions import MlflowException
 
-    from aisr.cli.display import complain, note
+    from aisr.cli.display import note, print_error
     from aisr.tracking import runs, traces
     from aisr.tracking.store import NoStore, reason
 
     try:
         run = runs.log_evaluation(store, done, folder)
         named = runs.describe_run(store, run)
-        if shown := traces.log_traces(store, run, done.loaded.task, replayed, TRACES, seed=0):
-            note(shown)
+        if summary := traces.log_traces(store, run, done.loaded.task, replayed, TRACES, seed=0):
+            note(summary)
     except (MlflowException, NoStore, OSError) as error:
-        complain(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")
+        print_error(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")
         return False
     note(f"logged {named}")
     return True
@@ -144,21 +129,21 @@ def compare(
     first: Annotated[
         str,
         typer.Argument(
-            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other as it was before."
+            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other one before its compile."
         ),
     ],
     second: Annotated[str, typer.Argument(help="The program to compare with it.")],
-    task: TaskName,
-    data: Jsonl,
-    image_root: ImageRoot = None,
-    limit: Limit = None,
-    lm: LM = None,
-    api_base: ApiBase = None,
-    settings: Settings = None,
-    artifacts: Root = ARTIFACTS,
+    task: opt.TaskName,
+    data: opt.Jsonl,
+    image_root: opt.ImageRoot = None,
+    limit: opt.Limit = None,
+    lm: opt.LM = None,
+    api_base: opt.ApiBase = None,
+    settings: opt.Settings = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score two programs on the same labelled records: the paired difference, with its 95 % interval."""
-    plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
+    plan = command_plan(settings, lm, api_base)
     names = (first, second)
     prepare(artifacts, *_compiled(names))
     from aisr.artifact.program import uncompiled
@@ -168,7 +153,7 @@ def compare(
     from aisr.predict.evaluate import evaluate as score_program
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
     opened = open_lm(plan.lm)
     gallery = find_gallery(image_root, data, artifacts)
@@ -183,13 +168,13 @@ def compare(
         with display.live(opened.ledger) as progress:
             results.append(score_program(chosen, program, records, opened, progress.judged))
         display.note(f"  {results[-1].interval}")
-        display.say_failures(results[-1].failures)
+        display.print_failures(results[-1].failures)
     gain = results[1].gain(results[0])
     summary = in_words(gain, len(results[0].scores), first)
     display.note(f"difference, record by record: {gain}; {second}: {summary}")
-    display.say_pictures(gallery.problems if gallery else {})
-    display.say_spend(opened.ledger.spend)
-    raise typer.Exit(RECORDS_FAILED if any(one.failures for one in results) else 0)
+    display.print_pictures(gallery.problems if gallery else {})
+    display.print_spend(opened.ledger.spend)
+    raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 
 
 def _compiled(names: tuple[str, str]) -> list[str]:
@@ -205,9 +190,10 @@ def _compiled(names: tuple[str, str]) -> list[str]:
 def promote(
     version: Annotated[str, typer.Argument(help="models:/aisr-TASK/VERSION, as `aisr compile` names it.")],
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Even if it is not better than the champion on the same test split.")
+        bool,
+        typer.Option("--anyway", help="Promote it even if it is not better than the champion on the same test split."),
     ] = False,
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Make a registered version the champion; refuse one that is no better on the same test split."""
     from aisr.tracking.store import MODEL_SCHEME
@@ -234,8 +220,10 @@ WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 
 def retrieval(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=check_files)],
-    task: Annotated[str, typer.Option(help="A task that retrieves paragraphs.", callback=check_task)] = "track2",
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_files)],
+    task: Annotated[
+        str, typer.Option(metavar="TASK", help="A task that retrieves paragraphs.", callback=opt.check_task)
+    ] = "track2",
     retrievers: Annotated[
         str,
         typer.Option(
@@ -249,16 +237,16 @@ def retrieval(
         Path | None,
         typer.Option(
             help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated.",
-            callback=check_files,
+            callback=opt.check_files,
         ),
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    settings: Settings = None,
-    artifacts: Root = ARTIFACTS,
+    settings: opt.Settings = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
-    lm = read_plan(settings=settings or ()).lm
+    lm = command_plan(settings).lm
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
@@ -266,7 +254,7 @@ def retrieval(
     from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     records = claims_with_evidence(chosen, file, limit)
     embeddings = Embeddings(replace(lm, api_base=None))
     rankers: dict[str, Any] = {
@@ -297,7 +285,7 @@ def retrieval(
     if fit is not None:
         _print_gain(scores, records)
     if embeddings.ledger.spend.requested:
-        display.say_spend(embeddings.ledger.spend, len(records))
+        display.print_spend(embeddings.ledger.spend, len(records))
 
 
 def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:

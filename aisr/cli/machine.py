@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.base import redact
-from aisr.base.files import cache_folder
-from aisr.cli.options import ARTIFACTS, LM, RECORDS_FAILED, ApiBase, Root
-from aisr.cli.plan import read_plan
+from aisr.cli import options as opt
+from aisr.cli.plan import command_plan
 from aisr.cli.session import open_lm, prepare
 from aisr.programs.errors import UserError
 
@@ -33,7 +32,7 @@ SQLITE = "sqlite:///"  # before the path of a database
 
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Open the MLflow UI, on this machine only."""
     from aisr.cli.display import note
@@ -68,14 +67,15 @@ NEEDED = ("aisr", "dspy", "litellm", "mlflow", "pydantic", "scikit-learn")
 OPTIONAL = {"xllamacpp": "models in this process", "rapidocr": "--evidence ocr", "ray": "--ray"}
 
 
-def doctor(lm: LM = None, api_base: ApiBase = None, artifacts: Root = ARTIFACTS) -> None:
+def doctor(lm: opt.LM = None, api_base: opt.ApiBase = None, artifacts: opt.Root = opt.ARTIFACTS) -> None:
     """Check what is installed, the LM, the MLflow store and free disk space.
 
     Nothing is sent to an LM. Exits with 1 where something will not work.
     """
-    config = read_plan(lm={"model": lm, "api_base": api_base}).lm
+    config = command_plan((), lm, api_base).lm
     prepare(artifacts)
     from aisr.base import redact
+    from aisr.base.files import cache_folder
     from aisr.cli.display import note
     from aisr.lm.response_cache import check_cache
     from aisr.tracking.store import NoStore, check_exists, reading
@@ -85,7 +85,7 @@ def doctor(lm: LM = None, api_base: ApiBase = None, artifacts: Root = ARTIFACTS)
     note("optional: " + ", ".join(f"{name} {_version(name)} ({use})" for name, use in OPTIONAL.items()))
     try:
         opened = open_lm(config)
-        note(f"LM: {opened.spec}, {'at --api-base, ' if config.api_base else ''}{_asked_for(opened)}")
+        note(f"LM: {opened.spec}, {'at --api-base, ' if config.api_base else ''}{_requested(opened)}")
     except UserError as error:
         healthy = False
         note(f"LM: {config.model} cannot be used: {error}")
@@ -110,7 +110,7 @@ def doctor(lm: LM = None, api_base: ApiBase = None, artifacts: Root = ARTIFACTS)
     state = f"cannot be used: {fault}" if fault else "a write to it succeeded"
     note(f"response cache: {cache}, {state}, {shutil.disk_usage(standing).free / 1e9:.1f} GB free on its disk")
     if not healthy:
-        raise SystemExit(RECORDS_FAILED)
+        raise SystemExit(opt.RECORDS_FAILED)
 
 
 def _version(name: str) -> str:
@@ -120,7 +120,7 @@ def _version(name: str) -> str:
         return "is missing"
 
 
-def _asked_for(opened: "OpenLM") -> str:
+def _requested(opened: "OpenLM") -> str:
     if opened.is_decision_model:
-        return "a probability for every option asked for"
-    return f"{'with' if opened.lm.gives_logprobs else 'without'} log-probabilities asked for"
+        return "a probability for every option requested"
+    return f"{'with' if opened.lm.gives_logprobs else 'without'} log-probabilities requested"

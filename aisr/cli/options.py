@@ -16,7 +16,7 @@ SAMPLE = Path("data/sample")
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
-FOUND = 3  # exit code: what the user asked to be told of by it is there
+FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 
 # Titles under which `--help` shows options.
 LM_PANEL = "Language model"
@@ -68,12 +68,12 @@ def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
     return one_of(*TASKS)(param, value)
 
 
-TASK_WORDS = "|".join(TASKS)
+TASK_NAMES = f"{', '.join(list(TASKS)[:-1])} or {list(TASKS)[-1]}"
 
 # --- Options.
 
 TaskName = Annotated[
-    str, typer.Option("--task", metavar=TASK_WORDS, help="The task.", show_default=False, callback=check_task)
+    str, typer.Option("--task", metavar="TASK", help=f"{TASK_NAMES}.", show_default=False, callback=check_task)
 ]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_files)]
 Limit = Annotated[int | None, typer.Option(min=1, help="Take only the first records.")]

@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.base.files import pluralize
-from aisr.cli.options import (
-    ARTIFACTS,
-    FOUND,
-    LM,
-    LM_PANEL,
-    RECORDS_FAILED,
-    ApiBase,
-    Estimate,
-    MaxUsd,
-    Root,
-    Settings,
-    UncompiledEvidence,
-)
-from aisr.cli.plan import read_plan
+from aisr.cli import options as opt
+from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
@@ -38,6 +26,7 @@ Programs = Annotated[
     list[str] | None,
     typer.Option(
         "--program",
+        metavar="PROGRAM",
         help="A compiled program for what its task is about: track1 sentences about tables and figures, track2 "
         "citations, draft the second look at the whole paper; repeatable. Default: uncompiled ones.",
     ),
@@ -49,7 +38,7 @@ PaperLM = Annotated[
         metavar="MODEL",
         help="none: numbers and quotes alone, without a model, in seconds. Else PROVIDER/MODEL such as "
         "openai/gpt-4o-mini, or `embedded`. Default: AISR_LM, or embedded.",
-        rich_help_panel=LM_PANEL,
+        rich_help_panel=opt.LM_PANEL,
     ),
 ]
 
@@ -70,12 +59,12 @@ def check_paper(
         typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
     ] = None,
     program: Programs = None,
-    evidence: UncompiledEvidence = None,
+    evidence: opt.UncompiledEvidence = None,
     lm: PaperLM = None,
-    api_base: ApiBase = None,
-    settings: Settings = None,
+    api_base: opt.ApiBase = None,
+    settings: opt.Settings = None,
     fail_on: Annotated[
-        list[str] | None, typer.Option(help="Exit with 3 where a sentence has this label; repeatable.")
+        list[str] | None, typer.Option(metavar="LABEL", help="Exit with 3 where a sentence has this label; repeatable.")
     ] = None,
     above: Annotated[
         float | None,
@@ -84,9 +73,9 @@ def check_paper(
     notes: Annotated[
         bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
     ] = False,
-    max_usd: MaxUsd = None,
-    estimate: Estimate = False,
-    artifacts: Root = ARTIFACTS,
+    max_usd: opt.MaxUsd = None,
+    estimate: opt.Estimate = False,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Check a paper against its tables, figures and the papers that it cites.
 
@@ -102,12 +91,7 @@ def check_paper(
     if (lm or os.environ.get("AISR_LM")) == "none":
         _without_lm(paper, root, papers, out, fail_on or [], [*(program or []), evidence])
         return
-    plan = read_plan(
-        settings=settings or (),
-        uses=("lm", "limits"),
-        lm={"model": lm, "api_base": api_base},
-        limits={"max_usd": max_usd},
-    )
+    plan = command_plan(settings, lm, api_base, max_usd, uses=("lm", "limits"))
     prepare(artifacts, *(program or []))
     from aisr.base.files import cache_folder
     from aisr.cli import display
@@ -124,24 +108,24 @@ def check_paper(
     opened = open_lm(plan.lm, ledger, needs_key=not estimate)
     compiled = _programs(program or [], artifacts)
     dry = DryRun() if estimate else None
-    asked = dry.open(opened) if dry else opened
+    judging_lm = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     dismissed = _dismissed(paper)
     content = collect_checks(draft, cited)
     straight = sum(map(len, content.second.straight.values())) if content.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
-        make_checker("claim", CLAIMS, compiled.get(CLAIMS.name), asked, gallery, artifacts, evidence),
-        make_checker("citation", CITATIONS, compiled.get(CITATIONS.name), asked, gallery, artifacts, evidence),
+        make_checker("claim", CLAIMS, compiled.get(CLAIMS.name), judging_lm, gallery, artifacts, evidence),
+        make_checker("citation", CITATIONS, compiled.get(CITATIONS.name), judging_lm, gallery, artifacts, evidence),
     ]
-    again = make_checker("claim", WHOLE, compiled.get(WHOLE.name), asked, gallery, artifacts, evidence)
+    again = make_checker("claim", WHOLE, compiled.get(WHOLE.name), judging_lm, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if dry:
         if not content.claims and not content.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(content) or "there is no text in it"))
         with display.live(dry.ledger) as progress:
-            review_draft(draft, content, judges, asked, progress.judged, again=again)
+            review_draft(draft, content, judges, judging_lm, progress.judged, again=again)
         display.print_estimate(dry, ledger.limits)
         return
     if opened.spec == EMBEDDED:
@@ -152,15 +136,15 @@ def check_paper(
         "abstract, introduction, discussion and conclusion, against the whole paper"
     )
     with display.live(ledger) as progress:
-        review = review_draft(draft, content, judges, asked, progress.judged, gallery.problems, again)
+        review = review_draft(draft, content, judges, judging_lm, progress.judged, gallery.problems, again)
     review = mark_dismissed(add_exact_verdicts(review, cited), dismissed)
     failing = failing_verdicts(review, labels, above or 0.0)
     print_review(review, failing, notes)
-    display.say_spend(ledger.spend)
+    display.print_spend(ledger.spend)
     _write(out, review)
     if failing:
-        raise typer.Exit(FOUND)
-    raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
+        raise typer.Exit(opt.FLAGGED)
+    raise typer.Exit(opt.RECORDS_FAILED if review.unjudged else 0)
 
 
 def _programs(names: "Sequence[str]", artifacts: Path) -> dict[str, str]:
@@ -200,7 +184,7 @@ def _without_lm(
     print_review(review, failing)
     _write(out, review)
     if failing:
-        raise typer.Exit(FOUND)
+        raise typer.Exit(opt.FLAGGED)
 
 
 def _dismissed(paper: Path) -> "Mapping[str, Correction]":
@@ -249,7 +233,7 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
         if listed and (one.label or one.first):
             note(format_line(review, one))
     if not review.verdicts:
-        note("nothing was found")
+        note("nothing to report")
     else:
         table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
     folded = sum(one.folded and not one.dismissed for one in review.verdicts)
@@ -278,26 +262,23 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
 def mcp(
     folder: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder that agents may name files in; repeatable. Nothing else is read."),
+        typer.Option(
+            metavar="FOLDER", help="A folder that agents may name files in; repeatable. Nothing else is read."
+        ),
     ] = None,
     program: Programs = None,
-    evidence: UncompiledEvidence = None,
-    lm: LM = None,
-    api_base: ApiBase = None,
-    settings: Settings = None,
-    max_usd: MaxUsd = None,
-    artifacts: Root = ARTIFACTS,
+    evidence: opt.UncompiledEvidence = None,
+    lm: opt.LM = None,
+    api_base: opt.ApiBase = None,
+    settings: opt.Settings = None,
+    max_usd: opt.MaxUsd = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Serve the checker to coding agents, as an MCP server on standard input and output.
 
     Limits are for the whole session, at most 500 LM calls where none is set; no agent can raise them.
     """
-    plan = read_plan(
-        settings=settings or (),
-        uses=("lm", "limits"),
-        lm={"model": lm, "api_base": api_base},
-        limits={"max_usd": max_usd},
-    )
+    plan = command_plan(settings, lm, api_base, max_usd, uses=("lm", "limits"))
     folders = _existing(folder or [])
     prepare(artifacts, *(program or []))
     try:

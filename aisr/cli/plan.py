@@ -134,9 +134,23 @@ def read_plan(
     )
 
 
+def command_plan(
+    settings: Iterable[str] | None,
+    lm: str | None = None,
+    api_base: str | None = None,
+    max_usd: float | None = None,
+    *,
+    uses: Collection[str] = ("lm",),
+) -> Plan:
+    """The plan of a command that compiles nothing."""
+    return read_plan(
+        None, settings or (), uses=uses, lm={"model": lm, "api_base": api_base}, limits={"max_usd": max_usd}
+    )
+
+
 def _teacher(lm: LMConfig, model: str, api_base: str | None = None, price: str | None = None, **more: Any) -> LMConfig:
     """The LM of [teacher], reached as that of [lm] where it says nothing else."""
-    return replace(lm.beside("teacher", model, api_base, price), **more)
+    return replace(lm.for_role("teacher", model, api_base, price), **more)
 
 
 def read_file(path: Path) -> Values:
@@ -257,8 +271,6 @@ def print_tables(task: str | None) -> None:
                 setting = "lm.NAME=VALUE or teacher.NAME=VALUE" if name == "lm" else f"{name}.NAME=VALUE"
                 _print_options(f"{title} of plan.toml, --set {setting}", options_in(name))
         return
-    from aisr.programs.registry import TASKS
-
     _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(TASKS[task]))
 
 

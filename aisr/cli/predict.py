@@ -7,25 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.cli.options import (
-    ARTIFACTS,
-    LM,
-    RECORDS_FAILED,
-    ApiBase,
-    Estimate,
-    ImageRoot,
-    Jsonl,
-    MaxUsd,
-    ProgramName,
-    Root,
-    Settings,
-    TaskName,
-    check_files,
-    one_of,
-)
-from aisr.cli.plan import read_plan
-from aisr.cli.session import chosen_task, load, open_ledger, open_lm, prepare, warn_of_another_lm
+from aisr.cli import options as opt
+from aisr.cli.plan import command_plan
+from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -36,31 +22,31 @@ SCALE_PANEL = "Scale"
 
 
 def predict(
-    task: TaskName,
-    program: ProgramName,
-    data: Jsonl,
+    task: opt.TaskName,
+    program: opt.ProgramName,
+    data: opt.Jsonl,
     out: Annotated[
         Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
     ],
-    image_root: ImageRoot = None,
-    lm: LM = None,
-    api_base: ApiBase = None,
-    settings: Settings = None,
-    max_usd: MaxUsd = None,
-    estimate: Estimate = False,
+    image_root: opt.ImageRoot = None,
+    lm: opt.LM = None,
+    api_base: opt.ApiBase = None,
+    settings: opt.Settings = None,
+    max_usd: opt.MaxUsd = None,
+    estimate: opt.Estimate = False,
     batch: Annotated[
         str | None,
         typer.Option(
             metavar="export|import",
             help="export: write the requests for a provider's batch API to --out; import: predict from --answers.",
-            callback=one_of("export", "import"),
+            callback=opt.one_of("export", "import"),
             rich_help_panel=SCALE_PANEL,
         ),
     ] = None,
     answers: Annotated[
         Path | None,
         typer.Option(
-            help="Answers of a batch API, for --batch import.", callback=check_files, rich_help_panel=SCALE_PANEL
+            help="Answers of a batch API, for --batch import.", callback=opt.check_files, rich_help_panel=SCALE_PANEL
         ),
     ] = None,
     ray: Annotated[
@@ -75,18 +61,13 @@ def predict(
     workers: Annotated[
         int, typer.Option(min=1, help="With --ray: processes that share the threads.", rich_help_panel=SCALE_PANEL)
     ] = 2,
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Predict a file of records. The same command goes on where it was stopped.
 
     Exits with 1 where records failed or a limit was reached; the same command tries those again.
     """
-    plan = read_plan(
-        settings=settings or (),
-        uses=("lm", "limits"),
-        lm={"model": lm, "api_base": api_base},
-        limits={"max_usd": max_usd},
-    )
+    plan = command_plan(settings, lm, api_base, max_usd, uses=("lm", "limits"))
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
@@ -98,7 +79,7 @@ def predict(
 
     if batch and ray:
         raise UserError("--batch works on files, and --ray would ask the LM itself; leave one of them out")
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     loaded = load(program, artifacts, chosen)
     ledger = open_ledger(plan.limits, None if estimate else out)
     if batch or answers:
@@ -121,10 +102,10 @@ def predict(
         return
     if batch == batch_api.EXPORT:
         exported = batch_api.export(chosen, loaded.program, data, out, opened)
-        display.say_batch(exported, out)
+        display.print_batch(exported, out)
         if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
-            display.say_spend(opened.ledger.spend)
-        raise typer.Exit(RECORDS_FAILED if exported.failures else 0)
+            display.print_spend(opened.ledger.spend)
+        raise typer.Exit(opt.RECORDS_FAILED if exported.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
@@ -136,9 +117,9 @@ def predict(
     with display.live(opened.ledger) as progress, judging as judge_record:
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     _print_summary(summary, out, opened)
-    display.say_pictures(gallery.problems if gallery else {})
-    display.say_spend(opened.ledger.spend, summary.judged)
-    raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
+    display.print_pictures(gallery.problems if gallery else {})
+    display.print_spend(opened.ledger.spend, summary.judged)
+    raise typer.Exit(opt.RECORDS_FAILED if summary.failed or summary.stopped else 0)
 
 
 def _print_summary(summary: "Summary", out: Path, lm: "OpenLM") -> None:
@@ -148,16 +129,16 @@ def _print_summary(summary: "Summary", out: Path, lm: "OpenLM") -> None:
     display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
     if summary.stopped:
         display.note(f"stopped with {summary.left} records left: {summary.stopped}; a higher limit goes on from here")
-    display.say_failures(summary.reasons, summary.failed)
+    display.print_failures(summary.reasons, summary.failed)
 
 
 def submit(
-    task: TaskName,
+    task: opt.TaskName,
     data: Annotated[
-        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=check_files)
+        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=opt.check_files)
     ],
     predictions: Annotated[
-        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=check_files)
+        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=opt.check_files)
     ],
     out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
     on_failure: Annotated[
@@ -165,7 +146,7 @@ def submit(
         typer.Option(
             metavar="refuse|fallback",
             help="What to do where records failed; fallback fills in the commonest answer.",
-            callback=one_of("refuse", "fallback"),
+            callback=opt.one_of("refuse", "fallback"),
         ),
     ] = "refuse",
 ) -> None:
@@ -173,7 +154,7 @@ def submit(
     from aisr.cli.display import note
     from aisr.predict.submit import check_submission
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     note(f"checking {predictions} against {data}")
     checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
@@ -189,9 +170,9 @@ def submit(
 
 
 def score(
-    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=check_files)],
-    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=check_files)],
-    task: TaskName,
+    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=opt.check_files)],
+    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=opt.check_files)],
+    task: opt.TaskName,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
 ) -> None:
     """Score a predictions file as the official evaluator does; refuse what it refuses."""
@@ -199,10 +180,10 @@ def score(
     from aisr.cli import display
     from aisr.predict.submit import score_files
 
-    chosen = chosen_task(task)
+    chosen = TASKS[task]
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
-    display.score_table(chosen.parts, report)
+    display.print_scores(chosen.parts, report)
     if output:
         write_whole(output, as_json(report))
         display.note(f"wrote {output}")
@@ -211,10 +192,12 @@ def score(
 def vote(
     out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
     predictions: Annotated[
-        list[Path], typer.Argument(help="Two or more of the same records.", show_default=False, callback=check_files)
+        list[Path],
+        typer.Argument(help="Two or more of the same records.", show_default=False, callback=opt.check_files),
     ],
     weight: Annotated[
-        list[float] | None, typer.Option(help="How much a file counts; one for each, in their order. Default: 1.")
+        list[float] | None,
+        typer.Option(metavar="NUMBER", help="How much a file counts; one for each, in their order. Default: 1."),
     ] = None,
 ) -> None:
     """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
@@ -223,4 +206,4 @@ def vote(
 
     result = average(out, predictions, weight or ())
     note(f"wrote {out}: {result.records} records by {len(predictions)} files, {result.failed} failed in all of them")
-    raise typer.Exit(RECORDS_FAILED if result.failed else 0)
+    raise typer.Exit(opt.RECORDS_FAILED if result.failed else 0)

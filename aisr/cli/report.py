@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.cli.options import (
-    ARTIFACTS,
-    LM,
-    RECORDS_FAILED,
-    ApiBase,
-    Root,
-    Settings,
-    check_files,
-)
-from aisr.cli.plan import read_plan
+from aisr.cli import options as opt
+from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
@@ -37,7 +29,7 @@ PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
 
 def inspect(
     program: Annotated[str, typer.Argument(help=PROGRAM)],
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Print a program as Markdown: instruction, demos, decision layer, lengths."""
     prepare(artifacts, program)
@@ -61,7 +53,7 @@ def report(
         Path | None,
         typer.Option(help="Where to write the page. Default: report.html in that folder; report-ID.html for a run."),
     ] = None,
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Write the error browser of a compile or an evaluation.
 
@@ -83,7 +75,7 @@ def report(
 
     with tempfile.TemporaryDirectory() as place:
         folder = runs.fetch_files(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
-        judged, thumbnail = records.read(folder), page.kept(folder / page.FILE)
+        judged, thumbnail = records.read(folder), page.read_thumbnails(folder / page.FILE)
     if image_root is not None:
         from aisr.report.records import Thumbnails
 
@@ -100,7 +92,7 @@ def report(
 def techreport(
     program: Annotated[str, typer.Argument(help=PROGRAM)],
     out: Annotated[Path, typer.Option(help="Where to write it, in Markdown.")] = Path("techreport.md"),
-    artifacts: Root = ARTIFACTS,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Write the technical report that the shared task demands; what was not recorded is marked as missing."""
     prepare(artifacts, program)
@@ -114,11 +106,11 @@ def techreport(
     loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
     made = registry.manifest(artifacts, program) if registered else read_manifest(Path(program))
-    again = content.scoring_again(made, program, str(artifacts))
-    text = content.filled(loaded.task, loaded.program, made, again)
+    again = content.rescore_command(made, program, str(artifacts))
+    text = content.render_techreport(loaded.task, loaded.program, made, again)
     write_whole(out, text)
     note(f"wrote {out}")
-    if missing := content.missing(text):
+    if missing := content.missing_parts(text):
         note(f"{len(missing)} things are {content.MISSING.strip('()')}; fill them in by hand:")
         for one in missing:
             note(f"  {one}")
@@ -129,15 +121,19 @@ def check_text(
     program: Annotated[str, typer.Option(help=PROGRAM)],
     evidence: Annotated[
         list[Path] | None,
-        typer.Option(help="track1: text or Markdown that the paragraph reports on; repeatable.", callback=check_files),
+        typer.Option(
+            metavar="FILE",
+            help="track1: text or Markdown that the paragraph reports on; repeatable.",
+            callback=opt.check_files,
+        ),
     ] = None,
     paper: Annotated[
-        Path | None, typer.Option(help="track2: the cited paper as text or Markdown.", callback=check_files)
+        Path | None, typer.Option(help="track2: the cited paper as text or Markdown.", callback=opt.check_files)
     ] = None,
-    lm: LM = None,
-    api_base: ApiBase = None,
-    settings: Settings = None,
-    artifacts: Root = ARTIFACTS,
+    lm: opt.LM = None,
+    api_base: opt.ApiBase = None,
+    settings: opt.Settings = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
     if str(draft) != "-" and (os.path.isdir(draft) or not os.path.exists(draft)):  # a pipe is fine; no name too long
@@ -147,7 +143,7 @@ def check_text(
         )
     if bool(evidence) == (paper is not None):
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
-    plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
+    plan = command_plan(settings, lm, api_base)
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.predict.judge import judge
@@ -165,11 +161,11 @@ def check_text(
     outcome = judge(task, loaded.program, example, opened)
     if outcome.failure is not None:
         display.note(f"not judged: {outcome.failure}")
-        raise typer.Exit(RECORDS_FAILED)
+        raise typer.Exit(opt.RECORDS_FAILED)
     named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
     why = explain(task, loaded.program, example, opened)
     print_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
-    display.say_spend(opened.ledger.spend)
+    display.print_spend(opened.ledger.spend)
 
 
 LONGEST = 400  # characters of a piece of evidence

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.files import cache_folder
 from aisr.base.redact import trim_keys
 from aisr.programs.errors import UserError
 
@@ -29,6 +28,8 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
     """
     for program in filter(None, programs):
         _check_exists(program, artifacts)
+    from aisr.base.files import cache_folder
+
     trim_keys()
     os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
     os.environ.setdefault("TQDM_DISABLE", "1")
@@ -55,13 +56,6 @@ def command_line() -> str:
     return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
 
 
-def chosen_task(name: str) -> "Task":
-    """The task of that name."""
-    from aisr.programs.registry import TASKS
-
-    return TASKS[name]
-
-
 # --- Language models.
 
 
@@ -71,7 +65,7 @@ def open_ledger(limits: "Limits", output: Path | None = None) -> "Ledger":
     from aisr.lm.budget import Limits as Bounds
 
     bounds = Bounds(limits.max_usd, limits.max_calls, limits.max_minutes)
-    return Ledger(bounds) if output is None else Ledger.beside(output, bounds)
+    return Ledger(bounds) if output is None else Ledger.for_output(output, bounds)
 
 
 def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":

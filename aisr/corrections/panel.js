@@ -1,9 +1,9 @@
 // What people say of verdicts: kept in this browser, where it keeps anything, and downloaded as JSON Lines. Nothing is
 // sent anywhere. A page says by `about(key)` what one of its verdicts is:
 //   { task, record_id, statement, sentence, verdict: { label, program, lm }, labels: { label: meaning }, digest,
-//     flag: digest under which it may be dismissed, or "", most: ids of evidence that may be named, shown, named,
+//     flag: digest under which it may be dismissed, or "", most: ids of evidence that may be named, evidence: ids, named,
 //     record: () => the whole record as JSON text, or null where it stands in a file }
-// `changed(key)` is called when something was said of a verdict.
+// `changed(key)` is called when a verdict is corrected or dismissed.
 // keys: those of all verdicts.
 const whole = (record, values) =>
   "{" + Object.entries(record).map(([field, place]) => JSON.stringify(field) + ":" + values[place]).join(",") + "}";
@@ -14,7 +14,7 @@ function corrections(about, keys, changed) {
   const LONGEST_WHY = 500, LONGEST_NAME = 100, LONGEST_ID = 1000;
   let refused = false; // the browser keeps nothing for this page
   let unsaved = false; // since the last download
-  const picked = new Map(); // ids that are ticked where nothing was said yet
+  const picked = new Map(); // ids that are ticked where no label is given yet
 
   function stored(key) {
     try { return localStorage.getItem(key); } catch { refused = true; return null; }
@@ -23,7 +23,7 @@ function corrections(about, keys, changed) {
     try { localStorage.setItem(key, value); } catch { refused = true; }
   }
 
-  // --- what was said: a list, the last of each verdict and kind being what holds
+  // --- corrections: a list, the last of each verdict and kind being what holds
   // What was stored is taken only as far as a line of corrections may hold it: one that is none is lost on download.
   const clean = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu, " ");
   const nameIn = (text) => [...clean(text).trim()].slice(0, LONGEST_NAME).join("").trim();
@@ -40,8 +40,8 @@ function corrections(about, keys, changed) {
   }
   function earlier() {
     try {
-      const found = JSON.parse(stored(KEPT) || "[]");
-      return Array.isArray(found) ? found.filter(isAct) : []; // whatever else can write there
+      const acts = JSON.parse(stored(KEPT) || "[]");
+      return Array.isArray(acts) ? acts.filter(isAct) : []; // whatever else can write there
     } catch { return []; }
   }
   let who = nameIn(stored(NAME) || "");
@@ -80,8 +80,8 @@ function corrections(about, keys, changed) {
   function pick(key, id, on) {
     const kept = evidenceOf(key).filter((other) => other !== id);
     picked.set(key, on ? [...kept, id] : kept);
-    const said = last(key, false);
-    if (said) label(key, said.label);
+    const latest = last(key, false);
+    if (latest) label(key, latest.label);
     else draw(key);
   }
 
@@ -107,27 +107,27 @@ function corrections(about, keys, changed) {
     el("button", { type: "button", "data-what": what, onclick, ...more }, words);
 
   function fill(key, box) {
-    const of = about(key), said = last(key, false), gone = last(key, true);
+    const of = about(key), latest = last(key, false), gone = last(key, true);
     const labels = Object.entries(of.labels);
     const chip = ([name, meaning], place) => button("label " + name,
       name === of.verdict.label ? "Agree: " + name : name, () => label(key, name),
-      { "aria-pressed": String(Boolean(said) && said.label === name), title: `${meaning} (${place + 1})` });
+      { "aria-pressed": String(Boolean(latest) && latest.label === name), title: `${meaning} (${place + 1})` });
     box.replaceChildren(...some([
       el("legend", null, "What you say"),
       labels.length > 0 && el("div", { class: "chips", role: "group", "aria-label": "Label" }, ...labels.map(chip)),
       labels.length > 0 && of.most > 0 && ticks(key, of),
       of.flag && !gone && button("dismiss", "Dismiss this flag…", () => ask(key, box), { class: "quietly" }),
-      (said || gone) && el("p", { role: "status" },
-        some([said && inWords(of, said), gone && `Dismissed: ${gone.dismissed}`]).join(" · ") + " ",
+      (latest || gone) && el("p", { role: "status" },
+        some([latest && inWords(of, latest), gone && `Dismissed: ${gone.dismissed}`]).join(" · ") + " ",
         button("undo", "Undo", () => undo(key), { title: "Take it back (u)" })),
     ]));
   }
-  const inWords = (of, said) => (said.label === of.verdict.label ? "You agree: " : "You say: ") + said.label
-    + (of.most ? ", by " + (said.evidence.join(", ") || "no paragraph: tick those that show it") : "");
+  const inWords = (of, latest) => (latest.label === of.verdict.label ? "You agree: " : "You say: ") + latest.label
+    + (of.most ? ", by " + (latest.evidence.join(", ") || "no paragraph: tick those that show it") : "");
 
   function ticks(key, of) {
     const ticked = evidenceOf(key), full = ticked.length >= of.most;
-    const ids = [...new Set([...ticked, ...of.shown])];
+    const ids = [...new Set([...ticked, ...of.evidence])];
     return el("div", { class: "ticks", role: "group", "aria-label": `Evidence, at most ${of.most}` },
       el("span", { class: "quiet" }, `shown by (at most ${of.most}):`),
       ...ids.map((id) => {
@@ -227,6 +227,6 @@ function corrections(about, keys, changed) {
     else return false;
     return true;
   }
-  const said = (key) => last(key, false)?.label ?? (last(key, true) && "dismissed") ?? null;
-  return { panel, key, said, box: (key) => panels.get(key) ?? null };
+  const latestLabel = (key) => last(key, false)?.label ?? (last(key, true) && "dismissed") ?? null;
+  return { panel, key, latestLabel, box: (key) => panels.get(key) ?? null };
 }

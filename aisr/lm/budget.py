@@ -141,7 +141,8 @@ class Call:
         cut = False
         for usage, characters in self._reports:
             reported = self._tokens_of(usage, characters)
-            read, written = reported or (self.prompt_tokens, self.longest)
+            # An answer that is longer than was allowed counts as long as it is, by four characters a token.
+            read, written = reported or (self.prompt_tokens, max(self.longest, characters // 4))
             prompt, completion = prompt + read, completion + written
             if isinstance(usage, Mapping):
                 details = usage.get("prompt_tokens_details")
@@ -255,7 +256,7 @@ class Ledger:
         self._unwritten: str | None = None
 
     @classmethod
-    def beside(cls, output: Path, limits: Limits) -> "Ledger":
+    def for_output(cls, output: Path, limits: Limits) -> "Ledger":
         """The ledger of a command that writes `output`. A limit in US dollars is for all runs of it together: what they
         spent stands in `OUTPUT.spend.json`. Raises UserError where that file holds anything else."""
         if limits.usd is None:

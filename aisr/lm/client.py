@@ -3,7 +3,7 @@ with the adapter that renders its prompts and reads its answers."""
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -72,13 +72,9 @@ class LedgerLM(dspy.LM):
 
         return await self.limiter.arun(send)
 
-    def record_keys(self) -> list[str]:
-        """See `aisr.lm.response_cache.record_keys`."""
-        return record_keys()
-
-    def invalidate(self, keys: Iterable[str]) -> None:
-        """See `aisr.lm.response_cache.invalidate`."""
-        invalidate(keys)
+    # For `aisr.programs`, which import nothing of this package.
+    record_keys = staticmethod(record_keys)
+    invalidate = staticmethod(invalidate)
 
     @contextmanager
     def _counted(self, args: tuple[Any, ...], options: dict[str, Any]) -> Iterator["LedgerLM"]:

@@ -6,7 +6,7 @@ has none, as nobody sets it. Values are checked when one is made, with messages 
 `--lm` and `--set lm.price`, or `--teacher-lm` and `--set teacher.price`. From tables of a plan: `LMConfig(**table)` for
 `[lm]`, and for `[teacher]`
 
-    teacher = lm.beside("teacher", model, api_base=..., price=...)
+    teacher = lm.for_role("teacher", model, api_base=..., price=...)
 
 `aisr.lm.open.open_lm(config, ledger)` opens it. This module imports neither DSPy nor LiteLLM.
 """
@@ -180,7 +180,7 @@ class LMConfig:
             return None
         return self.embedding_api_base or self.api_base
 
-    def beside(self, role: str, model: str, api_base: str | None = None, price: str | None = None) -> "LMConfig":
+    def for_role(self, role: str, model: str, api_base: str | None = None, price: str | None = None) -> "LMConfig":
         """The LM of --ROLE-lm, reached as this one is unless options say otherwise. api_base: an address or `provider`.
 
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:

@@ -11,23 +11,19 @@ from typing import NamedTuple
 
 from bibtexparser.entrypoint import parse_string
 
-from aisr.paper.draft import Place, Work
+from aisr.paper.draft import Paragraph, Place, Work
 from aisr.paper.readers.files import Files
-from aisr.paper.readers.latex_commands import ACCENTS, SUBSCRIPT, accented, formula, split_names, symbol
+from aisr.paper.readers.latex_commands import ACCENTS, SUBSCRIPT, accented, formula, name_set, symbol
 
 # --- Citations by author and year, linked to works by all that they say: names, how many there are, year and letter.
 
 
 # What may stand in front of a name, in small letters.
-PARTICLES = frozenset(
-    split_names("van von de der den la le du di da das dos del della ten ter te zu zur el al bin ibn")
-)
+PARTICLES = name_set("van von de der den la le du di da das dos del della ten ter te zu zur el al bin ibn")
 PART_OF_NAME = re.compile(r"[^\W\d_a-z][\w'’‐-]*+\.?")
-NO_PART_OF_NAME = frozenset(
-    split_names(
-        "See Section Sections Sec Chapter Table Tables Figure Figures Fig Figs In And Since Cf Also Following Both As "
-        "By From For With Eq Equation Equations Appendix The While However Recently Like Using To At On Based Our We"
-    )
+NO_PART_OF_NAME = name_set(
+    "See Section Sections Sec Chapter Table Tables Figure Figures Fig Figs In And Since Cf Also Following Both As "
+    "By From For With Eq Equation Equations Appendix The While However Recently Like Using To At On Based Our We"
 )
 PARTED = re.compile(r",?\s(?:and|&)\s|\s?&\s?|,\s?|;\s?")
 MANY = re.compile(r",?\s?\bet\s?al\b\.?|,?\s(?:and|&) others\b")
@@ -366,3 +362,14 @@ def natbib_text(keys: Iterable[str], works: Mapping[str, Entry], before: str, af
     if textual:
         return " and ".join(texts) if not after else f"{' and '.join(texts)[:-1]}, {after})"
     return f"({before + ' ' if before else ''}{'; '.join(texts)}{', ' + after if after else ''})"
+
+
+def cited_works(paragraphs: Iterable[Paragraph], entries: Mapping[str, Entry], files: Files) -> dict[str, Work]:
+    """The works that a paper cites; one that no bibliography holds is noted."""
+    works: dict[str, Work] = {}
+    for sentence in (sentence for paragraph in paragraphs for sentence in paragraph.sentences):
+        for key in sentence.work_keys:
+            if key not in works and key not in entries:
+                files.note_unread(sentence.place, f"{ascii(key[:60])[1:-1]}: cited, but in no bibliography")
+            works.setdefault(key, entries[key].work if key in entries else Work(key))
+    return works

@@ -26,7 +26,7 @@ LEAST_SPAN = 10  # points of the ranking score that an axis shows at least
 FAILED = "failed"
 
 
-class Tried(NamedTuple):
+class ScoredCandidate(NamedTuple):
     """A candidate: its ranking score with interval in 0-1, the LM calls that were asked for until it was known (sent or
     cached), whether it ran to the end of the race, and on how many records of dev it was scored."""
 
@@ -37,11 +37,11 @@ class Tried(NamedTuple):
     records: int
 
 
-def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[str], title: str) -> "Figure":
-    """How often each gold label was given each label; a None in `said` is a failure. Shades are shares of a row."""
-    columns = [*labels, FAILED] if None in said else list(labels)
+def confusion(gold: Sequence[str], predicted: Sequence[str | None], labels: Sequence[str], title: str) -> "Figure":
+    """How often each gold label was given each label; None in `predicted` is a failure. Shades are shares of a row."""
+    columns = [*labels, FAILED] if None in predicted else list(labels)
     counts = np.zeros((len(labels), len(columns)), dtype=np.int64)
-    for wanted, label in zip(gold, said, strict=True):
+    for wanted, label in zip(gold, predicted, strict=True):
         counts[labels.index(wanted), columns.index(label or FAILED)] += 1
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     figure, axes = _axes(title, height=3.9)
@@ -64,18 +64,18 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
     return figure
 
 
-def search_curve(tried: Sequence[Tried], title: str) -> "Figure":
+def search_curve(candidates: Sequence[ScoredCandidate], title: str) -> "Figure":
     """The best ranking score on dev by the LM calls asked for. Each candidate is a point with its 95 % interval, hollow
     and with the number of its records where it was dropped: what it scored on these is not to be held against scores on
     all of dev."""
-    done = sorted((one for one in tried if one.finished), key=lambda one: one.calls)
+    done = sorted((one for one in candidates if one.finished), key=lambda one: one.calls)
     best = np.maximum.accumulate([100 * one.score.value for one in done])
     figure, axes = _axes(title)
     if len(done) > 1:
         axes.step([one.calls for one in done], best, where="post", color=BLUE, linewidth=2.5, label="best so far")
-    for one in tried:
+    for one in candidates:
         axes.vlines(one.calls, 100 * one.score.low, 100 * one.score.high, color="#c9ced6", linewidth=2, zorder=1)
-    _points(axes, tried)
+    _points(axes, candidates)
     axes.set_xlabel("LM calls, sent or from the cache")
     axes.set_ylabel("ranking score on dev")
     _legend(figure, axes)
@@ -107,23 +107,23 @@ def _axes(title: str, width: float = 5.2, height: float = 3.7) -> tuple["Figure"
     return figure, axes
 
 
-def _points(axes: "Axes", tried: Sequence[Tried]) -> None:
+def _points(axes: "Axes", candidates: Sequence[ScoredCandidate]) -> None:
     kinds: tuple[tuple[bool, str, dict[str, Any]], ...] = (
         (True, "candidate", {"color": BLUE}),
         (False, "dropped, on n records", {"facecolor": "white", "edgecolor": GREY, "linewidth": 2}),
     )
     for finished, name, look in kinds:
-        chosen = [(one.calls, 100 * one.score.value) for one in tried if one.finished is finished]
+        chosen = [(one.calls, 100 * one.score.value) for one in candidates if one.finished is finished]
         if chosen:
             x_at, y_at = zip(*chosen, strict=True)
             axes.scatter(x_at, y_at, s=80, label=name, zorder=3, **look)
-    for one in tried:
+    for one in candidates:
         if not one.finished:
             axes.annotate(f"n={one.records}", (one.calls, 100 * one.score.value), (0, -17), textcoords="offset points",
                           ha="center", fontsize=11, color="#5c636d", path_effects=_halo())  # fmt: skip
     axes.margins(x=0.08, y=0.12)
     _least_span(axes)
-    first = tried[0]
+    first = candidates[0]
     at = (first.calls, 100 * first.score.value)
     axes.annotate(first.name, at, (5, 8), textcoords="offset points", fontsize=11, color=INK, path_effects=_halo())
 

@@ -7,7 +7,7 @@
 
   const keys = records.flatMap((record, k) => record.statements.map((_, place) => `${k}:${place}`));
   const people = corrections(subjects(about, records), keys, () => drawRows());
-  const said = (k) => records[k].statements.some((_, place) => people.said(`${k}:${place}`) !== null);
+  const said = (k) => records[k].statements.some((_, place) => people.latestLabel(`${k}:${place}`) !== null);
 
   let haystacks = null;
   const haystack = (k) => {

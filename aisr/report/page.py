@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 PANEL = HERE.parent / "corrections"  # the script and style by which people correct verdicts on a page
 
 
-def framed(
+def render_page(
     template: Path, title: str, styles: Sequence[Path], scripts: Sequence[Path], data: Mapping[str, Any], **shown: Any
 ) -> str:
     """The page. Its policy admits this script, this style and inlined pictures, and no network.
@@ -33,7 +33,7 @@ def framed(
     from markupsafe import Markup
 
     style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (styles, scripts))
-    texts = {name: embedded(content) for name, content in data.items()}
+    texts = {name: script_json(content) for name, content in data.items()}
     pages = Environment(loader=FileSystemLoader([template.parent, HERE]), autoescape=True)
     return pages.get_template(template.name).render(
         title=title,
@@ -47,7 +47,7 @@ def framed(
     )
 
 
-def embedded(content: Any) -> str:
+def script_json(content: Any) -> str:
     """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
@@ -72,7 +72,7 @@ def no_picture(path: str) -> None:
     """For where no pictures are at hand: captions and paths are shown."""
 
 
-def kept(page: Path) -> Thumbnail:
+def read_thumbnails(page: Path) -> Thumbnail:
     """The pictures that a page has which was written before; none where there is no page of ours."""
     from aisr.report.records import MAX_BYTES  # loads DSPy
 
@@ -89,38 +89,39 @@ def kept(page: Path) -> Thumbnail:
     return small.get
 
 
-def render(found: "Records", thumbnail: Thumbnail = no_picture) -> str:
+def render(records: "Records", thumbnail: Thumbnail = no_picture) -> str:
     """The page."""
-    content = found.model_dump(mode="json")
-    return framed(
+    content = records.model_dump(mode="json")
+    return render_page(
         HERE / "page.html",
-        found.about.title,
+        records.about.title,
         STYLES,
         SCRIPTS,
         {
             "records": {"about": content["about"], "records": content["records"]},
             "texts": content["texts"],
-            "pictures": _pictures(found, thumbnail),
+            "pictures": _pictures(records, thumbnail),
         },
-        about=found.about,
-        count=len(found.records),
-        correctable=any(one.digest for record in found.records for one in record.statements),
+        about=records.about,
+        count=len(records.records),
+        correctable=any(one.digest for record in records.records for one in record.statements),
         percent=lambda value: f"{100 * value:.1f}",
     )
 
 
-def write(folder: Path, found: "Records", thumbnail: Thumbnail = no_picture) -> Path:
+def write(folder: Path, records: "Records", thumbnail: Thumbnail = no_picture) -> Path:
     """Write the page into a folder; its path."""
-    write_whole(folder / FILE, render(found, thumbnail))
+    write_whole(folder / FILE, render(records, thumbnail))
     return folder / FILE
 
 
-def _pictures(found: "Records", thumbnail: Thumbnail) -> dict[str, str]:
+def _pictures(records: "Records", thumbnail: Thumbnail) -> dict[str, str]:
     """Each picture once, by the path that records give."""
-    return inlined({exhibit.picture for one in found.records for exhibit in one.exhibits if exhibit.picture}, thumbnail)
+    paths = {exhibit.picture for one in records.records for exhibit in one.exhibits if exhibit.picture}
+    return inline_pictures(paths, thumbnail)
 
 
-def inlined(paths: Collection[str], thumbnail: Thumbnail) -> dict[str, str]:
+def inline_pictures(paths: Collection[str], thumbnail: Thumbnail) -> dict[str, str]:
     """Small copies of the pictures at these paths, as addresses that hold them; those that there are none of left
     out."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock

@@ -1,6 +1,7 @@
-"""What the error browser is made of: `records.json`, written beside a compiled program or an evaluation.
+"""The error browser's data, and all that a compile and an evaluation write for people: `records.json`, the page that
+shows it, and figures. No LM is asked again, see `aisr/predict/replay.py`.
 
-It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the
+`records.json` holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the
 artifacts, and the MLflow run that logs them is the user's own.
 """
 
@@ -9,19 +10,28 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.base.files import parse_json, write_whole
+from aisr.artifact.program import load_program
+from aisr.base.files import as_json, parse_json, percent, write_whole
+from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import record_confidence
-from aisr.predict.replay import ReplayedRecord
+from aisr.predict.evaluate import Evaluation, record_confidence, score_outcomes
+from aisr.predict.prepare import attach_gallery
+from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.errors import UserError
-from aisr.programs.images import BadPicture, decode, find
+from aisr.programs.images import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
 from aisr.programs.records import CorrectableRecord, explain
 from aisr.programs.task import Exhibit, LabelTask, Task
+from aisr.report import figures, page
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from aisr.optimize.run import Plan, Run
 
 # --- Small copies of the pictures that records name; `aisr.programs.images` checks their paths and files.
 
@@ -138,11 +148,11 @@ def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Reco
             )
             for call in one.calls
         ]
-        records.append(judged(task, one, calls))
+        records.append(judged_record(task, one, calls))
     return Records(about=about, texts=list(place), records=records)
 
 
-def judged(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
+def judged_record(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
     """One record of the file, with calls that refer to the file's texts."""
     scores = task.score([one.example.gold], [one.outcome.answer])
     right = bool(scores.right()[0])
@@ -161,9 +171,9 @@ def judged(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
 def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
     record = one.record if isinstance(one.record, CorrectableRecord) else None
     digests = record.statement_digests() if record else []
-    given = record.statements if record else []
+    originals = record.statements if record else []
     allowed = task.gold_labels(one.example.gold)
-    thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+    judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
     return [
         Statement(
             text=text,
@@ -171,17 +181,19 @@ def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
             said=judged.label if judged else None,
             chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged and judged.known else [],
             digest=digests[place] if record else "",
-            as_given=given[place] if record and given[place] != text else None,
+            as_given=originals[place] if record and originals[place] != text else None,
         )
-        for place, (text, types, judged) in enumerate(zip(task.statements(one.example), allowed, thought, strict=True))
+        for place, (text, types, judged) in enumerate(
+            zip(task.statements(one.example), allowed, judgements, strict=True)
+        )
     ]
 
 
 def _whole(task: Task, one: ReplayedRecord, right: bool) -> Statement:
     answer = one.outcome.answer
-    said = None if answer is None else _in_words(task.prediction.line(answer))
+    predicted = None if answer is None else _in_words(task.prediction.line(answer))
     gold = _in_words(task.prediction.line(one.example.gold))
-    return Statement(text=task.text(one.record), gold=[gold], said=said, right=right)
+    return Statement(text=task.text(one.record), gold=[gold], said=predicted, right=right)
 
 
 def _in_words(line: dict[str, Any]) -> str:
@@ -191,9 +203,9 @@ def _in_words(line: dict[str, Any]) -> str:
     )
 
 
-def write(folder: Path, found: Records) -> None:
+def write(folder: Path, content: Records) -> None:
     """Write `records.json` into a folder."""
-    write_whole(folder / FILE, found.model_dump_json() + "\n")
+    write_whole(folder / FILE, content.model_dump_json() + "\n")
 
 
 def read(folder: Path) -> Records:
@@ -209,12 +221,109 @@ def read(folder: Path) -> Records:
     try:
         text = path.read_bytes()
         parse_json(text, str(path))
-        found = Records.model_validate_json(text)
+        content = Records.model_validate_json(text)
     except ValidationError as error:
         raise NoRecords(f"{path}: {explain(error)}") from error
-    known = range(len(found.texts))
-    if any(text not in known for one in found.records for call in one.calls for _, text in call.messages):
+    known = range(len(content.texts))
+    if any(text not in known for one in content.records for call in one.calls for _, text in call.messages):
         raise NoRecords(
             f"{path}: a prompt refers to a text that is not there; the file was changed since it was written"
         )
-    return found
+    return content
+
+
+# --- What a compile and an evaluation write.
+
+FIGURES = "figures"
+REPORT = "report.json"
+
+
+def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> list[ReplayedRecord]:
+    """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
+
+    Test records are never listed one by one: whoever read them would choose by them. Figures of the champion are drawn
+    from test as a whole where there is one. Returns the records of dev.
+    """
+    task, choice, test = plan.task, made.choice, made.test
+    loaded = load_program(made.folder)
+    loaded.program.copy_context(choice.champion.program)
+    attach_gallery(loaded.program, plan.gallery)
+    dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
+    about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _caution(test))
+    _write_records(made.folder, task, about, dev, plan.gallery)
+    scored = [
+        figures.ScoredCandidate(one.name, one.dev.interval, one.calls, one.finished, len(one.dev.scores))
+        for one in choice.contenders
+    ]
+    drawn = {"search": figures.search_curve(scored, f"{task.name}: the search")}
+    split, replayed = "dev", dev
+    if test is not None:
+        split, failures = "test", test.champion.failures
+        replayed = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), failures)
+    figures.write(made.folder / FIGURES, drawn | _confusion(task, replayed, f"{task.name} on {split}"))
+    return dev
+
+
+def write_evaluation_report(
+    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, gallery: Gallery | None
+) -> None:
+    """Into a folder: the scores, every record of an evaluation, the page, and its confusion matrix."""
+    task, digest = done.loaded.task, done.loaded.digest
+    write_whole(folder / REPORT, as_json(done.report()))
+    about = _about(task, f"{task.name} · {done.program}", digest, done.lm, done.data.name, replayed, "")
+    _write_records(folder, task, about, replayed, gallery)
+    figures.write(folder / FIGURES, _confusion(task, replayed, f"{task.name} on {done.data.name}"))
+
+
+def _about(
+    task: Task, title: str, digest: str, lm: OpenLM, data: str, replayed: Sequence[ReplayedRecord], note: str
+) -> About:
+    result = score_outcomes(task, [one.example for one in replayed], [one.outcome for one in replayed])
+    no_lm = [f"Without any LM: {result.no_lm.interval}."] if result.no_lm else []
+    note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *no_lm]).strip()
+    return About(
+        task=task.name,
+        labels=list(task.labels) if isinstance(task, LabelTask) else [],
+        evidence=isinstance(task, LabelTask) and task.names_evidence,
+        most=task.record.max_evidence,
+        title=title,
+        program=digest,
+        lm=lm.spec,
+        data=data,
+        note=note,
+        score=result.score.score,
+        interval=(result.interval.low, result.interval.high),
+    )
+
+
+def _caution(test: Any) -> str:
+    """How far a score on dev can be trusted, beside that on test where there is one."""
+    chosen = "The program was chosen on these records and its decision layer fitted on them: expect less elsewhere."
+    if test is None:
+        return chosen
+    score, low, high = map(percent, test.champion.interval)
+    return f"{chosen} On the held-out test split: {score} [{low}, {high}]."
+
+
+def _write_records(
+    folder: Path, task: Task, about: About, replayed: Sequence[ReplayedRecord], gallery: Gallery | None
+) -> None:
+    content = gather(task, about, replayed)
+    write(folder, content)
+    page.write(folder, content, Thumbnails(gallery.root) if gallery else page.no_picture)
+
+
+def _confusion(task: Task, replayed: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":
+    """The confusion matrix; nothing for a task without labels."""
+    if not isinstance(task, LabelTask):
+        return {}
+    gold: list[str] = []
+    predicted: list[str | None] = []
+    for one in replayed:
+        allowed = task.gold_labels(one.example.gold)
+        judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+        for types, judgement in zip(allowed, judgements, strict=True):
+            label = judgement.label if judgement else None
+            gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
+            predicted.append(label)
+    return {"confusion": figures.confusion(gold, predicted, task.labels, title)}

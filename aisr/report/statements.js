@@ -23,7 +23,7 @@ function drawStatement(statement, key, people) {
 
 function drawPanel(key, people) {
   const panel = people.panel(key);
-  return panel && el("details", { class: "correcting", open: people.said(key) !== null }, el("summary", null, "Say what is right"), panel);
+  return panel && el("details", { class: "correcting", open: people.latestLabel(key) !== null }, el("summary", null, "Say what is right"), panel);
 }
 
 const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)

@@ -11,7 +11,7 @@ function subjects(about, records) {
       task: about.task, record_id: record.id, statement: Number(place), sentence: statement.as_given ?? statement.text,
       verdict: { label: statement.said, program: about.program, lm: about.lm },
       labels: meanings, digest: statement.digest, flag: "", most: about.most,
-      shown: record.exhibits.filter((one) => one.shown).map((one) => one.key),
+      evidence: record.exhibits.filter((one) => one.shown).map((one) => one.key),
       named: record.exhibits.filter((one) => one.chosen > 0).sort((a, b) => a.chosen - b.chosen).map((one) => one.key),
       all: false, record: () => null,
     };

@@ -31,7 +31,7 @@ class _Whole(str):
     __slots__ = ()
 
 
-def filled(task: Task, program: Judge, made: Manifest, again: str) -> str:
+def render_techreport(task: Task, program: Judge, made: Manifest, again: str) -> str:
     """The report, in Markdown. again: the command that scores the program once more."""
     from jinja2 import Environment, FileSystemLoader
 
@@ -50,29 +50,29 @@ def filled(task: Task, program: Judge, made: Manifest, again: str) -> str:
         models=[(role, *map(_known, (lm.model, lm.adapter, lm.temperature))) for role, lm in lms.items() if lm],
         parts=list(task.parts.values()),
         scores=[
-            (title, *_row(task, found), found.failed)
+            (title, *_row(task, score), score.failed)
             for split, title in SPLITS.items()
-            if (found := made.scores.get(split))
+            if (score := made.scores.get(split))
         ],
         gain=with_interval(*made.gain_on_test) if made.gain_on_test else MISSING,
         cross_validated=[(name, percent(one)) for name, one in (layer.cross_validated if layer else {}).items()],
     )
 
 
-def missing(markdown: str) -> list[str]:
+def missing_parts(markdown: str) -> list[str]:
     """What a report says was not recorded, one by one: its heading, and the words that name it."""
-    found, heading = [], ""
+    parts, heading = [], ""
     for line in markdown.splitlines():
         if line.startswith("## "):
             heading = line.removeprefix("## ")
         for before in line.split(MISSING)[:-1]:
             cells = line.strip("| ").split(" | ") if line.startswith("|") else []
             words = cells[0] if cells else re.split(r"[.;,] ", before.strip(" :"))[-1][-LONGEST:]
-            found.append(f"{heading}: {words}" if words else heading)
-    return found
+            parts.append(f"{heading}: {words}" if words else heading)
+    return parts
 
 
-def scoring_again(made: Manifest, name: str, artifacts: str) -> str:
+def rescore_command(made: Manifest, name: str, artifacts: str) -> str:
     """The command that scores a program once more on the test split of its compile, where it ran; a server's address is
     not known. name: as the user gave it; artifacts: the folder."""
     lm, test = made.lm, made.data.get("test")

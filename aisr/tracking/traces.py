@@ -19,7 +19,7 @@ from aisr.base import redact
 from aisr.base.private import tracing_client
 from aisr.predict.replay import FORGOTTEN, ReplayedRecord
 from aisr.programs.task import Task
-from aisr.report.records import JudgedRecord, judged
+from aisr.report.records import JudgedRecord, judged_record
 from aisr.tracking.store import open_store, reason
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _trace(
     """A record as a trace of a run: its row in MLflow's lists, and a span for the record with one for each call."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
-    record, outcome = judged(task, replayed, []), replayed.outcome
+    record, outcome = judged_record(task, replayed, []), replayed.outcome
     trace_id = f"tr-{secrets.token_hex(16)}"
     record_id = _cut(redact.addresses(replayed.record.id))
     gold, prediction = _summaries(record)

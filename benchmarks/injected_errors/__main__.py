@@ -67,7 +67,7 @@ def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]
         from aisr.paper.check.exact import read_paper
 
         return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda runs: None
-    from aisr.cli.display import say_spend
+    from aisr.cli.display import print_spend
     from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(options)
@@ -82,7 +82,7 @@ def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]
                 )
             else:
                 note(f"{paper}: what both looks cost is not known: the cache held answers; --artifacts NEW asks anew")
-        say_spend(checking.lm.ledger.spend)
+        print_spend(checking.lm.ledger.spend)
 
     return checking.check, print_cost
 

@@ -15,7 +15,6 @@ from aisr.programs.averitec.judge import AveritecJudge, filled
 from aisr.programs.averitec.record import (
     MOST_PAIRS,
     VERDICT_DEFINITIONS,
-    VERDICTS,
     AveritecPrediction,
     AveritecRecord,
     Checked,
@@ -83,7 +82,6 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
     record = AveritecRecord
     prediction = AveritecPrediction
     judge = AveritecJudge
-    labels = VERDICTS
     definitions = VERDICT_DEFINITIONS
     parts: ClassVar = {
         "accuracy": "label accuracy",

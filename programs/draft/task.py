@@ -6,7 +6,7 @@ from typing import ClassVar
 from aisr.metrics.draft import tally_draft
 from aisr.metrics.scores import Scores
 from aisr.programs.draft.judge import DraftJudge
-from aisr.programs.draft.record import DRAFT_DEFINITIONS, DRAFT_LABELS, DraftPrediction, DraftRecord
+from aisr.programs.draft.record import DRAFT_DEFINITIONS, DraftPrediction, DraftRecord
 from aisr.programs.sentence_tasks import Gold, SentenceSubmission, SentenceTask
 from aisr.programs.text import alike
 
@@ -18,7 +18,6 @@ class DraftTask(SentenceTask[DraftRecord]):
     record = DraftRecord
     prediction = DraftPrediction
     judge = DraftJudge
-    labels = DRAFT_LABELS
     definitions = DRAFT_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "exact": "all sentences of a record right"}
     submission = SentenceSubmission("draft_pred.jsonl")  # no server takes it; a zip like any other

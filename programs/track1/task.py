@@ -8,7 +8,7 @@ from aisr.metrics.track1 import tally_track1
 from aisr.programs.sentence_tasks import Gold, SentenceSubmission, SentenceTask
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.track1.judge import Track1Judge
-from aisr.programs.track1.record import CLAIM_DEFINITIONS, CLAIM_LABELS, Track1Prediction, Track1Record
+from aisr.programs.track1.record import CLAIM_DEFINITIONS, Track1Prediction, Track1Record
 
 
 class Track1Task(SentenceTask[Track1Record]):
@@ -18,7 +18,6 @@ class Track1Task(SentenceTask[Track1Record]):
     record = Track1Record
     prediction = Track1Prediction
     judge = Track1Judge
-    labels = CLAIM_LABELS
     definitions = CLAIM_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "pem": "paragraph exact match"}
     submission = SentenceSubmission("track1_pred.jsonl", beside=["track2_pred.jsonl"])

@@ -15,7 +15,6 @@ from aisr.programs.task import Exhibit, LabelTask, Query
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import (
     CITATION_DEFINITIONS,
-    CITATION_LABELS,
     Citation,
     CitationLabel,
     Track2Prediction,
@@ -44,7 +43,6 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
     record = Track2Record
     prediction = Track2Prediction
     judge = Track2Judge
-    labels = CITATION_LABELS
     definitions = CITATION_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}
     names_evidence = True

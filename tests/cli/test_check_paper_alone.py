@@ -1,4 +1,4 @@
-"""`aisr check-paper --lm none`: what is found without a language model, in every output."""
+"""`aisr check-paper --lm none`: its findings in every output."""
 
 import json
 import subprocess
@@ -41,11 +41,11 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_findings_are_in_all_outputs(aisr: Aisr, paper: Path, browser: Browser) -> None:
     finished = aisr("check-paper", "main.tex", "--lm", "none", "--out", "review")
     assert finished.code == 0, finished.err
-    told = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
-    for line, (begins, has) in zip(told, FOUND, strict=True):
+    lines = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
+    for line, (begins, has) in zip(lines, FOUND, strict=True):
         assert line.startswith(begins)
         assert has in line
-    assert told[-1].endswith(": All p > .3.")  # a caption is a statement too
+    assert lines[-1].endswith(": All p > .3.")  # a caption is a statement too
     assert "2 sentences and 1 table were read; 3 statements could be recomputed, 3 of them wrong" in finished.out
     rows = read_rows(paper / "review" / "paper.jsonl")
     assert [(f"{row['file']}:{row['line']}: {row['label']}", row["kind"]) for row in rows] == [
@@ -116,15 +116,15 @@ def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, tmp_path: Path, mo
     text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
     (tmp_path / "cited" / "obi.txt").write_text(text)
     monkeypatch.chdir(tmp_path)
-    given = ["paper.md", "--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
-    finished = aisr("check-paper", *given)
+    words = ["paper.md", "--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
+    finished = aisr("check-paper", *words)
     assert finished.code == 3, finished.err
-    said = "1 has: “The range of a recorder falls by half when the wind rises to six”"
-    assert f"paper.md:3: Misquoted [1] ({said}): Obi says" in finished.out
+    quote = "1 has: “The range of a recorder falls by half when the wind rises to six”"
+    assert f"paper.md:3: Misquoted [1] ({quote}): Obi says" in finished.out
     assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
     rows = read_rows(tmp_path / "review" / "paper.jsonl")
     assert [(row["label"], row["work"], row["why"]) for row in rows] == [
-        ("Misquoted", "1", said), ("Quote not found", "1", "no such words in 1"),
+        ("Misquoted", "1", quote), ("Quote not found", "1", "no such words in 1"),
     ]  # fmt: skip
     (run,) = json.loads((tmp_path / "review" / "paper.sarif").read_text())["runs"]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [

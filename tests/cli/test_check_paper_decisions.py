@@ -35,8 +35,8 @@ def test_both_looks_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_pat
     words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
     assert aisr("check-paper", file, "--out", out, *words).code == 0
     lines = [json.loads(line) for line in (out / "paper.jsonl").read_text(encoding="utf-8").splitlines()]
-    asked = [question for one in loopback.requests for question in one.body["questions"]]
-    options = [{choice["value"] for choice in one["choices"]} for one in asked]
+    questions = [question for one in loopback.requests for question in one.body["questions"]]
+    options = [{choice["value"] for choice in one["choices"]} for one in questions]
     assert {str(label) for label in DRAFT_LABELS} in options
     assert any(one.body["input"].startswith(BRIEF) for one in loopback.requests)  # in the words for decision models
     assert not [line for line in lines if line.get("failed")]

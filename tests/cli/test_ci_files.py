@@ -20,8 +20,8 @@ WRONG = RIGHT.replace("30.8", "38.8")
 
 
 def hook() -> dict[str, Any]:
-    (found,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    return dict(found)
+    (hooks,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    return dict(hooks)
 
 
 def action() -> dict[str, Any]:
@@ -35,14 +35,14 @@ def step(name: str) -> dict[str, Any]:
 def test_the_hook_runs_on_papers_and_fails_where_a_sum_is_wrong(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = hook()
-    assert found["id"] == "aisr-check-paper"
-    assert found["files"] == r"\.(tex|md)$"
+    settings = hook()
+    assert settings["id"] == "aisr-check-paper"
+    assert settings["files"] == r"\.(tex|md)$"
     shutil.copytree(ROOT / "data/sample/paper", tmp_path / "paper")
     monkeypatch.chdir(tmp_path / "paper")
-    words = shlex.split(found["entry"])
+    words = shlex.split(settings["entry"])
     assert words[0] == "aisr"
-    failed = aisr(*words[1:], *found["args"])  # pre-commit appends `args` to `entry`
+    failed = aisr(*words[1:], *settings["args"])  # pre-commit appends `args` to `entry`
     assert failed.code == 3, failed.err
     assert "sections/results.tex:50: Wrong difference" in failed.out
     (tmp_path / "paper" / "right.md").write_text(RIGHT)
@@ -55,9 +55,9 @@ def run_check(folder: Path, **inputs: str) -> tuple[int, str, str]:
     bin_.mkdir(exist_ok=True)
     (bin_ / "aisr").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aisr.cli "$@"\n')
     (bin_ / "aisr").chmod(0o755)
-    given = {name: one["default"] for name, one in action()["inputs"].items()} | inputs
+    values = {name: one["default"] for name, one in action()["inputs"].items()} | inputs
     env = {
-        name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
+        name: values[value.removeprefix("${{ inputs.").removesuffix(" }}")]
         for name, value in step("check")["env"].items()
     }
     outputs = folder / "outputs"
@@ -75,9 +75,9 @@ def run_check(folder: Path, **inputs: str) -> tuple[int, str, str]:
 
 def test_the_action_fails_by_its_labels_and_leaves_the_sarif(tmp_path: Path) -> None:
     (tmp_path / "paper.md").write_text(WRONG)
-    code, said, outputs = run_check(tmp_path, paper="paper.md")
-    assert code == 3, said
-    assert "paper.md:3: Wrong percentage" in said
+    code, output, outputs = run_check(tmp_path, paper="paper.md")
+    assert code == 3, output
+    assert "paper.md:3: Wrong percentage" in output
     assert outputs == "sarif=aisr-review/paper.sarif\n"
     assert (tmp_path / "aisr-review" / "paper.sarif").is_file()
     hostile = run_check(tmp_path, paper="paper.md", **{"fail-on": "", "out": "of; touch $(echo owned)"})
@@ -88,8 +88,8 @@ def test_the_action_fails_by_its_labels_and_leaves_the_sarif(tmp_path: Path) -> 
 def test_without_an_lm_nothing_leaves_the_machine(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "paper.md").write_text(WRONG)
     monkeypatch.chdir(tmp_path)
-    asked: list[object] = []
-    monkeypatch.setattr(socket.socket, "connect", lambda self, address: asked.append(address))
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *words, **more: asked.append(words))
+    connections: list[object] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda self, address: connections.append(address))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *words, **more: connections.append(words))
     assert aisr("check-paper", "paper.md", "--lm", "none", "--out", "review").code == 0
-    assert asked == []
+    assert connections == []

@@ -18,19 +18,19 @@ from support import growth
 def test_what_is_said_is_not_turned_into_pictures(capsys: pytest.CaptureFixture[str]) -> None:
     display.note("--parts a:b:c, :warning:")
     display.table("labels", ["label"], [[":x:"]])
-    said = capsys.readouterr().out
-    assert "a:b:c, :warning:" in said
-    assert ":x:" in said
+    printed = capsys.readouterr().out
+    assert "a:b:c, :warning:" in printed
+    assert ":x:" in printed
 
 
 @pytest.mark.parametrize("piece", ["\\", "[a] ", "\\[bold] ", "[/] "])
 def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def shown(count: int) -> str:
+    def verdicts(count: int) -> str:
         out = io.StringIO()
         monkeypatch.setattr(display, "console", Console(file=out, width=120))
-        example, said = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
-        print_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
+        example, outcome = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
+        print_verdicts(TRACK2.labelled, example, outcome, [Reason([], {}, "")], [])
         return out.getvalue()
 
-    assert piece.strip() * 1 in shown(3)
-    assert growth.grows(shown, 2_000) < growth.TOO_MUCH
+    assert piece.strip() * 1 in verdicts(3)
+    assert growth.grows(verdicts, 2_000) < growth.TOO_MUCH

@@ -60,12 +60,12 @@ def test_capitals_make_no_other_text_in_any_script() -> None:
         assert alike(text.upper()) == alike(text.lower()) == alike(text)
 
 
-def deep(found: Any, how: Callable[[str], str]) -> Any:
-    if isinstance(found, dict):
-        return {key: one if key in ("type", "img_path") else deep(one, how) for key, one in found.items()}
-    if isinstance(found, list):
-        return [deep(one, how) for one in found]
-    return how(found) if isinstance(found, str) else found
+def deep(value: Any, how: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: one if key in ("type", "img_path") else deep(one, how) for key, one in value.items()}
+    if isinstance(value, list):
+        return [deep(one, how) for one in value]
+    return how(value) if isinstance(value, str) else value
 
 
 def bundle(*items: dict[str, Any]) -> dict[str, Any]:
@@ -75,9 +75,9 @@ def bundle(*items: dict[str, Any]) -> dict[str, Any]:
 PLAIN = bundle({"type": "text", "text": LONG})
 
 
-def cited(said: str, **more: Any) -> dict[str, Any]:
-    gold = {"evidence_para_ids": ["P1"], "evidence_texts": {"P1": said}}
-    return {**citation("Supported", text=TEXT, id="dev1"), **gold, "cited_paper_full_text": [{"P1": said}], **more}
+def cited(paragraph: str, **more: Any) -> dict[str, Any]:
+    gold = {"evidence_para_ids": ["P1"], "evidence_texts": {"P1": paragraph}}
+    return {**citation("Supported", text=TEXT, id="dev1"), **gold, "cited_paper_full_text": [{"P1": paragraph}], **more}
 
 
 CITED = cited(LONG)
@@ -95,16 +95,16 @@ def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path, task:
     kept = {key: held[key] for key in LABELS if key in held}
     disguises = {name: how for name, how in DISGUISES.items() if not name.startswith("decomposed")}
     file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in disguises.items()])
-    found = read_corrected(task, file, splits)
-    assert (len(found.records), set(found.left_out)) == (0, set(disguises))
+    corrected = read_corrected(task, file, splits)
+    assert (len(corrected.records), set(corrected.left_out)) == (0, set(disguises))
 
 
 @pytest.mark.parametrize(
     "path", ["./images/a.jpg", "images//a.jpg", "images/./a.jpg", "images/a.jpg/", "images/\u200ba.jpg"]
 )
 def test_a_picture_is_the_same_however_its_path_is_spelled(path: str) -> None:
-    def keys(spelled: str, said: str) -> set[str]:
-        row = claim([S], text=said, evidence_bundle=[{"type": "image", "img_path": spelled}])
+    def keys(spelled: str, text: str) -> set[str]:
+        row = claim([S], text=text, evidence_bundle=[{"type": "image", "img_path": spelled}])
         return all_keys([fingerprint(TRACK1, TRACK1.record.model_validate({"id": "x", **row}))])[0]
 
     assert keys(path, "One.") & keys("images/a.jpg", "Another.") == {"picture:images/a.jpg"}
@@ -118,8 +118,8 @@ def test_a_table_is_known_behind_what_is_not_seen() -> None:
         "<tr><td>Oriole<td>\uff16\uff18.1</tr>"
     )
 
-    def keys(text: str, said: str) -> set[str]:
-        row = claim([S], text=said, evidence_bundle=[{"type": "text", "text": text}])
+    def keys(text: str, sentence: str) -> set[str]:
+        row = claim([S], text=sentence, evidence_bundle=[{"type": "text", "text": text}])
         return TRACK1.shared_keys(TRACK1.record.model_validate({"id": "x", **row}))
 
     assert [key.partition(":")[0] for key in keys(table, "One.") & keys(html, "Another.")] == ["table"]

@@ -38,26 +38,26 @@ def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
         alike,
         relabelled(claim("Supported", number=901), "Supported", id="track1-000052"),
     )
-    found = read_corrected(TRACK1, file, splits)
-    assert [one.id for one in found.records] == [new.id, in_train.id]
-    assert found.replaced == {in_train.id}
-    assert found.left_out[in_dev.id] == found.left_out["elsewhere"] == "dev has its claim"
-    assert "id stands in another record" in found.left_out["track1-000052"]
-    assert "2 corrected records count as train, 1 of them in the place of train's own; 3 left out" in str(found)
+    corrected = read_corrected(TRACK1, file, splits)
+    assert [one.id for one in corrected.records] == [new.id, in_train.id]
+    assert corrected.replaced == {in_train.id}
+    assert corrected.left_out[in_dev.id] == corrected.left_out["elsewhere"] == "dev has its claim"
+    assert "id stands in another record" in corrected.left_out["track1-000052"]
+    assert "2 corrected records count as train, 1 of them in the place of train's own; 3 left out" in str(corrected)
 
 
 def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> None:
-    given = plan(tmp_path / "data", decide=False)
+    compile_plan = plan(tmp_path / "data", decide=False)
     new, in_train = claim("Unsupported Entity", number=900), claim("Supported", "Contradiction", number=51)
     file = written(tmp_path, new, relabelled(in_train, "Contradiction", "Contradiction"))
-    given = replace(given, corrected=read_corrected(TRACK1, file, given.data), limits={"train": 2})
+    compile_plan = replace(compile_plan, corrected=read_corrected(TRACK1, file, compile_plan.data), limits={"train": 2})
     lm = scripted(right)
-    made = compile_program(given, lm, lm, tmp_path / "artifacts", SILENT)
+    made = compile_program(compile_plan, lm, lm, tmp_path / "artifacts", SILENT)
     assert made.manifest.corrections is not None
     assert made.manifest.corrections.model_dump(exclude={"digest"}) == {"records": 2, "replaced": 1, "left_out": 0}
     assert made.manifest.data["train"].records == 3
     loaded = load_program(made.folder)
-    report = techreport.filled(loaded.task, loaded.program, made.manifest, "again")
+    report = techreport.render_techreport(loaded.task, loaded.program, made.manifest, "again")
     assert "2 records that people corrected were in train" in report
     assert any("Row 900.1" in wording(request) for request in requests(lm))
 

@@ -25,10 +25,10 @@ def pictured(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     for side in ("train", "dev", "test"):
         lines = (SAMPLE / "track1" / f"{side}.jsonl").read_text(encoding="utf-8").splitlines()
-        shown = [line for line in lines if "img_path" in line][:6]
+        pictured = [line for line in lines if "img_path" in line][:6]
         (folder / "images").mkdir(parents=True, exist_ok=True)
-        (folder / f"{side}.jsonl").write_text("\n".join(shown) + "\n", encoding="utf-8")
-        for line in shown:
+        (folder / f"{side}.jsonl").write_text("\n".join(pictured) + "\n", encoding="utf-8")
+        for line in pictured:
             for item in json.loads(line)["evidence_bundle"]:
                 if item.get("img_path"):
                     shutil.copy(SAMPLE / item["img_path"], folder / "images")
@@ -52,10 +52,10 @@ def read_text(request: HttpRequest) -> str:
 def test_a_program_that_sees_is_compiled_saved_and_predicts(
     pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, tmp_path: Path
 ) -> None:
-    shown: list[int] = []
+    pictures: list[int] = []
 
     def reply(request: HttpRequest) -> str:
-        shown.append(seen(request))
+        pictures.append(seen(request))
         return read_text(request)
 
     loopback.reply = reply
@@ -63,7 +63,7 @@ def test_a_program_that_sees_is_compiled_saved_and_predicts(
     words = ["--data", pictured, "--optimizer", "labeled", "-T", "evidence=image", "--name", "eyes", "--no-track", *FEW]
     finished = aisr("compile", *words, *lm)
     assert finished.code == 0, finished.err
-    assert min(shown) >= 1
+    assert min(pictures) >= 1
     saved = (artifacts / "track1" / "eyes" / "program.json").read_text()
     assert json.loads(saved)["options"]["evidence"] == "image"
     assert "base64" not in saved
@@ -104,13 +104,13 @@ def test_what_is_gone_on_with_is_what_saw_the_same_pictures(
     predicting = ["predict", "--program", artifacts / "track1" / "eyes", "--data", pictured / "test.jsonl", *lm]
     first = [aisr(*compiling, *name, *lm), aisr(*predicting, "--out", out)]
     assert [one.code for one in first] == [0, 0], first
-    asked = len(loopback.requests)
+    requests = len(loopback.requests)
 
     shutil.copytree(pictured / "images", tmp_path / "copy" / "images")
     elsewhere = ["--image-root", tmp_path / "copy"]
     same = [aisr(*compiling, *name, *lm, *elsewhere), aisr(*predicting, "--out", out, *elsewhere)]
     assert [one.code for one in same] == [0, 0], same
-    assert len(loopback.requests) == asked
+    assert len(loopback.requests) == requests
 
     record = json.loads((pictured / "test.jsonl").read_text(encoding="utf-8").splitlines()[0])
     path = next(item["img_path"] for item in record["evidence_bundle"] if item.get("img_path"))

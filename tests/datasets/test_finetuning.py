@@ -21,17 +21,17 @@ JSON, MARKED = dspy.JSONAdapter(), dspy.ChatAdapter(use_json_adapter_fallback=Fa
 @pytest.mark.parametrize("task", TRACKS)
 def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Task, adapter: str) -> None:
     program = task.build({})
-    given = scripted.examples(task, program)
-    made = list(conversations(program, given, JSON if adapter == "json" else MARKED))
+    examples = scripted.examples(task, program)
+    made = list(conversations(program, examples, JSON if adapter == "json" else MARKED))
     answers = [chat["messages"][-1]["content"] for chat in made]
     lm = scripted.scripted(answers, adapter=adapter)
-    outcomes = judge_all(task, program, given, lm)
-    assert [outcome.failure for outcome in outcomes] == [None] * len(given)
+    outcomes = judge_all(task, program, examples, lm)
+    assert [outcome.failure for outcome in outcomes] == [None] * len(examples)
     assert [[judged.label for judged in outcome.judgements] for outcome in outcomes] == [
-        task.labelled.first_labels(example.gold) for example in given
+        task.labelled.first_labels(example.gold) for example in examples
     ]
-    asked = scripted.requests(lm)
-    assert [chat["messages"][-2]["content"] for chat in made] == [scripted.question(request) for request in asked]
+    requests = scripted.requests(lm)
+    assert [chat["messages"][-2]["content"] for chat in made] == [scripted.question(request) for request in requests]
 
 
 def test_the_command_writes_one_conversation_a_line_and_overwrites_nothing(aisr: Any, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Records that rest on the same evidence are one group, whatever form that has; and it is said what is shared."""
+"""Records that rest on the same evidence are one group, whatever form that has; and commands print what is shared."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,12 +46,12 @@ def track1(seed: int, *evidence: dict[str, Any]) -> dict[str, Any]:
     return {**claim([S], text=essay(1000 + seed)), "evidence_bundle": list(evidence)}
 
 
-def text(said: str) -> dict[str, Any]:
-    return {"type": "text", "text": said}
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
 
 
-def captioned(said: str, picture: str) -> dict[str, Any]:
-    return {"type": "table", "table_caption": [said], "img_path": f"images/{picture}.jpg"}
+def captioned(words: str, picture: str) -> dict[str, Any]:
+    return {"type": "table", "table_caption": [words], "img_path": f"images/{picture}.jpg"}
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_paragraphs_on_the_same_evidence_are_one_group(one: dict[str, Any], othe
 
 
 def paper(*paragraphs: str) -> list[dict[str, str]]:
-    return [{f"P{k}": said} for k, said in enumerate(paragraphs, 1)]
+    return [{f"P{k}": paragraph} for k, paragraph in enumerate(paragraphs, 1)]
 
 
 def fact(seed: int, answer: str, kind: str = "Abstractive") -> dict[str, Any]:
-    said = {"answer": answer, "answer_type": kind, "source_url": f"https://{seed}.example"}
-    asked = [{"question": f"Which {seed}?", "answers": [said]}]
-    return {"claim": essay(2000 + seed, 12), "label": "Supported", "questions": asked}
+    details = {"answer": answer, "answer_type": kind, "source_url": f"https://{seed}.example"}
+    questions = [{"question": f"Which {seed}?", "answers": [details]}]
+    return {"claim": essay(2000 + seed, 12), "label": "Supported", "questions": questions}
 
 
 def figures(seed: int, caption: str) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def test_so_it_is_for_every_task(task: Task, one: dict[str, Any], other: dict[st
 
 def test_the_ranker_is_tried_on_groups_that_share_no_paper_read_twice() -> None:
     records = [cited(k, essay(k % 2), *(["References"] if k > 1 else [])) for k in range(4)]
-    given = [TRACK2.record.model_validate({"id": f"r{k}", **row}) for k, row in enumerate(records)]
-    gold = [row.model_copy(update={"label": "Supported", "evidence_para_ids": ["P1"]}) for row in given]
+    rows = [TRACK2.record.model_validate({"id": f"r{k}", **row}) for k, row in enumerate(records)]
+    gold = [row.model_copy(update={"label": "Supported", "evidence_para_ids": ["P1"]}) for row in rows]
     assert gold_claims(TRACK2, gold).group == [0, 1, 0, 1]
 
 
@@ -126,45 +126,47 @@ def test_the_groups_are_those_of_comparing_each_with_each(drawn: list[list[str]]
     rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+").fit_transform(unique)
     close = (rows @ rows.T).toarray() >= NEAR
     every = groups([{str(sorted((i, j))) for j in range(len(unique)) if close[i, j]} for i in range(len(unique))])
-    assert partition(near_duplicates(texts)) == partition([every[unique.index(said)] for said in texts])
+    assert partition(near_duplicates(texts)) == partition([every[unique.index(text)] for text in texts])
 
 
 def partition(group: Sequence[int]) -> set[frozenset[int]]:
     return {frozenset(k for k, other in enumerate(group) if other == one) for one in group}
 
 
-@pytest.mark.parametrize("said", ["The same claim of every record.", "Claim {} of so many that differ in one word."])
-def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("text", ["The same claim of every record.", "Claim {} of so many that differ in one word."])
+def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, text: str) -> None:
     """Not one for each other record: 6,000 such records once took 11 GB."""
-    rows = [claim([S], text=said.format(k % 2000)) for k in range(4000)]
-    found = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
-    assert len(found.keys) == 4000
-    assert sum(map(len, found.keys)) <= 3 * 4000
-    assert len(set(groups(found.keys))) in (1, 2000)
+    rows = [claim([S], text=text.format(k % 2000)) for k in range(4000)]
+    records = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
+    assert len(records.keys) == 4000
+    assert sum(map(len, records.keys)) <= 3 * 4000
+    assert len(set(groups(records.keys))) in (1, 2000)
 
 
 def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
     rows = [track1(k, text(essay(k // 2, 20)), *([captioned(CAPTION, str(k))] * (k < 3))) for k in range(40)]
     file = write(tmp_path / "all.jsonl", rows)
-    said = "40 records in 19 groups; what they share with another: 40 of 40 records (3 a caption, 40 an evidence text)"
-    assert said in aisr("check", file, "--task", "track1").out
+    summary = (
+        "40 records in 19 groups; what they share with another: 40 of 40 records (3 a caption, 40 an evidence text)"
+    )
+    assert summary in aisr("check", file, "--task", "track1").out
     finished = aisr("split", file, "--task", "track1", "--out", tmp_path / "out").out
-    assert said in finished
+    assert summary in finished
     assert "this one: 0 of 1" in finished
     sides = [survey(TRACK1, tmp_path / "out" / f"{name}.jsonl").keys for name in ("train", "dev")]
     assert leak([*sides[0], *sides[1]], range(len(sides[0]))).any_kind == 0
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
-    given, lm, said = plan(tmp_path / "data"), scripted(right), list[str]()
-    rows = read_rows(given.data["dev"])
+    compile_plan, lm, stages = plan(tmp_path / "data"), scripted(right), list[str]()
+    rows = read_rows(compile_plan.data["dev"])
     rows[0]["evidence_bundle"] = [text(TEXT)]
-    write(given.data["dev"], rows)
-    write(given.data["train"], [*read_rows(given.data["train"]), track1(1, text(TEXT))])
-    made = compile_program(given, lm, lm, tmp_path / "out", replace(SILENT, stage=said.append))
+    write(compile_plan.data["dev"], rows)
+    write(compile_plan.data["train"], [*read_rows(compile_plan.data["train"]), track1(1, text(TEXT))])
+    made = compile_program(compile_plan, lm, lm, tmp_path / "out", replace(SILENT, stage=stages.append))
     apart = read_manifest(made.folder).apart
     assert apart is not None
     assert apart.rule == RULE
     assert (apart.splits["dev"].by_kind["evidence text"], apart.splits["dev"].sharing) == (1, 1)
     assert apart.splits["test"].sharing == 0
-    assert any("dev shares with train: 1 of 8 records (1 an evidence text)" in stage for stage in said)
+    assert any("dev shares with train: 1 of 8 records (1 an evidence text)" in stage for stage in stages)

@@ -27,8 +27,8 @@ ANY = Parts(1, 1, 1)
 
 
 def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> dict[str, int]:
-    found = survey(task, file)
-    return splits.write_split(split(task, found.strata, found.keys, parts, seed), found, file, out)
+    records = survey(task, file)
+    return splits.write_split(split(task, records.strata, records.keys, parts, seed), records, file, out)
 
 
 def sides(made: Split) -> list[list[int]]:
@@ -132,10 +132,10 @@ def test_a_file_is_split_line_by_line_byte_for_byte(tmp_path: Path) -> None:
     file = write(tmp_path / "all.jsonl", [*lines[:10], b"", *lines[10:], b"  "])
     counts = split_file(TRACK1, file, tmp_path / "out", Parts(3, 1, 1), seed=0)
     written = {name: (tmp_path / "out" / f"{name}.jsonl").read_bytes().splitlines() for name in counts}
-    assert {name: len(found) for name, found in written.items()} == counts
-    assert sorted(line for found in written.values() for line in found) == sorted(lines)
-    for found in written.values():
-        assert found == [line for line in lines if line in found]  # the order of the file is kept
+    assert {name: len(rows) for name, rows in written.items()} == counts
+    assert sorted(line for rows in written.values() for line in rows) == sorted(lines)
+    for rows in written.values():
+        assert rows == [line for line in lines if line in rows]  # the order of the file is kept
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"train.jsonl", "dev.jsonl", "test.jsonl"}
 
 
@@ -173,8 +173,8 @@ def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:
     texts = [f"System {chr(97 + k)}{k} gains {k} points on corpus {k * 7} thanks to a larger beam." for k in range(20)]
     rows = [claim([S], claim_text=text, evidence_bundle=[]) for text in texts]
     rows += [{**row, "claim_text": row["claim_text"].replace("larger", "wider")} for row in rows]
-    found = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
-    made = split(TRACK1, found.strata, found.keys, Parts(), 0)
+    records = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
+    made = split(TRACK1, records.strata, records.keys, Parts(), 0)
     sides = {row: name for name in splits.SIDES for row in getattr(made, name)}
     assert all(sides[k] == sides[k + 20] for k in range(20))
 

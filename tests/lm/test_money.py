@@ -151,13 +151,16 @@ def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
     assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
 
 
-def test_a_long_answer_is_charged_as_reported_though_it_is_refused(loopback: Loopback) -> None:
-    usage = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
+@pytest.mark.parametrize(
+    ("usage", "read"),
+    [({"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}, 200), (None, OWN)],
+)
+def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
     loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
     lm = opened(loopback)
     with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
         call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((200 + 10 * 275_000) / 1e6)
+    assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -362,11 +365,11 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
 def test_a_file_that_says_no_spend_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "out.spend.json").write_text(content, encoding="latin-1")
     with pytest.raises(UserError, match=r"out.spend.json: expected .*remove it to begin at 0"):
-        Ledger.beside(tmp_path / "out", Limits(usd=1.0))
+        Ledger.for_output(tmp_path / "out", Limits(usd=1.0))
 
 
 def test_nothing_more_is_sent_once_the_spend_cannot_be_kept(loopback: Loopback, tmp_path: Path) -> None:
-    ledger = Ledger.beside(tmp_path / "runs" / "out", Limits(usd=1.0))
+    ledger = Ledger.for_output(tmp_path / "runs" / "out", Limits(usd=1.0))
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=USD), ledger)
     (tmp_path / "runs").write_text("no folder")
     call(lm)

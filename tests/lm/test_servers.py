@@ -92,5 +92,5 @@ def test_a_prompt_that_was_cut_off_without_a_word_is_noticed(
     assert lm.ledger.spend.cut_prompts == 0
     judged(lm, LONG)
     assert lm.ledger.spend.cut_prompts == 1
-    display.say_spend(lm.ledger.spend)
+    display.print_spend(lm.ledger.spend)
     assert "of 1 prompts the server counted far fewer tokens" in "".join(capsys.readouterr())

@@ -8,14 +8,14 @@ from matplotlib.text import Text
 from aisr.metrics.intervals import Interval
 from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.report import figures
-from aisr.report.figures import Tried
+from aisr.report.figures import ScoredCandidate
 
 S, CAUSAL, *_ = CLAIM_LABELS
 TRIED = [
-    Tried("uncompiled", Interval(0.2, 0.1, 0.3), 100, True, 100),
-    Tried("labeled 1", Interval(0.5, 0.4, 0.6), 200, True, 100),
-    Tried("labeled 2", Interval(0.6, 0.4, 0.8), 150, False, 25),
-    Tried("labeled 3", Interval(0.4, 0.3, 0.5), 300, True, 100),
+    ScoredCandidate("uncompiled", Interval(0.2, 0.1, 0.3), 100, True, 100),
+    ScoredCandidate("labeled 1", Interval(0.5, 0.4, 0.6), 200, True, 100),
+    ScoredCandidate("labeled 2", Interval(0.6, 0.4, 0.8), 150, False, 25),
+    ScoredCandidate("labeled 3", Interval(0.4, 0.3, 0.5), 300, True, 100),
 ]
 
 

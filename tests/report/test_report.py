@@ -18,7 +18,6 @@ from aisr.programs.task import Exhibit, Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from aisr.report import page as error_page
-from aisr.report import write as write_report
 from aisr.report.records import (
     LONGEST,
     About,
@@ -29,6 +28,7 @@ from aisr.report.records import (
     Thumbnails,
     gather,
     read,
+    write_compile_report,
 )
 from support.pages import listening
 from support.paths import SAMPLE
@@ -57,7 +57,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     plan = Plan(task, "x", ["labeled"], Settings(demos=1, candidates=1), {}, data, {"dev": 9}, "aisr compile")
     made = compile_program(plan, lm, lm, tmp_path / "out", SILENT)
     sent, spend = len(requests(lm)), lm.ledger.spend
-    write_report.of_compile(plan, made, lm)
+    write_compile_report(plan, made, lm)
     assert len(requests(lm)) == sent
     assert lm.ledger.spend == spend
     found = read(made.folder)
@@ -405,7 +405,7 @@ def test_the_command_writes_the_page_again_with_pictures(aisr: Any, tmp_path: Pa
 def test_a_page_that_was_changed_lends_no_picture(tmp_path: Path, planted: str) -> None:
     page = tmp_path / "report.html"
     page.write_text(f'<script type="application/json" id="pictures">{planted}</script>')
-    assert error_page.kept(page)("a") is None
+    assert error_page.read_thumbnails(page)("a") is None
 
 
 def test_the_command_refuses_what_is_no_run(aisr: Any, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.run import compile_program
 from aisr.programs.track1.task import TRACK1
-from aisr.report.techreport import MISSING, filled, missing
+from aisr.report.techreport import MISSING, missing_parts, render_techreport
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted
@@ -61,8 +61,8 @@ def test_what_was_not_recorded_is_missing_and_not_made_up(folder: Path, aisr: Ai
     kept = {key: made[key] for key in ("task", "digest")}
     manifest.write_text(json.dumps(kept))
     text = written(folder, aisr)
-    assert text.count(MISSING) == len(missing(text)) > before.count(MISSING)
-    assert "Language models and cost: USD" in missing(text)
+    assert text.count(MISSING) == len(missing_parts(text)) > before.count(MISSING)
+    assert "Language models and cost: USD" in missing_parts(text)
     assert not re.search(r"\d\d\.\d \[", text)
 
 
@@ -110,7 +110,7 @@ def test_a_strangers_manifest_leads_nowhere_and_steers_nothing(folder: Path) -> 
     loaded = load_program(folder)
     made = read_manifest(folder).model_copy(update={"command": f"{text}\n`````\n", "champion": text})
     made.settings[text] = f"{text}\n{text}"
-    shown = filled(loaded.task, loaded.program, made, text)
+    shown = render_techreport(loaded.task, loaded.program, made, text)
     assert "\x1b" not in shown
     assert "``````text" in shown
     prose = re.sub(r"^(`{3,})text\n.*?^\1$", "", shown, flags=re.DOTALL | re.MULTILINE)

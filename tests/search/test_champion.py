@@ -108,7 +108,7 @@ def test_demos_are_made_of_right_records_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "record", "answer", "said"),
+    ("task", "record", "answer", "message"),
     [
         (
             TRACK1,
@@ -120,13 +120,13 @@ def test_demos_are_made_of_right_records_only() -> None:
         (TRACK2, citation("Overstate", "P2"), {"label": "Overstate", "evidence_para_ids": ["P1"]}, "P2"),
     ],
 )
-def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str, Any], said: str) -> None:
+def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str, Any], message: str) -> None:
     program = task.build({})
     train = examples(task, program)
     metric = objective(task, train, judge_all(task, program, train, scripted(flat)))
-    found = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
-    assert said in found.feedback
-    assert found.score == metric(program.prepare(record), dspy.Prediction(**answer))
+    feedback = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
+    assert message in feedback.feedback
+    assert feedback.score == metric(program.prepare(record), dspy.Prediction(**answer))
 
 
 @pytest.mark.parametrize(("later", "champion"), [("14 but 3", "first"), ("20 but 0", "later")])

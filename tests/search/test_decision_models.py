@@ -47,7 +47,7 @@ def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, tmp_path: Path, lo
     teacher = ["--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}"]
     finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa", *teacher)
     assert finished.code == 0, finished.err
-    requests = [asked for asked in loopback.requests if "questions" in asked.body]
+    requests = [request for request in loopback.requests if "questions" in request.body]
     assert set(map(described, requests)) == {BRIEF, MEANING}
 
 
@@ -71,7 +71,7 @@ def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopba
         spend = spend_of(program, [example], lm)
         loopback.requests.clear()
         judge(task, program, example, lm)
-        (asked,) = loopback.requests
-        arrived = len(asked.body["input"] + str(asked.body["questions"])) / 4
+        (request,) = loopback.requests
+        arrived = len(request.body["input"] + str(request.body["questions"])) / 4
         assert (spend.calls, spend.completion_tokens) == (1, 0)
         assert 0.5 * arrived < spend.prompt_tokens < 1.3 * arrived

@@ -46,14 +46,14 @@ def citation(label: str, number: int) -> Track2Record:
 def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) -> list[list[dict[str, Any]]]:
     lm = scripted(right)
     work = Search(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
-    found = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
-    return [candidate.program.judging.demos for candidate in found[1:]]
+    candidates = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
+    return [candidate.program.judging.demos for candidate in candidates[1:]]
 
 
 def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
-    gold, shown, text = lesson("Pears keep in sand.", PAPER, ["P2"], ["P1", "P6", "P4", "P3", "P2", "P5"])
+    gold, ids, text = lesson("Pears keep in sand.", PAPER, ["P2"], ["P1", "P6", "P4", "P3", "P2", "P5"])
     lines = text.split("\n")
-    assert (gold, shown) == (["P2"], ["P2", "P3", "P4"])
+    assert (gold, ids) == (["P2"], ["P2", "P3", "P4"])
     assert [line[:4] for line in lines] == ["[P2]", "[P3]", "[P4]"]
     assert "Pears keep well in sand." in lines[0]
     assert len(lines[0]) <= USUAL_LENGTHS[0] + 7
@@ -68,9 +68,9 @@ def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:
     records = [citation(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
     common = [citation("Supported", 100 + k) for k in range(20)]
     train = [student.prepare(record) for record in [*common, *records]]
-    found = sets(TRACK2, student, train, demos=4, candidates=3)
-    assert len(found) == 3
-    for demos in found:
+    demo_sets = sets(TRACK2, student, train, demos=4, candidates=3)
+    assert len(demo_sets) == 3
+    for demos in demo_sets:
         assert {demo["label"] for demo in demos} == set(CITATION_LABELS)
         for demo in demos:
             assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P2"])
@@ -83,13 +83,13 @@ PROMISING = "Look for fruit."
 def judged(request: Any) -> str:
     """Right about the first fifty claims, Supported about all others; the same instruction and advice whenever it is
     asked for some."""
-    asked = question(request)
-    number = re.findall(r"Pears(\d+) keep in sand", field(asked, "claim") or "")
-    if not number or '"label"' not in asked.replace("`", '"'):
+    prompt = question(request)
+    number = re.findall(r"Pears(\d+) keep in sand", field(prompt, "claim") or "")
+    if not number or '"label"' not in prompt.replace("`", '"'):
         names = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
-        return json.dumps(dict.fromkeys(names, PROMISING)) if "JSON object" in asked else f"```\n{PROMISING}\n```"
+        return json.dumps(dict.fromkeys(names, PROMISING)) if "JSON object" in prompt else f"```\n{PROMISING}\n```"
     label = CITATION_LABELS[int(number[0]) % 4] if int(number[0]) < 50 else "Supported"
-    return written(asked, {"label": label, "evidence_ids": [] if label == "Irrelevant" else ["P2"]})
+    return written(prompt, {"label": label, "evidence_ids": [] if label == "Irrelevant" else ["P2"]})
 
 
 def proposed(optimizer: str, train: list[dspy.Example], student: Any) -> list[list[dict[str, Any]]]:
@@ -99,17 +99,17 @@ def proposed(optimizer: str, train: list[dspy.Example], student: Any) -> list[li
         lambda: objective(TRACK2, train, judge_all(TRACK2, student, train, lm)),
         Settings(demos=4, candidates=3), lm, lm, lambda text: None,
     )  # fmt: skip
-    found = compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
-    return [candidate.program.judging.demos for candidate in found[1:]]
+    candidates = compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
+    return [candidate.program.judging.demos for candidate in candidates[1:]]
 
 
 @pytest.mark.parametrize("optimizer", ["bootstrap", "random-search", "mipro", "simba"])
 def test_whoever_draws_them_a_set_has_all_labels_and_what_decided(optimizer: str) -> None:
     student = TRACK2.build({"context_tokens": 3000 if optimizer == "simba" else 1})  # which answers about whole papers
     records = [citation(CITATION_LABELS[n % 4] if n < 12 else "Supported", n + 100 * (n > 11)) for n in range(20)]
-    found = [demos for demos in proposed(optimizer, [*map(student.prepare, records)], student) if demos]
-    assert found
-    for demos in found:
+    demo_sets = [demos for demos in proposed(optimizer, [*map(student.prepare, records)], student) if demos]
+    assert demo_sets
+    for demos in demo_sets:
         assert {demo["label"] for demo in demos} == set(CITATION_LABELS)
         for demo in demos:
             assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P2"])
@@ -124,8 +124,8 @@ def test_the_neutral_label_is_among_them(unit: str) -> None:
     train = [student.prepare(claim(faults[k % 4], faults[k % 4], number=k)) for k in range(20)]
     train += [student.prepare(claim("Supported", faults[0], number=50))]
     for demos in sets(TRACK1, student, train, demos=5, candidates=4):
-        said = [demo["sentence_label"] if unit == "sentence" else demo["sentence_labels"] for demo in demos]
-        assert {label for one in said for label in ([one] if unit == "sentence" else one)} == set(CLAIM_LABELS)
+        labels = [demo["sentence_label"] if unit == "sentence" else demo["sentence_labels"] for demo in demos]
+        assert {label for one in labels for label in ([one] if unit == "sentence" else one)} == set(CLAIM_LABELS)
 
 
 def test_labels_come_before_the_order_but_not_before_the_budget() -> None:

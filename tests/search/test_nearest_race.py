@@ -22,7 +22,7 @@ from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.evaluate import evaluate
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
-from aisr.report import write as write_report
+from aisr.report.records import write_compile_report
 from support.corpora import write
 from support.plans import SILENT
 from support.scripted import claim, examples, field, question, requests, right, scripted
@@ -61,19 +61,21 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(tmp_path: Path) -> None:
     """In the race, where the layer is fitted, and on test; nor are records of train left out of the fit for it."""
     lm = scripted(right)
-    given = planned(tmp_path / "data", demos=6)
-    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
+    compile_plan = planned(tmp_path / "data", demos=6)
+    made = compile_program(compile_plan, lm, lm, tmp_path / "out", SILENT)
     chosen = [one for one in made.choice.contenders if one.program.options.nearest]
     assert chosen
-    rows = [row for split in ("train", "dev") for row in read_labeled(TRACK1, chosen[0].program, given.data[split])]
+    rows = [
+        row for split in ("train", "dev") for row in read_labeled(TRACK1, chosen[0].program, compile_plan.data[split])
+    ]
     assert len(judge_fairly(TRACK1, chosen[0].program, rows, lm, lambda: None)) == len(rows)
-    many = [asked for asked in requests(lm) if len(asked.messages) > 1]
+    many = [request for request in requests(lm) if len(request.messages) > 1]
     assert many
-    for asked in many:
-        own = int(re.findall(r"Row (\d+)", field(question(asked), "evidence") or "")[-1])
-        shown = [int(n) for m in asked.messages[:-1] for n in re.findall(r"Row (\d+) is what", m.text or "")]
-        assert own < 300 or len(set(shown)) == 6
-        assert own >= 300 or all(other % PICTURES != own % PICTURES for other in shown)
+    for request in many:
+        own = int(re.findall(r"Row (\d+)", field(question(request), "evidence") or "")[-1])
+        demos = [int(n) for m in request.messages[:-1] for n in re.findall(r"Row (\d+) is what", m.text or "")]
+        assert own < 300 or len(set(demos)) == 6
+        assert own >= 300 or all(other % PICTURES != own % PICTURES for other in demos)
 
 
 @pytest.mark.usefixtures("few")
@@ -84,13 +86,13 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
             right(request) if len(request.messages) > 1 else right(request).replace("Contradiction", "Supported")
         )
     )
-    given = planned(tmp_path / "data")
-    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
+    compile_plan = planned(tmp_path / "data")
+    made = compile_program(compile_plan, lm, lm, tmp_path / "out", SILENT)
     assert made.choice.champion.program.options.nearest == 4
-    asked = len(requests(lm))
-    told = write_report.of_compile(given, made, lm)
-    assert len(requests(lm)) == asked
-    assert all(one.outcome.failure is None for one in told)
+    calls = len(requests(lm))
+    replayed = write_compile_report(compile_plan, made, lm)
+    assert len(requests(lm)) == calls
+    assert all(one.outcome.failure is None for one in replayed)
     saved = parse((made.folder / "program.json").read_text(), "a test")
     assert saved.digest == made.manifest.digest
 
@@ -117,10 +119,10 @@ def test_what_a_candidate_costs_is_told_from_its_prompts() -> None:
     dear = nearest.nearest_program(search, rows[:8], "words")
     lm.lm.price = Price(1.0, 1.0)
     choice = choose(TRACK1, [Candidate("uncompiled", student), Candidate("nearest", dear)], rows[8:], lm)
-    bare, shown = (one.usd for one in choice.contenders)
+    bare, with_demos = (one.usd for one in choice.contenders)
     assert bare
-    assert shown
-    assert shown > 1.5 * bare
+    assert with_demos
+    assert with_demos > 1.5 * bare
     assert choice.champion.name == "uncompiled"  # as good, and cheaper
 
 

@@ -3,17 +3,20 @@
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aisr.artifact.program import program_text
-from aisr.optimize.optimizers import compile_candidates, strip
+from aisr.optimize.optimizers import OPTIMIZERS, compile_candidates, strip
 from aisr.optimize.search import Candidate, Search, Settings, objective
 from aisr.predict.judge import judge_all
+from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.plugins import install
 from support.scripted import TRACKS, examples, flat, has_demos, question, requests, right, scripted, wording
 
 FEW_SHOT = ["labeled", "bootstrap", "random-search"]
@@ -31,8 +34,8 @@ def compiled(
 ) -> tuple[list[Candidate], list[Any], Any]:
     """The candidates, the training examples, and the LM that was asked."""
     student = task.build(options)
-    given = examples(task, student)
-    train, dev = given[:8], given[8:]
+    rows = examples(task, student)
+    train, dev = rows[:8], rows[8:]
     lm = scripted(answer, threads=threads)
 
     def baseline() -> Any:
@@ -48,9 +51,9 @@ def texts(task: Task, candidates: list[Candidate]) -> list[str]:
 
 
 def demos(candidate: Candidate) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]]
-    (found,) = [predictor.demos for _, predictor in candidate.program.named_predictors()]
-    return found
+    rows: list[dict[str, Any]]
+    (rows,) = [predictor.demos for _, predictor in candidate.program.named_predictors()]
+    return rows
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -166,13 +169,13 @@ def test_strip_takes_the_lm_and_foreign_fields() -> None:
 def proposer(request: Any) -> str:
     """Judges records flatly, or rightly under an instruction that it wrote itself; writes such instructions."""
     prompt = wording(request)
-    asked = question(request)
-    if "## sentences ##" in asked and "sentence_labels" in str(request.system):
+    user = question(request)
+    if "## sentences ##" in user and "sentence_labels" in str(request.system):
         return right(request) if "LOOK CLOSELY" in prompt else flat(request)
-    if "```" in asked:
+    if "```" in user:
         return "```\nLOOK CLOSELY at each sentence.\n```"
     fields = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
-    if "JSON object" in asked:
+    if "JSON object" in user:
         import json
 
         return json.dumps({name: "LOOK CLOSELY at each sentence." for name in fields})
@@ -183,8 +186,24 @@ def proposer(request: Any) -> str:
 def test_instructions_that_the_lm_wrote_become_candidates(optimizer: str) -> None:
     candidates, _, _ = compiled(TRACK1, optimizer, proposer)
     assert candidates[0].name == "uncompiled"
-    found = [p.predictors()[0].signature.instructions for _, p in candidates]
-    assert "LOOK CLOSELY" not in found[0]
-    assert any("LOOK CLOSELY" in instruction for instruction in found[1:])
+    instructions = [p.predictors()[0].signature.instructions for _, p in candidates]
+    assert "LOOK CLOSELY" not in instructions[0]
+    assert any("LOOK CLOSELY" in instruction for instruction in instructions[1:])
     assert all(predictor.lm is None for _, p in candidates for predictor in p.predictors())
     assert len(set(texts(TRACK1, candidates))) == len(candidates)
+
+
+def test_a_package_adds_an_optimizer_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stranger.py").write_text("""
+def terse(search):
+    program = search.student.deepcopy()
+    for predictor in program.predictors():
+        predictor.signature = predictor.signature.with_instructions("Be terse.")
+    return [program]
+""")
+    install(monkeypatch, tmp_path, "stranger", "terse = stranger:terse\nlost = stranger:lost", OPTIMIZERS)
+    candidates, _, _ = compiled(TRACK1, "terse", flat)
+    assert [candidate.name for candidate in candidates] == ["uncompiled", "terse 1"]
+    assert candidates[1].program.judging.signature.instructions == "Be terse."
+    with pytest.raises(UserError, match=r"optimizer 'lost' of package stranger 1\.0 cannot be used"):
+        compiled(TRACK1, "lost", flat)

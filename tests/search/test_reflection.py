@@ -22,12 +22,14 @@ RULES = "Compare every number with the evidence before anything else. Take a nam
 def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
     program = TRACK1.build({})
     rows = [claim("Contradiction", "Supported", number=k) for k in (1, 2)] + [claim("Unsupported Entity", number=3)]
-    shown = [program.prepare(row) for row in rows]
-    told = describe_confusion(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(flat)))
-    assert "Over all 5 labels" in told
-    assert "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in told
-    assert "Said too often: Supported (5 times, right 2)" in told
-    assert describe_confusion(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right))) == ""
+    train = [program.prepare(row) for row in rows]
+    confusion = describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
+    assert "Over all 5 labels" in confusion
+    assert (
+        "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in confusion
+    )
+    assert "Said too often: Supported (5 times, right 2)" in confusion
+    assert describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(right))) == ""
     assert describe_confusion(TOY, [], []) == ""
 
 
@@ -50,16 +52,16 @@ def test_what_an_instruction_quotes_is_cut_out_of_it() -> None:
 
 def test_words_of_the_instruction_itself_are_no_quote() -> None:
     program = TRACK1.build({})
-    said = program.judging.signature.instructions
-    record = claim("Supported").model_copy(update={"sentences": [" ".join(said.split()[:12])]})
-    assert Reflection(program, [program.prepare(record)], "").without_quotes(said) == said
+    instruction = program.judging.signature.instructions
+    record = claim("Supported").model_copy(update={"sentences": [" ".join(instruction.split()[:12])]})
+    assert Reflection(program, [program.prepare(record)], "").without_quotes(instruction) == instruction
 
 
 def gepa(written: str) -> tuple[list[Candidate], list[Any], Any]:
     """GEPA over flat answers, with a teacher that always writes the same: its candidates, train, and who was asked."""
     program = TRACK1.build({})
-    given = examples(TRACK1, program)
-    train, dev = given[:8], given[8:]
+    rows = examples(TRACK1, program)
+    train, dev = rows[:8], rows[8:]
 
     def answer(request: Any) -> str:
         if "sentence_labels" in str(request.system) and "## sentences ##" in question(request):
@@ -76,9 +78,9 @@ def gepa(written: str) -> tuple[list[Candidate], list[Any], Any]:
 
 def test_gepa_is_told_the_confusion_and_its_candidates_quote_nothing() -> None:
     candidates, train, lm = gepa(f"{RULES}Remember: {QUOTED} is Supported.")
-    asked = [wording(request) for request in requests(lm) if "new_instruction" in wording(request)]
-    assert asked
-    assert all("was called Supported" in text and "Quote no sentence" in text for text in asked)
+    prompts = [wording(request) for request in requests(lm) if "new_instruction" in wording(request)]
+    assert prompts
+    assert all("was called Supported" in text and "Quote no sentence" in text for text in prompts)
     assert len(candidates) == 2
     written = candidates[1].program.predictors()[0].signature.instructions
     assert "Compare every number" in written

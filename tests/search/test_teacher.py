@@ -23,7 +23,7 @@ def compile_(aisr: Aisr, tmp_path: Path, student: Loopback, *words: object) -> A
 
 
 def models(server: Loopback) -> set[str]:
-    return {asked.body["model"] for asked in server.requests}
+    return {request.body["model"] for request in server.requests}
 
 
 def refusing(request: HttpRequest) -> tuple[int, str]:
@@ -31,7 +31,7 @@ def refusing(request: HttpRequest) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (TEACHER, "teacher.api_base=ADDRESS, the same one if it serves both, or --set teacher.api_base=provider"),
         ([*TEACHER, "--set", "teacher.api_base=provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
@@ -44,11 +44,11 @@ def refusing(request: HttpRequest) -> tuple[int, str]:
     ],
 )
 def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback, words: list[str], said: str
+    aisr: Aisr, tmp_path: Path, loopback: Loopback, words: list[str], message: str
 ) -> None:
     finished = compile_(aisr, tmp_path, loopback, *words)
     assert finished.code == 2
-    assert said in finished.err
+    assert message in finished.err
     assert loopback.requests == []
 
 

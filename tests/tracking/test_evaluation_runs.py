@@ -60,13 +60,13 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
 def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged, name: str) -> None:
     run, printed = logged.runs[name], logged.printed[name].out
     metrics = run.data.metrics
-    said = re.search(
+    scores = re.search(
         r"ranking score (\S+)   95 % interval \[(\S+), (\S+)\]\n  macro-F1 (\S+)   paragraph exact match (\S+)\n",
         printed,
     )
-    assert said is not None
+    assert scores is not None
     stored = [100 * metrics[part] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
-    assert stored == pytest.approx([*map(float, said.groups())], abs=0.056)  # a tenth, from a hundredth of a point
+    assert stored == pytest.approx([*map(float, scores.groups())], abs=0.056)  # a tenth, from a hundredth of a point
     assert metrics["failed"] == 0
     assert metrics["seconds"] >= 0
     assert run.info.end_time - run.info.start_time >= 1000 * metrics["seconds"] - 100  # the work, not its logging
@@ -134,14 +134,14 @@ def test_a_run_that_is_not_there_or_not_ours_has_no_page(
     monkeypatch.chdir(tmp_path)
     foreign = logged.client.create_run("0").info.run_id
     empty = logged.client.create_run("0", tags={"aisr.kind": "compile"}).info.run_id
-    for run, said in (
+    for run, message in (
         ("0" * 32, f"error: run {'0' * 32}: "),
         (foreign, "is no compile or evaluation of `aisr`"),
         (empty, "holds no artifact/records.json"),
     ):
         finished = aisr("report", run, "--artifacts", logged.root)
         assert finished.code == 2
-        assert said in finished.err
+        assert message in finished.err
         assert "mlflow.db" in finished.err  # where it looked
     assert not [*tmp_path.iterdir()]
 

@@ -23,8 +23,8 @@ MODEL = "models:/aisr-track1@champion"
 
 def track(root: Path, data: Path, name: str) -> runs.LoggedCompile:
     """A compile of a few records that is registered in the store below `root`."""
-    lm, given = scripted(right), replace(plan(data, decide=False), name=name)
-    return runs.log_compile(root, compile_program(given, lm, lm, root, SILENT))
+    lm, compile_plan = scripted(right), replace(plan(data, decide=False), name=name)
+    return runs.log_compile(root, compile_program(compile_plan, lm, lm, root, SILENT))
 
 
 @pytest.mark.parametrize("name", ["with a blank and %"])
@@ -41,9 +41,9 @@ def test_a_moved_folder_is_used_where_it_is(
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
     done = aisr("evaluate", "--program", MODEL, "--data", tmp_path / "data" / "test.jsonl", *words, *lm)
     assert done.code == 0, done.err
-    found = re.search(r"logged run ([0-9a-f]{32})", done.out)
-    assert found, done.out
-    page = aisr("report", found[1], "--artifacts", moved, "--out", tmp_path / "page.html")
+    logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
+    assert logged, done.out
+    page = aisr("report", logged[1], "--artifacts", moved, "--out", tmp_path / "page.html")
     assert page.code == 0, page.err
     track(moved, tmp_path / "data", "second")
     assert not artifacts.exists()

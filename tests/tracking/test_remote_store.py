@@ -129,5 +129,5 @@ def test_no_secret_is_printed_or_stored(team: Team) -> None:
     files = [file for file in team.place.rglob("*") if file.is_file()]
     assert {"mlflow.db", "log", "manifest.json"} <= {file.name for file in files}
     for secret in (KEY, TOKEN, PASSWORD):
-        assert not [name for name, said in team.printed.items() if secret in said]
+        assert not [name for name, text in team.printed.items() if secret in text]
         assert not [file for file in files if secret.encode() in file.read_bytes()]

@@ -87,8 +87,8 @@ def test_the_signature_has_the_fields_of_the_task(model: Callable[[str], Any]) -
     }
     sentence = fields["sentence_label"]["items"]["properties"]
     assert (sentence["sentence"]["required"], sentence["types"]["required"]) == (True, False)
-    said = model("track1").metadata.signature.outputs.to_dict()[0]["properties"]
-    assert set(said) == {"id", "labels", "failed"}
+    fields = model("track1").metadata.signature.outputs.to_dict()[0]["properties"]
+    assert set(fields) == {"id", "labels", "failed"}
     (citations,) = model("track2").metadata.signature.inputs.to_dict()
     needed = {name for name, field in citations["properties"].items() if field["required"]}
     assert needed == {"claim_text", "cited_paper_full_text"}
@@ -124,16 +124,16 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("task", "given", "said"), BAD)
+@pytest.mark.parametrize(("task", "rows", "message"), BAD)
 def test_a_bad_record_is_named_with_its_field_and_not_repeated(
-    task: str, given: Any, said: str, model: Callable[[str], Any]
+    task: str, rows: Any, message: str, model: Callable[[str], Any]
 ) -> None:
     import mlflow
 
     loaded = model(task)
     with pytest.raises(mlflow.MlflowException) as refused:
-        loaded.predict(given)
-    assert said in refused.value.message
+        loaded.predict(rows)
+    assert message in refused.value.message
     assert refused.value.get_http_status_code() == 400
     assert len(refused.value.message) < 300
 
@@ -146,10 +146,10 @@ def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     error = json.dumps({"error": {"message": f"wrong key {KEY} at {registered.server.url}", "type": "auth"}})
     monkeypatch.setattr(registered.server, "reply", lambda request: (401, error))
-    given = having("track1", claim_text="never asked before", evidence_bundle=[])
+    row = having("track1", claim_text="never asked before", evidence_bundle=[])
     loaded = model("track1")
     with pytest.raises(mlflow.MlflowException) as refused:
-        loaded.predict(given)
+        loaded.predict(row)
     assert refused.value.get_http_status_code() == 503
     assert "wrong key <OPENAI_API_KEY> at <address>" in refused.value.message
 
@@ -174,13 +174,13 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
     monkeypatch.setattr(registered.server, "reply", lambda request: averitec.quoting(request.question))
     served = serving.model({"task": "averitec", "digest": digest_text(text)})
     served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
-    given = claim.model_dump(mode="json", exclude={"documents", "label", "questions"}, exclude_none=True)
-    (line,) = served.predict([given | {"store": store}])
+    row = claim.model_dump(mode="json", exclude={"documents", "label", "questions"}, exclude_none=True)
+    (line,) = served.predict([row | {"store": store}])
     assert line["label"] == "Refuted"
     assert any("closed for 1 weeks" in pair["answer"] for pair in line["evidence"])
     for wrong in (store.replace("0", "f"), f"../{store}"):
         with pytest.raises(mlflow.MlflowException, match="store: ") as refused:
-            served.predict([given | {"store": wrong}])
+            served.predict([row | {"store": wrong}])
         assert refused.value.get_http_status_code() == 400
 
 
@@ -285,28 +285,28 @@ def test_over_http(task: str, registered: Registered, aisr: Any, tmp_path: Path)
     home.mkdir()
     here.mkdir()
     shutil.rmtree(registered.root / ".cache", ignore_errors=True)
-    words, told = by_mlflow(task, port, registered)
+    words, variables = by_mlflow(task, port, registered)
     unset = ("DSPY_", "MLFLOW_", "AISR_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
             [str(word) for word in words],
             cwd=here,
-            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **told},
+            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables},
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
     try:
         assert happens(lambda: alive(port), process, 120), (tmp_path / "log").read_text(encoding="utf-8")
-        status, said = post(port, {"inputs": records(task)})
+        status, answer = post(port, {"inputs": records(task)})
         assert status == 200
-        assert said["predictions"] == predicted(aisr, registered, task, tmp_path)
-        for of_task, given, message in (case.values for case in BAD):
+        assert answer["predictions"] == predicted(aisr, registered, task, tmp_path)
+        for of_task, rows, message in (case.values for case in BAD):
             if of_task == task:
-                status, said = post(port, {"inputs": given})
-                assert (status, message in said["message"]) == (400, True)
-                assert "Traceback" not in json.dumps(said)
+                status, answer = post(port, {"inputs": rows})
+                assert (status, message in answer["message"]) == (400, True)
+                assert "Traceback" not in json.dumps(answer)
         bad: list[Any] = [{}, {"inputs": 3}, {"inputs": [3]}, {"dataframe_split": {}}, []]
         for body in bad:
             assert post(port, body)[0] == 400

@@ -26,7 +26,9 @@ KEY = "sk-planted-c41f88"
 FEW = sets("limits.train=4", "limits.dev=4", "limits.test=2")
 
 
-def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[ReplayedRecord]:
+def replayed(
+    task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None
+) -> list[ReplayedRecord]:
     """The records as a program judged them, replayed."""
     lm, program = scripted(answer), program or task.build({})
     judge_all(task, program, [program.prepare(record) for record in records], lm)
@@ -42,7 +44,7 @@ def mixed(folder: Path) -> list[ReplayedRecord]:
         return "no idea" if "Contradiction" in str(field(question(request), "sentences")) else flat(request)
 
     labels = ["Supported"] * 20 + ["Unsupported Entity"] * 6 + ["Contradiction"] * 2
-    return told(TRACK1, [claim(label, number=k) for k, label in enumerate(labels, start=1)], folder, answer)
+    return replayed(TRACK1, [claim(label, number=k) for k, label in enumerate(labels, start=1)], folder, answer)
 
 
 @pytest.fixture
@@ -93,15 +95,15 @@ def test_what_the_cache_forgot_is_no_failed_record(tmp_path: Path) -> None:
 def test_a_trace_has_record_prediction_gold_and_every_call(
     task: Task, run: Any, artifacts: Path, tmp_path: Path
 ) -> None:
-    records = told(task, corpus(task), tmp_path)
+    records = replayed(task, corpus(task), tmp_path)
     before = threading.enumerate()
     assert traces.write_traces(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
-    found = {trace.info.tags["aisr.record"]: trace for trace in logged(run)}
-    assert list(found) == [one.record.id for one in traces.sample(task, records, 4, seed=0)]
+    by_record = {trace.info.tags["aisr.record"]: trace for trace in logged(run)}
+    assert list(by_record) == [one.record.id for one in traces.sample(task, records, 4, seed=0)]
     for one in records:
-        if one.record.id not in found:
+        if one.record.id not in by_record:
             continue
-        trace = found[one.record.id]
+        trace = by_record[one.record.id]
         root, *calls = trace.data.spans
         assert root.name == one.record.id
         assert root.inputs["record"]["id"] == one.record.id
@@ -123,7 +125,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
 
 
 def test_a_failed_record_is_an_error_with_its_reason(run: Any, artifacts: Path, tmp_path: Path) -> None:
-    records = told(TRACK1, [claim("Supported", "Supported")], tmp_path, lambda request: "no idea")
+    records = replayed(TRACK1, [claim("Supported", "Supported")], tmp_path, lambda request: "no idea")
     traces.write_traces(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0)
     (trace,) = logged(run)
     assert trace.info.state.value == "ERROR"
@@ -160,7 +162,7 @@ def test_no_key_and_no_address_is_in_a_trace(
         return written(question(request), {"sentence_labels": ["Supported"], "note": planted}) if sure else planted
 
     log = traces.write_traces(
-        open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0
+        open_store(artifacts), run.info.run_id, TRACK1, replayed(TRACK1, records, tmp_path, answer), 5, seed=0
     )
     assert log == 2
     stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
@@ -176,7 +178,7 @@ def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_pa
     record = Track1Record.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
     program = attach_gallery(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
     traces.write_traces(
-        open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path, program=program), 1, seed=0
+        open_store(artifacts), run.info.run_id, TRACK1, replayed(TRACK1, [record], tmp_path, program=program), 1, seed=0
     )
     (trace,) = logged(run)
     prompt = str(trace.data.spans[1].inputs)

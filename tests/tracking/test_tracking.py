@@ -34,8 +34,8 @@ class Logged(NamedTuple):
         return self.root / "track1" / name
 
     def json(self, name: str, file: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder(name) / file).read_text(encoding="utf-8"))
-        return found
+        content: dict[str, Any] = json.loads((self.folder(name) / file).read_text(encoding="utf-8"))
+        return content
 
 
 @pytest.fixture(scope="module")
@@ -105,11 +105,11 @@ def test_versions_are_known_by_score_digest_and_data(logged: Logged) -> None:
 
 def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
     for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
-        found = logged.client.get_model_version_by_alias("aisr-track1", alias)
-        assert str(found.version) == version
-        assert found.tags["aisr.digest"] == logged.json(name, "manifest.json")["digest"]
-        assert found.tags["aisr.artifact"] == name
-        assert found.run_id == logged.runs[name].info.run_id
+        version_of_alias = logged.client.get_model_version_by_alias("aisr-track1", alias)
+        assert str(version_of_alias.version) == version
+        assert version_of_alias.tags["aisr.digest"] == logged.json(name, "manifest.json")["digest"]
+        assert version_of_alias.tags["aisr.artifact"] == name
+        assert version_of_alias.run_id == logged.runs[name].info.run_id
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
 
 def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Aisr) -> None:
     def marked() -> dict[str, str]:
-        found = {name: logged.client.get_run(run.info.run_id) for name, run in logged.runs.items()}
-        return {name: run.data.tags["aisr.champion"] for name, run in found.items()}
+        runs = {name: logged.client.get_run(run.info.run_id) for name, run in logged.runs.items()}
+        return {name: run.data.tags["aisr.champion"] for name, run in runs.items()}
 
     assert marked() == {"first": "no", "second": "yes"}
     promoted = [
@@ -267,16 +267,16 @@ def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, ai
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["artifacts/track1/mine"], "expected models:/aisr-TASK/VERSION"),
         (["models:/aisr-track1/99"], "aisr-track1"),
     ],
 )
-def test_promote_refuses_what_is_no_version(logged: Logged, aisr: Aisr, words: list[Any], said: str) -> None:
+def test_promote_refuses_what_is_no_version(logged: Logged, aisr: Aisr, words: list[Any], message: str) -> None:
     finished = aisr("promote", *words, "--artifacts", logged.root)
     assert finished.code == 2
-    assert said in finished.err
+    assert message in finished.err
 
 
 def test_two_programs_are_compared_on_the_same_records(logged: Logged, aisr: Aisr, loopback: Loopback) -> None:

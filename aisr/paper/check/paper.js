@@ -19,7 +19,7 @@
   };
   const dot = (verdict) => el("span", { class: "dot " + colourOf(verdict), "aria-hidden": "true" });
   const sure = (verdict) => (verdict.confidence === null ? "" : " " + percent(verdict.confidence));
-  const said = (verdict) => nameOf(verdict) + sure(verdict);
+  const labelOf = (verdict) => nameOf(verdict) + sure(verdict);
   const sentenceOf = (verdict) => paragraphs[verdict.paragraph].sentences[verdict.sentence];
   const key = (paragraph, sentence) => `s-${paragraph}-${sentence}`;
 
@@ -33,8 +33,8 @@
 
   let chosen = verdicts.some((verdict) => verdict.doubtful) ? DOUBTFUL : ALL;
   let unfolded = false; // whether what was not found is listed behind the doubtful
-  let found = [];
-  let at = 0; // place in `found`
+  let listed = []; // numbers of verdicts
+  let at = 0; // place in `listed`
 
   // --- the paper
   function drawPaper() {
@@ -64,8 +64,8 @@
   }
 
   function drawTag(verdict) {
-    const words = verdict.doubtful ? said(verdict) : sure(verdict).trim() || "✓";
-    return el("span", { class: "tag", title: said(verdict) + (verdict.work ? ": " + verdict.work : "") }, dot(verdict), words);
+    const words = verdict.doubtful ? labelOf(verdict) : sure(verdict).trim() || "✓";
+    return el("span", { class: "tag", title: labelOf(verdict) + (verdict.work ? ": " + verdict.work : "") }, dot(verdict), words);
   }
 
   // --- the list
@@ -81,24 +81,24 @@
   }
 
   function filter() {
-    const current = found[at];
+    const current = listed[at];
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    found = order.filter((number) => matches(number, words));
-    at = Math.max(0, found.indexOf(current));
-    byId("found").textContent = `${found.length} of ${verdicts.length} verdicts`;
+    listed = order.filter((number) => matches(number, words));
+    at = Math.max(0, listed.indexOf(current));
+    byId("found").textContent = `${listed.length} of ${verdicts.length} verdicts`;
     for (const one of document.querySelectorAll("#labels button"))
       one.setAttribute("aria-pressed", String(one.dataset.label === chosen));
-    list.replaceChildren(...some(found.flatMap((number, place) => [drawFold(number, place), drawRow(number, place)]).concat(drawFold(null, found.length))));
+    list.replaceChildren(...some(listed.flatMap((number, place) => [drawFold(number, place), drawRow(number, place)]).concat(drawFold(null, listed.length))));
     const narrow = words.length > 0 || ![DOUBTFUL, ALL].includes(chosen);
-    const kept = new Set(found.map((number) => key(verdicts[number].paragraph, verdicts[number].sentence)));
+    const kept = new Set(listed.map((number) => key(verdicts[number].paragraph, verdicts[number].sentence)));
     for (const [id, span] of spans) span.classList.toggle("other", narrow && !kept.has(id));
     show();
   }
 
-  // Before the first row of what was not found, or where it would stand: a switch that folds and unfolds these rows.
+  // Before the first row of what was not listed, or where it would stand: a switch that folds and unfolds these rows.
   function drawFold(number, place) {
     if (chosen !== DOUBTFUL) return null;
-    const here = number === null ? !unfolded : verdicts[number].folded && !(place && verdicts[found[place - 1]].folded);
+    const here = number === null ? !unfolded : verdicts[number].folded && !(place && verdicts[listed[place - 1]].folded);
     const folded = verdicts.filter((verdict) => verdict.folded).length;
     if (!here || !folded) return null;
     const words = `${unfolded ? "▾" : "▸"} not found in the paper's tables, figures and text: ${folded}`;
@@ -108,15 +108,15 @@
   function drawRow(number, place) {
     const verdict = verdicts[number], sentence = sentenceOf(verdict);
     return markRow(number, el("div", { class: "row", id: "row-" + number, role: "option", onclick: () => go(place) },
-      el("div", { class: "top" }, dot(verdict), el("b", null, said(verdict)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
+      el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
       el("div", { class: "words" }, sentence.text)));
   }
 
-  // What people said of it, and what is dismissed, is seen in its row.
+  // Its row shows whether it is corrected or dismissed.
   function markRow(number, row) {
-    const said = people.said(number);
-    row?.classList.toggle("corrected", said !== null);
-    row?.classList.toggle("gone", said === "dismissed" || verdicts[number].dismissed !== null);
+    const label = people.latestLabel(number);
+    row?.classList.toggle("corrected", label !== null);
+    row?.classList.toggle("gone", label === "dismissed" || verdicts[number].dismissed !== null);
     return row;
   }
 
@@ -132,40 +132,40 @@
 
   // --- one sentence
   function go(place) {
-    if (place < 0 || place >= found.length) return;
+    if (place < 0 || place >= listed.length) return;
     at = place;
     show();
   }
 
   function choose(number) {
-    if (!found.includes(number)) {
+    if (!listed.includes(number)) {
       chosen = ALL;
       search.value = "";
       filter();
     }
-    go(found.indexOf(number));
+    go(listed.indexOf(number));
   }
 
   function show() {
     for (const row of list.querySelectorAll('[aria-selected="true"]')) row.setAttribute("aria-selected", "false");
     for (const span of document.querySelectorAll(".sentence.here")) span.classList.remove("here");
     detail.scrollTop = 0;
-    if (!found.length) {
+    if (!listed.length) {
       const none = verdicts.length ? "No sentence is like that." : "No sentence was checked.";
       detail.replaceChildren(el("p", { class: "empty" }, none));
       return;
     }
-    const verdict = verdicts[found[at]], row = byId("row-" + found[at]);
+    const verdict = verdicts[listed[at]], row = byId("row-" + listed[at]);
     const id = key(verdict.paragraph, verdict.sentence);
     row.setAttribute("aria-selected", "true");
     row.scrollIntoView({ block: "nearest" });
     list.setAttribute("aria-activedescendant", row.id);
     spans.get(id).classList.add("here");
     spans.get(id).scrollIntoView({ block: "center" });
-    const others = about.get(id).filter((number) => number !== found[at]);
+    const others = about.get(id).filter((number) => number !== listed[at]);
     detail.replaceChildren(
       el("div", { class: "where" }, sentenceOf(verdict).place),
-      ...[found[at], ...others].flatMap((number) => drawVerdict(verdicts[number])));
+      ...[listed[at], ...others].flatMap((number) => drawVerdict(verdicts[number])));
     for (const cell of detail.querySelectorAll("td.cell")) reveal(cell);
     try { history.replaceState(null, "", "#" + id); } catch { /* a sandboxed frame */ }
   }
@@ -174,7 +174,7 @@
     const meaning = verdict.label === null ? verdict.failure : verdict.meaning;
     return some([
       el("div", { class: "verdict-of " + colourOf(verdict) },
-        el("div", { class: "top" }, dot(verdict), el("b", null, said(verdict)),
+        el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)),
           verdict.confidence === null && verdict.label !== null && !["hidden", ...EXACT].includes(verdict.kind)
             && el("span", { class: "quiet" }, "confidence unknown"),
           verdict.work && el("span", { class: "quiet" }, "cites " + verdict.work)),
@@ -276,7 +276,7 @@
     } else if (event.key === "d") {
       chosen = chosen === DOUBTFUL ? ALL : DOUBTFUL;
       filter();
-    } else if (!found.length || !people.key(event.key, found[at])) {
+    } else if (!listed.length || !people.key(event.key, listed[at])) {
       return;
     }
     event.preventDefault();
@@ -284,7 +284,7 @@
 
   drawPaper();
   drawLabels();
-  const asked = about.get(location.hash.slice(1));
+  const linked = about.get(location.hash.slice(1));
   filter();
-  if (asked) choose(asked[0]);
+  if (linked) choose(linked[0]);
 })();

@@ -1,4 +1,4 @@
-// What can be said of the verdicts on a paper, as the panel for corrections takes it; a verdict is known by its number.
+// What people can correct of the verdicts on a paper, as the panel for corrections takes it; a verdict is known by its number.
 const NO_LM = ["arithmetic", "quote", "hidden"];  // no model had a say in these
 
 function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
@@ -6,15 +6,15 @@ function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
   return (number) => {
     const verdict = Number.isInteger(number) ? verdicts[number] : undefined;
     if (verdict === undefined) return undefined;
-    const shown = keys(verdict), subject = verdict.subject, known = subject && tasks[subject.task];
-    const named = verdict.marks.filter(([, , place]) => place > 0).sort((a, b) => a[2] - b[2]).map(([piece]) => shown[piece]);
+    const evidence = keys(verdict), subject = verdict.subject, known = subject && tasks[subject.task];
+    const named = verdict.marks.filter(([, , place]) => place > 0).sort((a, b) => a[2] - b[2]).map(([piece]) => evidence[piece]);
     const paper = subject && records[subject.record].cited_paper_full_text;
     return {
       task: subject && subject.task, record_id: subject && subject.record_id, statement: subject ? subject.statement : 0,
       sentence: subject ? subject.sentence : verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm: NO_LM.includes(verdict.kind) ? "none" : lm },
-      labels: subject && shown.length ? known.meanings : {}, // nobody can say what is right who is shown no evidence
+      labels: subject && evidence.length ? known.meanings : {}, // without evidence nobody can say what is right
       digest: subject ? subject.digest : verdict.flag,
-      flag: verdict.dismissed ? "" : verdict.flag, most: subject ? known.most : 0, shown, named,
+      flag: verdict.dismissed ? "" : verdict.flag, most: subject ? known.most : 0, evidence, named,
       all: paper !== null && paper !== undefined && (() => JSON.parse(values[paper]).flatMap((paragraph) => Object.entries(paragraph))),
       record: () => (subject ? whole(records[subject.record], values) : null),
     };

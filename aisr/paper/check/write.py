@@ -27,7 +27,7 @@ from aisr.programs.draft.record import DraftLabel
 from aisr.programs.records import valid_text
 from aisr.programs.track1.record import ClaimLabel
 from aisr.report.page import HERE as FRAME
-from aisr.report.page import PANEL, Thumbnail, framed, inlined, no_picture
+from aisr.report.page import PANEL, Thumbnail, inline_pictures, no_picture, render_page
 
 PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
 HERE = Path(__file__).parent
@@ -59,12 +59,12 @@ def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) 
     """Write the page into a folder; its path. thumbnail: the path of a picture below the draft's folder -> a small
     copy. Halves of characters, which a PDF may hold, become question marks."""
     paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
-    page = framed(
+    page = render_page(
         HERE / "page.html",
         review.draft.title or "A paper without a title",
         STYLES,
         SCRIPTS,
-        {"review": _content(review), "pictures": inlined(paths, thumbnail)},
+        {"review": _content(review), "pictures": inline_pictures(paths, thumbnail)},
         lm=review.lm,
         reliability=review.reliability,
         details=review.details,

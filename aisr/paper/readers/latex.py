@@ -7,17 +7,17 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.paper.citations import add_letters, find_marks, index_works, natbib_text
-from aisr.paper.draft import Draft, Float, Paragraph, Work
+from aisr.paper.citations import add_letters, cited_works, find_marks, index_works, natbib_text
+from aisr.paper.draft import Draft, Float, Paragraph
 from aisr.paper.passages import Piece, build_paragraph, keys_by_name, lay_out, mark_bold
 from aisr.paper.readers.files import Files, find_main_file
 from aisr.paper.readers.latex_body import Body
-from aisr.paper.readers.latex_commands import TABULARS, TEXTUAL, split_names
+from aisr.paper.readers.latex_commands import TABULARS, TEXTUAL, name_set
 from aisr.paper.readers.latex_floats import build_float
 from aisr.paper.readers.latex_run import Block, Citation, FloatParts, Item, Reference, Table, Target, join_words
 from aisr.programs.errors import UserError
 
-WITH_KIND = frozenset(split_names("autoref cref Cref labelcref vref Vref fref Fref tref Tref crefrange Crefrange"))
+WITH_KIND = name_set("autoref cref Cref labelcref vref Vref fref Fref tref Tref crefrange Crefrange")
 SILENT = ("hyperref", "cpageref")  # these print words of their own, or a page
 
 
@@ -58,7 +58,7 @@ class _Paper:
                 self._add_float(one)
         paragraphs = self._paragraphs(body.blocks)
         title = join_words(self._pieces(body.title))
-        works = self._works(paragraphs)
+        works = cited_works(paragraphs, body.works, body.files)
         return Draft(body.files.folder, title, paragraphs, self.floats, works, tuple(body.files.unread))
 
     def _paragraphs(self, blocks: Iterable[Block]) -> tuple[Paragraph, ...]:
@@ -149,17 +149,6 @@ class _Paper:
         if textual and item.command in ("citeauthor", "Citeauthor", "citetitle"):
             text = text.partition(" (")[0]
         return Piece(text, item.place, (), item.keys, item.close)
-
-    def _works(self, paragraphs: Iterable[Paragraph]) -> dict[str, Work]:
-        """The works that are cited; one that no bibliography holds is noted."""
-        works: dict[str, Work] = {}
-        for sentence in (sentence for one in paragraphs for sentence in one.sentences):
-            for key in sentence.work_keys:
-                if key not in works and key not in self.body.works:
-                    why = f"{ascii(key[:60])[1:-1]}: cited, but in no bibliography"
-                    self.body.files.note_unread(sentence.place, why)
-                works.setdefault(key, self.body.works[key].work if key in self.body.works else Work(key))
-        return works
 
 
 def _is_data(table: Table) -> bool:

@@ -20,7 +20,6 @@ NUMBER = re.compile(r"[-+]?\d{1,4}")
 COUNTED = ("figure", "table", "equation")
 SECTIONS = ("chapter", "section", "subsection", "subsubsection")
 ROMAN_TABLES = ("IEEEtran", "ieeeconf", "IEEEconf")
-SPAN = re.compile(r"\b([rc])\s?=\s?(\d{1,2})\b")
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
 CLIP = re.compile(r"\bclip\b(?!\s{0,9}=\s{0,9}f)")
 TRIM = re.compile(r"\btrim\s{0,9}=\s{0,9}\{?([^,{}]{1,80})")
@@ -86,7 +85,6 @@ class Floats(Run):
             "endlastfoot": self._repeated_part,
             "multicolumn": self._multicolumn,
             "multirow": self._multirow,
-            "SetCell": self._set_cell,
             "makecell": self._cell_of_lines,
             "shortstack": self._cell_of_lines,
             "thead": self._cell_of_lines,
@@ -264,14 +262,6 @@ class Floats(Run):
         self._drop("omo")
         if self._tables:
             self._tables[-1].cell.rows = rows
-
-    def _set_cell(self, token: Token) -> None:
-        r"""\SetCell[r=2,c=3]{l} of tabularray."""
-        spans = dict(SPAN.findall(source(self.stream.option() or ())))
-        self.stream.argument()
-        if self._tables:
-            self._tables[-1].cell.columns = _count(spans.get("c", "1"))
-            self._tables[-1].cell.rows = _count(spans.get("r", "1"))
 
     def _cell_of_lines(self, token: Token) -> None:
         self._drop("so")

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Place
 from aisr.paper.readers.files import Files
-from aisr.paper.readers.latex_commands import split_names
+from aisr.paper.readers.latex_commands import name_set
 
 Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "parameter", "text"]
 # In a line: a command with the blanks behind its letters, a special character, or text up to the next of them.
@@ -172,17 +172,13 @@ DEFINING = ("newcommand", "renewcommand", "providecommand", "DeclareRobustComman
 TEX_DEFINING = ("def", "gdef", "edef", "xdef")
 DOCUMENTING = ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand", "DeclareDocumentCommand")
 INPUTS = ("input", "include", "subfile", "subfileinclude", "import", "subimport", "inputfrom", "subinputfrom")
-UNDECIDED = frozenset(
-    split_names("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifmmode ifinner ifcase ifdefined ifcsname")
-)
+UNDECIDED = name_set("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifmmode ifinner ifcase ifdefined ifcsname")
 # What the reader of the structure must see, whatever a style makes of it.
-KEPT = frozenset(
-    split_names(
-        "begin end section subsection subsubsection paragraph subparagraph chapter part caption captionof "
-        "label ref autoref cref Cref eqref cite citep citet parencite textcite autocite footnote "
-        "includegraphics multicolumn multirow item bibitem bibliography addbibresource title input include "
-        "subfile appendix documentclass par"
-    )
+KEPT = name_set(
+    "begin end section subsection subsubsection paragraph subparagraph chapter part caption captionof "
+    "label ref autoref cref Cref eqref cite citep citet parencite textcite autocite footnote "
+    "includegraphics multicolumn multirow item bibitem bibliography addbibresource title input include "
+    "subfile appendix documentclass par"
 )
 # References that papers define by plainer ones: \newcommand{\eqref}[1]{\ref{eq:#1}}.
 REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)

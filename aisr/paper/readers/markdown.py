@@ -2,15 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.paper.citations import YEAR, Entry, find_doi, find_marks, index_works, read_bibtex
-from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
+from aisr.paper.citations import YEAR, Entry, cited_works, find_doi, find_marks, index_works, read_bibtex
+from aisr.paper.draft import Draft, Float, Picture, Place, Work
 from aisr.paper.passages import Piece, build_paragraph, flatten, keys_by_name, lay_out, mark_bold, split_bold
 from aisr.paper.readers.files import Files
 from aisr.paper.readers.latex_commands import formula
@@ -88,7 +88,7 @@ class _Reader:
             for block in self.blocks
             if (paragraph := build_paragraph(self._resolved(block), block.headings, float_names, cited_keys))
         )
-        works = self._cited_works(paragraphs)
+        works = cited_works(paragraphs, self.works, self.files)
         return Draft(self.files.folder, self.title, paragraphs, floats, works, tuple(self.files.unread))
 
     def _read_settings(self, text: str) -> str:
@@ -257,15 +257,6 @@ class _Reader:
             return tuple(keys)
 
         return cited_keys
-
-    def _cited_works(self, paragraphs: tuple[Paragraph, ...]) -> Mapping[str, Work]:
-        works: dict[str, Work] = {}
-        for sentence in (sentence for one in paragraphs for sentence in one.sentences):
-            for key in sentence.work_keys:
-                if key not in works and key not in self.works:
-                    self.files.note_unread(sentence.place, f"{key[:60]!a}: cited, but in no bibliography")
-                works.setdefault(key, self.works[key].work if key in self.works else Work(key))
-        return works
 
     def _resolved(self, block: _Block) -> list[Piece]:
         """The pieces of a block, with names for references to labels."""

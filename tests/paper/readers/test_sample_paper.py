@@ -28,45 +28,45 @@ def draft() -> Draft:
 
 
 @pytest.fixture(scope="module")
-def found(draft: Draft) -> Checks:
+def checks(draft: Draft) -> Checks:
     return collect_checks(draft, CITED)
 
 
-def test_all_of_its_structure_is_found(draft: Draft) -> None:
+def test_all_of_its_structure_is_read(draft: Draft) -> None:
     key = json.loads((FOLDER / "structure.json").read_text("utf-8"))
     assert draft.title == key["title"]
     assert draft.unread == ()
-    said = [(one.text, each.headings, str(one.place)) for each in draft.paragraphs for one in each.sentences]
+    sentences = [(one.text, each.headings, str(one.place)) for each in draft.paragraphs for one in each.sentences]
     known = [
         (one["text"], tuple(each["headings"]), one["at"]) for each in key["paragraphs"] for one in each["sentences"]
     ]
-    assert [[letters(text), *more] for text, *more in said] == [[letters(text), *more] for text, *more in known]
+    assert [[letters(text), *more] for text, *more in sentences] == [[letters(text), *more] for text, *more in known]
     floats, works = ({one["key"]: one for one in key[kind]} for kind in ("floats", "works"))
     assert {one: letters(each.caption) for one, each in draft.floats.items()} == {
         one: letters(each["caption"]) for one, each in floats.items()
     }
     for one, each in floats.items():
-        found = [set(map(letters, row.split("\t"))) for row in draft.floats[one].rows.splitlines()]
+        rows = [set(map(letters, row.split("\t"))) for row in draft.floats[one].rows.splitlines()]
         wanted = [set(map(letters, row)) for row in each.get("rows", [])]
-        assert [row <= has for row, has in zip(wanted, found, strict=True)] == [True] * len(wanted), one
+        assert [row <= has for row, has in zip(wanted, rows, strict=True)] == [True] * len(wanted), one
     assert {one: letters(each.title) for one, each in draft.works.items()} == {
         one: letters(each["title"]) for one, each in works.items()
     }
     for one in key["floats"]:
-        shown = [picture.path(FOLDER) for picture in draft.floats[one["key"]].pictures]
-        assert shown == ([one["picture"]] if "picture" in one else [])
+        pictures = [picture.path(FOLDER) for picture in draft.floats[one["key"]].pictures]
+        assert pictures == ([one["picture"]] if "picture" in one else [])
         assert str(draft.floats[one["key"]].place) == one["at"]
 
 
-def test_every_planted_fault_is_put_to_a_judge_at_its_line(draft: Draft, found: Checks) -> None:
+def test_every_planted_fault_is_put_to_a_judge_at_its_line(draft: Draft, checks: Checks) -> None:
     assert len(FAULTS) == 12
     for fault in FAULTS:
-        said = {
+        by_sentence = {
             draft.paragraphs[paragraph].sentences[number]: check
-            for check in (found.claims if fault["kind"] == "claim" else found.citations)
+            for check in (checks.claims if fault["kind"] == "claim" else checks.citations)
             for paragraph, number in check.places
         }
-        sentence, check = next((one, check) for one, check in said.items() if one.text == fault["sentence"])
+        sentence, check = next((one, check) for one, check in by_sentence.items() if one.text == fault["sentence"])
         assert (sentence.place.file, sentence.place.line) == (fault["file"], fault["line"])
         if fault["kind"] == "claim":
             name = draft.floats[fault["float"]].name
@@ -75,7 +75,7 @@ def test_every_planted_fault_is_put_to_a_judge_at_its_line(draft: Draft, found: 
             assert check.work == fault["work"]
 
 
-def test_the_rest_is_counted(found: Checks) -> None:
-    assert found.second is not None
-    assert sum(found.skipped.values()) + len(found.claims) + len(found.second.straight) == 21
-    assert found.missing == {"sato2018radar": 1, "okafor2019dawn": 2, "brandt2020trispec": 1}
+def test_the_rest_is_counted(checks: Checks) -> None:
+    assert checks.second is not None
+    assert sum(checks.skipped.values()) + len(checks.claims) + len(checks.second.straight) == 21
+    assert checks.missing == {"sato2018radar": 1, "okafor2019dawn": 2, "brandt2020trispec": 1}

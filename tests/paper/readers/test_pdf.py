@@ -1,4 +1,4 @@
-"""PDF drafts: what is told by size, place and wording where nothing else tells it."""
+"""PDF drafts: sections, tables and works by size, place and wording."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def table(x: float, y: float) -> str:
     cells = [(0, 0, "Kind"), (80, 16, "Softness"), (80, 0, "Dry"), (130, 0, "Wet")]
     cells += [(0, -16, "First kind"), (80, -16, "9.5"), (130, -16, "8.1"), (0, -28, "Second"), (130, -28, "-2.0")]
     return (
-        "".join(text(x + dx, y + dy, said, size=9) for dx, dy, said in cells)
+        "".join(text(x + dx, y + dy, cell, size=9) for dx, dy, cell in cells)
         + rule(x, y + 26, 160)
         + rule(x + 78, y + 11, 74)
         + rule(x, y - 4, 160)
@@ -91,10 +91,10 @@ def test_a_column_is_read_to_its_end_and_broken_words_are_whole(draft: Draft) ->
 
 
 def test_references_to_floats_and_works(draft: Draft) -> None:
-    found = {one.text: one for paragraph in draft.paragraphs for one in paragraph.sentences}
-    soft = found["It is soft, as earlier work has shown [1-3], and Table I says how soft."]
+    sentences = {one.text: one for paragraph in draft.paragraphs for one in paragraph.sentences}
+    soft = sentences["It is soft, as earlier work has shown [1-3], and Table I says how soft."]
     assert (soft.float_keys, soft.work_keys) == (("Table I",), ("1", "2", "3"))
-    assert found["Fig. 2 shows it in 5 ways."].float_keys == ("Figure 2",)
+    assert sentences["Fig. 2 shows it in 5 ways."].float_keys == ("Figure 2",)
 
 
 def test_cells_stand_below_their_headings(draft: Draft) -> None:
@@ -184,11 +184,11 @@ LISTED = [
 @pytest.mark.parametrize("first", [4, 6])
 def test_works_by_author_and_year_are_told_by_their_indent_and_linked(tmp_path: Path, first: int) -> None:
     """first: how many lines of the list stand on its first page; with 4, the second one begins within an entry."""
-    said = [
+    lines = [
         "We agree with Agol et al. (2005), and with",
         "others (Angus & Kipping 2016; Holm 2016a,b) as far as it goes.",
     ]
-    page = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2") + column(72, 690, said)
+    page = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2") + column(72, 690, lines)
     pages = [page + text(72, 400, "References", size=12, font="F2"), ""]
     for place, line in enumerate(LISTED):
         y = 380 - 12 * place if place < first else 740 - 12 * (place - first)

@@ -13,7 +13,7 @@ from support.paths import SAMPLE
 
 
 def stating(request: HttpRequest) -> str:
-    """The labels of `judged`; sure of all but the second, of which nothing that can be read is said."""
+    """The labels of `judged`; sure of all but the second, of which no readable number comes."""
     answer = json.loads(judged(request))
     count = len(answer["sentence_labels"])
     return json.dumps(
@@ -35,10 +35,10 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     sources = manifest["decision"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
-    with_demos = next(asked for asked in loopback.requests if asked.has_demos)
-    shown = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
-    assert shown
-    assert not any(re.search(r'"\d+, [A-Z]', text) for text in shown)  # demos make up no chances
+    with_demos = next(request for request in loopback.requests if request.has_demos)
+    answers = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
+    assert answers
+    assert not any(re.search(r'"\d+, [A-Z]', text) for text in answers)  # demos make up no chances
 
     out = artifacts / "predicted.jsonl"
     data = artifacts / "few.jsonl"

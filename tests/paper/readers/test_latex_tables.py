@@ -43,10 +43,10 @@ Dry & 70.2 & 66.1
 
 def test_a_table_of_aastex(tmp_path: Path) -> None:
     draft = paper(tmp_path, r"See Table~\ref{tab:night}." + DELUXE)
-    found = only(draft)
-    assert (found.key, found.name, found.caption) == ("tab:night", "Table 1", "F1 at night.")
-    assert found.rows == "Site\tF1\tF1\n\tWren\tLark^a\nBog\t61.0\t…\nHeath\nDry\t70.2\t66.1"
-    assert found.notes == "Nights without wind. a: Trained once."
+    one = only(draft)
+    assert (one.key, one.name, one.caption) == ("tab:night", "Table 1", "F1 at night.")
+    assert one.rows == "Site\tF1\tF1\n\tWren\tLark^a\nBog\t61.0\t…\nHeath\nDry\t70.2\t66.1"
+    assert one.notes == "Nights without wind. a: Trained once."
     assert draft.unread == ()
     assert draft.paragraphs[0].sentences[0].float_keys == ("tab:night",)
 
@@ -69,8 +69,8 @@ def test_a_table_of_aastex(tmp_path: Path) -> None:
     ],
 )
 def test_notes_stand_apart_from_the_caption(tmp_path: Path, body: str) -> None:
-    found = only(paper(tmp_path, "Words." + body))
-    assert (found.name, found.caption, found.rows, found.notes) == ("Table 1", "F1.", ROWS, "a Once.")
+    one = only(paper(tmp_path, "Words." + body))
+    assert (one.name, one.caption, one.rows, one.notes) == ("Table 1", "F1.", ROWS, "a Once.")
 
 
 def test_what_a_long_table_repeats_on_each_page_is_read_once(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_a_table_between_two_sentences_belongs_to_the_one_before(tmp_path: Path)
     body = "First one.\n\nThese are the scores:\n\\begin{center}" + TABULAR + r"\end{center} They fall."
     beside = r"\begin{tabular}{cc}Ida Holm & Tom Reyes\end{tabular}"
     draft = paper(tmp_path, beside + body)
-    found = only(draft)
-    assert (found.name, found.rows) == ("Table without a number (main.tex:6)", ROWS)
-    said = {one.text: one.float_keys for each in draft.paragraphs for one in each.sentences}
-    assert said == {"First one.": (), "These are the scores:": (found.key,), "They fall.": ()}
+    table = only(draft)
+    assert (table.name, table.rows) == ("Table without a number (main.tex:6)", ROWS)
+    keys = {one.text: one.float_keys for each in draft.paragraphs for one in each.sentences}
+    assert keys == {"First one.": (), "These are the scores:": (table.key,), "They fall.": ()}
 
 
 A, B, C = table("A."), table("B."), table("C.")

@@ -12,7 +12,7 @@ from aisr.programs.errors import UserError
 WHOLE = "\\documentclass{article}\n%s\n\\begin{document}\n%s\n\\end{document}\n"
 
 
-def shown(draft: Draft) -> dict[str, list[str]]:
+def picture_names(draft: Draft) -> dict[str, list[str]]:
     """The files that each figure shows, of those that show some."""
     return {one.name: [picture.file.name for picture in one.pictures] for one in draft.floats.values() if one.pictures}
 
@@ -39,23 +39,23 @@ class Papers:
     def sentences(self, body: str, preamble: str = "") -> list[Sentence]:
         return [one for each in self.read(body, preamble).paragraphs for one in each.sentences]
 
-    def said(self, body: str, preamble: str = "") -> list[str]:
+    def texts(self, body: str, preamble: str = "") -> list[str]:
         return [one.text for one in self.sentences(body, preamble)]
 
 
 def test_each_sentence_stands_at_the_line_that_it_begins_in(paper: Papers) -> None:
     body = "First one. Second\none goes on. % a remark\n\n\nThird\none, 5\\,\\% of it. Fourth."
-    found = [(one.text, one.place.line) for one in paper.sentences(body)]
-    assert found == [("First one.", 4), ("Second one goes on.", 4), ("Third one, 5 % of it.", 8), ("Fourth.", 9)]
+    places = [(one.text, one.place.line) for one in paper.sentences(body)]
+    assert places == [("First one.", 4), ("Second one goes on.", 4), ("Third one, 5 % of it.", 8), ("Fourth.", 9)]
 
 
 def test_files_are_put_in_and_sentences_name_them(paper: Papers) -> None:
     paper.write("sections/a.tex", "In a.\n\\input{sections/b.tex}\nBack in a.")
     paper.write("sections/b.tex", "\nIn b.\n\\endinput\nNever said.")
-    found = [
+    places = [
         (str(one.place), one.text) for one in paper.sentences("Main.\n\n\\include{sections/a}\n\\input sections/b\n")
     ]
-    assert found == [
+    assert places == [
         ("main.tex:4", "Main."),
         ("sections/a.tex:1", "In a."),
         ("sections/b.tex:2", "In b."),
@@ -65,7 +65,7 @@ def test_files_are_put_in_and_sentences_name_them(paper: Papers) -> None:
 
 
 @pytest.mark.parametrize(
-    ("preamble", "body", "said"),
+    ("preamble", "body", "expected"),
     [
         (r"\newcommand{\ours}{\textsc{Nightjar}}", r"We like \ours{} best.", "We like Nightjar best."),
         (r"\newcommand\pair[2][left]{#1 and #2}", r"\pair{right}, \pair[up]{down}.", "left and right, up and down."),
@@ -79,9 +79,9 @@ def test_files_are_put_in_and_sentences_name_them(paper: Papers) -> None:
         ("", r"With \href{http://x.y}{a link}, \verb|{x}|.", "With a link, {x}."),
     ],
 )  # fmt: skip
-def test_macros_and_symbols_read_as_in_print(paper: Papers, preamble: str, body: str, said: str) -> None:
+def test_macros_and_symbols_read_as_in_print(paper: Papers, preamble: str, body: str, expected: str) -> None:
     draft = paper.read(body, preamble)
-    assert " ".join(one.text for each in draft.paragraphs for one in each.sentences) == said
+    assert " ".join(one.text for each in draft.paragraphs for one in each.sentences) == expected
     assert draft.unread == ()
 
 
@@ -96,8 +96,8 @@ Text\footnote{A note. Of two.} goes on in \autoref{t}.
 \appendix
 \section{Extra}\label{u} Last."""
     draft = paper.read(body)
-    found = [(each.headings, [one.text for one in each.sentences]) for each in draft.paragraphs]
-    assert found == [
+    paragraphs = [(each.headings, [one.text for one in each.sentences]) for each in draft.paragraphs]
+    assert paragraphs == [
         (("Abstract",), ["Short."]),
         (("One",), ["Text goes on in Section 2."]),
         (("One",), ["A note.", "Of two."]),
@@ -131,9 +131,9 @@ def test_tables_keep_their_cells_below_their_headings(paper: Papers) -> None:
     assert first.caption == "Scores of all. More is better."
     assert first.rows.split("\n") == ["\tTest\tTest", "Name\tP\tR", "Ours\t1.5\t-2", "Ours\t3\t4 5"]
     assert (second.name, second.caption, second.rows) == ("Table 2", "Long.", "a\tb∣c")
-    said = draft.paragraphs[0].sentences
-    assert [one.text for one in said[:2]] == ["See Tables 1 and 2.", "See Tables 1 and 2."]
-    assert [one.float_keys for one in said[:3]] == [("tab:x", "tab:y"), ("tab:x", "tab:y"), ("tab:y",)]
+    sentences = draft.paragraphs[0].sentences
+    assert [one.text for one in sentences[:2]] == ["See Tables 1 and 2.", "See Tables 1 and 2."]
+    assert [one.float_keys for one in sentences[:3]] == [("tab:x", "tab:y"), ("tab:x", "tab:y"), ("tab:y",)]
     assert draft.unread == ()
 
 
@@ -159,7 +159,7 @@ Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
         "Figure 2": ("fig:d", "Drawn."),
         "Figure 3": ("Figure 3", "By code."),
     }
-    assert shown(draft) == {"Figure 1a": ["a.png"], "Figure 1b": ["b.jpg"], "Figure 2": ["plot.pdf"]}
+    assert picture_names(draft) == {"Figure 1a": ["a.png"], "Figure 1b": ["b.jpg"], "Figure 2": ["plot.pdf"]}
     assert draft.paragraphs[0].sentences[0].float_keys == ("fig:l", "fig:both", "fig:d", "fig:r", "Figure 3")
     assert [(one.place.line, one.reason.split(":")[0].split(" (")[0]) for one in draft.unread] == [
         (11, "a drawing by code"),
@@ -218,8 +218,8 @@ def test_what_is_not_understood_is_listed_with_its_line(paper: Papers) -> None:
         "A \\strange{word} here.\n\\begin{odd}in it\\end{odd}\n\\ref{nowhere}\n\\ifnum1=1 x\\fi\n"
         "\\begin{lstlisting}\nx = {\n\\end{lstlisting}\n\\includegraphics{p}\n\\caption{c}"
     )
-    found = [(str(one.place), one.reason) for one in paper.read(body).unread]
-    assert found == [
+    notes = [(str(one.place), one.reason) for one in paper.read(body).unread]
+    assert notes == [
         ("main.tex:8", "a listing (lstlisting), which is no prose"),
         ("main.tex:4", "\\strange: not known; what is in its braces is read as text"),
         ("main.tex:5", "the environment odd: not known; what stands in it is read as text"),
@@ -256,8 +256,8 @@ def test_which_file_is_the_paper(tmp_path: Path) -> None:
     ],
 )
 def test_text_that_no_reader_sees_is_marked(paper: Papers, hidden: str) -> None:
-    found = paper.sentences(rf"Seen one. {hidden} Seen two. \textcolor{{red}}{{Seen three.}}")
-    assert {one.text: one.hidden for one in found} == {
+    sentences = paper.sentences(rf"Seen one. {hidden} Seen two. \textcolor{{red}}{{Seen three.}}")
+    assert {one.text: one.hidden for one in sentences} == {
         "Seen one.": False,
         "Seen two.": False,
         "Seen three.": False,

@@ -46,9 +46,11 @@ HIDDEN = {
 @pytest.fixture(scope="module")
 def hiding(tmp_path_factory: pytest.TempPathFactory) -> Draft:
     """All ways to hide at once, one below the other."""
-    seen = "0 g 60 285 400 20 re f\n" + text(72, 290, "White on black is seen.", look="1 g 0 Tr")
-    seen += text(72, 260, "Seen and") + text(118, 260, "never", look="1 g 0 Tr") + text(150, 260, "hidden meet here.")
-    page = BODY + "".join(drawn for drawn, _ in HIDDEN.values()) + seen
+    visible = "0 g 60 285 400 20 re f\n" + text(72, 290, "White on black is seen.", look="1 g 0 Tr")
+    visible += (
+        text(72, 260, "Seen and") + text(118, 260, "never", look="1 g 0 Tr") + text(150, 260, "hidden meet here.")
+    )
+    page = BODY + "".join(code for code, _ in HIDDEN.values()) + visible
     return read(write(tmp_path_factory.mktemp("hidden") / "a.pdf", page, boxes="/CropBox [0 20 612 792]"))
 
 
@@ -68,17 +70,17 @@ def test_what_no_reader_sees_is_kept_apart_and_marked(hiding: Draft) -> None:
 @pytest.mark.parametrize("way", HIDDEN)
 def test_each_way_to_hide_is_listed_with_its_words(hiding: Draft, way: str) -> None:
     reason = HIDDEN[way][1]
-    found = [one for one in hiding.unread if reason in one.reason]
-    assert found
-    assert all(str(one.place) == "a.pdf, page 1" for one in found)
-    assert any("kept out of what is checked: “" in one.reason and "Ignore all previous" in one.reason for one in found)
+    notes = [one for one in hiding.unread if reason in one.reason]
+    assert notes
+    assert all(str(one.place) == "a.pdf, page 1" for one in notes)
+    assert any("kept out of what is checked: “" in one.reason and "Ignore all previous" in one.reason for one in notes)
 
 
 def test_what_is_drawn_is_read_not_what_is_to_be_read_in_its_place(tmp_path: Path) -> None:
-    said = f"/Span << /ActualText ({ORDER}) >> BDC\n" + text(72, 600, "This is drawn.") + "EMC\n"
+    code = f"/Span << /ActualText ({ORDER}) >> BDC\n" + text(72, 600, "This is drawn.") + "EMC\n"
     form = f"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << {FONTS} >>"
-    inside = said.replace("600", "500").replace("This is", "That is").encode()
-    draft = read(write(tmp_path / "a.pdf", BODY + said + f"/X{first_free('1')} Do", more=[stream(inside, form)]))
+    inside = code.replace("600", "500").replace("This is", "That is").encode()
+    draft = read(write(tmp_path / "a.pdf", BODY + code + f"/X{first_free('1')} Do", more=[stream(inside, form)]))
     assert [one.text for paragraph in draft.paragraphs[1:] for one in paragraph.sentences] == [
         "This is drawn.",
         "That is drawn.",
@@ -105,7 +107,7 @@ NOT_READ: dict[str, tuple[Callable[[Path], Path], Limits, str]] = {
         LIMITS._replace(seconds=1),
         "takes more than 1 seconds of a core|takes over 1024 MiB",
     ),
-    "a folder": (lambda file: made(file), LIMITS, "not a file; expected a PDF"),
+    "a folder": (lambda file: make_folder(file), LIMITS, "not a file; expected a PDF"),
     "not there": (lambda file: file, LIMITS, "not a file; expected a PDF"),
 }
 
@@ -119,7 +121,7 @@ def half(file: Path) -> Path:
     return holding(file, file.read_bytes()[: file.stat().st_size // 2])
 
 
-def made(folder: Path) -> Path:
+def make_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 

@@ -16,8 +16,8 @@ CITED = {
 }
 
 
-def wrong(said: str, cites: tuple[str, ...] = ("obi",)) -> list[tuple[str, str | None, str]]:
-    return [(one.work, one.true, one.source) for one in find_misquotes(draft(said, work_keys=cites), CITED)]
+def wrong(text: str, cites: tuple[str, ...] = ("obi",)) -> list[tuple[str, str | None, str]]:
+    return [(one.work, one.true, one.source) for one in find_misquotes(draft(text, work_keys=cites), CITED)]
 
 
 RIGHT = [
@@ -31,12 +31,12 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("said", RIGHT)
-def test_a_quote_that_stands_in_the_cited_work_is_no_finding(said: str) -> None:
-    assert wrong(said) == []
+@pytest.mark.parametrize("text", RIGHT)
+def test_a_quote_that_stands_in_the_cited_work_is_no_finding(text: str) -> None:
+    assert wrong(text) == []
 
 
-def test_a_wrong_quote_is_found_with_the_nearest_true_wording() -> None:
+def test_a_wrong_quote_comes_with_the_nearest_true_wording() -> None:
     assert wrong(
         "Obi says: “The range of a recorder falls by a third when the wind rises from two to six metres”."
     ) == [("obi", "The range of a recorder falls by half when the wind rises from two to six metres", "P2")]
@@ -60,5 +60,5 @@ def test_quotes_are_what_is_long_enough_to_be_verbatim() -> None:
     assert (
         find_quotes('It ended in wind." And then she went on to say "rain') == []
     )  # the end of one, the start of another
-    said = 'He said “one two three four five six” and "seven eight", 5" and 7" wide.'
-    assert find_quotes(said) == ["one two three four five six"]
+    text = 'He said “one two three four five six” and "seven eight", 5" and 7" wide.'
+    assert find_quotes(text) == ["one two three four five six"]

@@ -18,8 +18,8 @@ PATCH = '<rect width="9" height="6" fill="#00f"/>'
 
 
 def figure(*names: str, caption: str = "A plot.") -> str:
-    shown = "".join(rf"\includegraphics{name if name[0] == '[' else '{' + name + '}'}" for name in names)
-    return rf"\begin{{figure}}{shown}\caption{{{caption}}}\end{{figure}}"
+    pictures = "".join(rf"\includegraphics{name if name[0] == '[' else '{' + name + '}'}" for name in names)
+    return rf"\begin{{figure}}{pictures}\caption{{{caption}}}\end{{figure}}"
 
 
 def drawn(folder: Path, *floats: str, limits: Limits = LIMITS) -> Draft:
@@ -32,10 +32,10 @@ def notes(draft: Draft) -> list[str]:
 
 
 def colour(draft: Draft, path: str, at: float = 0.25) -> tuple[int, ...]:
-    with Image.open(draft.drawings[path]) as shown:
-        found = shown.convert("RGB").getpixel((int(at * shown.width), shown.height // 2))
-    assert isinstance(found, tuple)
-    return found
+    with Image.open(draft.drawings[path]) as image:
+        pixel = image.convert("RGB").getpixel((int(at * image.width), image.height // 2))
+    assert isinstance(pixel, tuple)
+    return pixel
 
 
 def test_a_pdf_is_drawn_as_its_reader_sees_it(tmp_path: Path) -> None:
@@ -44,8 +44,8 @@ def test_a_pdf_is_drawn_as_its_reader_sees_it(tmp_path: Path) -> None:
     assert draft.unread == ()
     assert colour(draft, "plot.pdf") == (255, 0, 0)
     assert colour(draft, "plot.pdf", 0.75) == (255, 255, 255)
-    with Image.open(draft.drawings["plot.pdf"]) as shown:
-        assert 900_000 < shown.width * shown.height < 1_300_000
+    with Image.open(draft.drawings["plot.pdf"]) as image:
+        assert 900_000 < image.width * image.height < 1_300_000
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,9 @@ def test_parts_have_their_letters_and_a_figure_all_its_pictures(tmp_path: Path) 
     part = r"\begin{minipage}{3cm}\vskip -0.6em\includegraphics{%s}\subcaption{%s}\end{minipage}"
     whole = rf"\begin{{figure}}{part % ('a', 'Bog.')}{part % ('b', 'Heath.')}\caption{{Both.}}\end{{figure}}"
     draft = drawn(tmp_path, whole, figure("c", "d"))
-    assert {one.name: (one.caption, [shown.file.stem for shown in one.pictures]) for one in draft.floats.values()} == {
+    assert {
+        one.name: (one.caption, [picture.file.stem for picture in one.pictures]) for one in draft.floats.values()
+    } == {
         "Figure 1": ("Both.", []),
         "Figure 1a": ("Bog.", ["a"]),
         "Figure 1b": ("Heath.", ["b"]),
@@ -140,8 +142,8 @@ def test_a_figure_that_ends_its_process_costs_that_alone(tmp_path: Path) -> None
     assert list(draft.drawings) == ["good.pdf", "last.pdf"]
     broken, deep = notes(draft)
     assert broken == "main.tex:4: broken.pdf: not drawn: no PDF that opens, or one with a password"
-    said = deep.removeprefix("main.tex:5: deep.pdf: not drawn: ")
-    assert said in ("it takes more than 1 s of a core", "broken, or it takes too much memory")  # what it meets first
+    why = deep.removeprefix("main.tex:5: deep.pdf: not drawn: ")
+    assert why in ("it takes more than 1 s of a core", "broken, or it takes too much memory")  # what it meets first
 
 
 def test_a_sheet_as_large_as_a_house_is_not_drawn(tmp_path: Path) -> None:
@@ -165,24 +167,26 @@ def set_paper(tmp_path: Path) -> Path:
 
 def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) -> None:
     draft = draw_pictures(pdf.read(set_paper), set_paper.parent / "kept")
-    (shown,) = draft.floats["Figure 1"].pictures
-    assert shown.page == 1
-    assert shown.box is not None
-    left, top, right, bottom = shown.box
+    (one,) = draft.floats["Figure 1"].pictures
+    assert one.page == 1
+    assert one.box is not None
+    left, top, right, bottom = one.box
     assert 90 <= left <= 100 <= 300 <= right <= 340
     assert 160 <= top <= 172
     assert 310 <= bottom <= 345  # with the words below its part, without the caption
-    assert colour(draft, shown.path(draft.folder))[0] == 128
+    assert colour(draft, one.path(draft.folder))[0] == 128
 
 
-@pytest.mark.parametrize(("caption", "taken"), [("Wrens by night.", True), ("Owls in the snow of May.", False)])
+@pytest.mark.parametrize(("caption", "is_taken"), [("Wrens by night.", True), ("Owls in the snow of May.", False)])
 def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(
-    set_paper: Path, caption: str, taken: bool
+    set_paper: Path, caption: str, is_taken: bool
 ) -> None:
     folder = set_paper.parent
     code = rf"\begin{{figure}}\begin{{tikzpicture}}\draw (0,0);\end{{tikzpicture}}\caption{{{caption}}}\end{{figure}}"
     (folder / "main.tex").write_text(f"See Figure 1.\n\n{code}", "utf-8")
     draft = draw_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
-    assert len(draft.drawings) == taken
-    assert [one.startswith("main.pdf#page=1&box=") for one in draft.drawings] == [True] * taken
-    assert [one.split(": ")[1] for one in notes(draft)] == [] if taken else ["a drawing by code (tikzpicture), which"]
+    assert len(draft.drawings) == is_taken
+    assert [one.startswith("main.pdf#page=1&box=") for one in draft.drawings] == [True] * is_taken
+    assert (
+        [one.split(": ")[1] for one in notes(draft)] == [] if is_taken else ["a drawing by code (tikzpicture), which"]
+    )

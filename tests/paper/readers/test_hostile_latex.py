@@ -22,7 +22,7 @@ def read(folder: Path, body: str) -> Draft:
     return latex.read(folder / "main.tex")
 
 
-def said(draft: Draft) -> str:
+def text_of(draft: Draft) -> str:
     return " ".join(one.text for each in draft.paragraphs for one in each.sentences)
 
 
@@ -56,7 +56,7 @@ def test_nothing_outside_of_the_folder_is_read(paper: Path, command: str) -> Non
     (paper / "link.tex").symlink_to(paper.parent / "secret.tex")
     (paper / "sub").mkdir()
     draft = read(paper, command.replace("%s", str(paper.parent)))
-    assert "secret" not in said(draft)
+    assert "secret" not in text_of(draft)
     assert all(not one.pictures for one in draft.floats.values())
     assert all(one.title == "" for one in draft.works.values())
     assert any("leads out" in one.reason or "no such file" in one.reason for one in draft.unread)
@@ -68,7 +68,7 @@ def test_links_in_a_circle_and_files_that_put_themselves_in_end(paper: Path) -> 
     (paper / "c.tex").write_text(r"In c. \input{d}")
     (paper / "d.tex").write_text(r"In d. \input{c} \input{main}")
     draft = read(paper, r"\input{a} \input{c}")
-    assert said(draft) == "Words. In c. In d."
+    assert text_of(draft) == "Words. In c. In d."
     assert [(str(one.place), one.reason) for one in draft.unread] == [
         ("main.tex:2", "'a': no such file"),
         ("d.tex:1", "c.tex: a file that puts itself in"),
@@ -83,7 +83,7 @@ def test_large_and_many_files_are_refused(paper: Path, monkeypatch: pytest.Monke
     for name in "abc":
         (paper / f"{name}.tex").write_text(f"Part {name}. " + " " * 800)
     draft = read(paper, r"\input{large}\input{a}\input{b}\input{c}")
-    assert said(draft) == "Words. Part a. Part b."
+    assert text_of(draft) == "Words. Part a. Part b."
     assert [one.reason.split(" (")[0] for one in draft.unread] == [
         "large.tex: beyond the limits",
         "c.tex: beyond the limits",
@@ -106,7 +106,7 @@ BOMBS = {
 def test_macro_bombs_end_and_are_listed(paper: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(latex_tokens, "MAX_EXPANDED", 5_000)
     draft = read(paper, BOMBS[name] + "\n\nAfter.")
-    assert len(said(draft)) < 30_000
+    assert len(text_of(draft)) < 30_000
     assert draft.paragraphs[-1].sentences[-1].text == "After."
     assert "what it stands for is left out" in draft.unread[-1].reason
 
@@ -121,7 +121,7 @@ def test_broken_markup_loses_little_and_is_listed(paper: Path) -> None:
         "Five \\[ six.",
     ]
     draft = read(paper, "\n\n".join(lines))
-    assert said(draft) == "Words. One open. Two closed more. A x formula. Three four. Five six."
+    assert text_of(draft) == "Words. One open. Two closed more. A x formula. Three four. Five six."
     assert draft.paragraphs[-1].headings == ("Open",)
     assert sorted((one.place.line, one.reason) for one in draft.unread) == [
         (4, "a } too many is left out"),
@@ -135,7 +135,7 @@ def test_broken_markup_loses_little_and_is_listed(paper: Path) -> None:
 def test_control_characters_and_other_encodings(paper: Path) -> None:
     (paper / "latin.tex").write_bytes("Le caf\xe9\x00\x1b[31m.".encode("latin-1"))
     draft = read(paper, r"\input{latin} Null\0.".replace("\\0", "\0"))
-    assert said(draft) == "Words. Le café[31m. Null."
+    assert text_of(draft) == "Words. Le café[31m. Null."
     assert {one.reason for one in draft.unread} == {
         "not UTF-8; the file is read as Latin-1",
         "2 control characters are left out",

@@ -16,10 +16,10 @@ def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -
     """And of no third."""
     files = {task: beginning(SAMPLE / task / "dev.jsonl", 3, tmp_path / f"{task}.jsonl") for task in TASKS}
     for task, file in files.items():
-        for asked in TASKS:
-            done = aisr("check", file, "--task", asked)
+        for name in TASKS:
+            done = aisr("check", file, "--task", name)
             hints = [other for other in TASKS if f"check it with --task {other}" in " ".join(done.out.split())]
-            assert (done.code, hints) == ((0, []) if asked == task else (2, [task]))
+            assert (done.code, hints) == ((0, []) if name == task else (2, [task]))
 
 
 def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def paper(tmp_path: Path) -> Draft:
 
 def test_sentences_stand_at_their_lines_below_their_headings(paper: Draft) -> None:
     assert paper.title == "Birds in wind"
-    found = [(each.headings, one.place.line, one.text) for each in paper.paragraphs for one in each.sentences]
-    assert found == [
+    sentences = [(each.headings, one.place.line, one.text) for each in paper.paragraphs for one in each.sentences]
+    assert sentences == [
         (("Results",), 8, "Wind hides calls [@obi, p. 3; @nobody]."),
         (("Results",), 8, "Table 1 and Figure 1 show that Nightjar leads with F1 of 83.9."),
         (("Results",), 9, "A second one, by Obi (2022)."),
@@ -76,7 +76,7 @@ def test_floats_references_and_citations(paper: Draft) -> None:
         "Figure 7": ("Figure 7", "Out."),
         "Table 1": ("Table 1", "F1 of two detectors."),
     }
-    assert [(one.name, shown.file.name) for one in paper.floats.values() for shown in one.pictures] == [
+    assert [(one.name, picture.file.name) for one in paper.floats.values() for picture in one.pictures] == [
         ("Figure 1", "wind.png")
     ]
     assert paper.floats["Table 1"].rows == "Detector\tF1\nNightjar\t83.9\nCall ∣ Net\t79.6"
@@ -93,7 +93,7 @@ def test_floats_references_and_citations(paper: Draft) -> None:
 
 def test_what_was_not_read_is_listed(paper: Draft) -> None:
     assert sorted((one.place.line, one.reason) for one in paper.unread) == [
-        (8, "'nobody': cited, but in no bibliography"),
+        (8, "nobody: cited, but in no bibliography"),
         (13, "'../secret.png': leads out of the paper's folder; --root DIR lets files below DIR be read"),
         (25, "a listing, which is no prose"),
         (29, "HTML, which is not read"),

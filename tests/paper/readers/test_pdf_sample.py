@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.paper import cited_papers as cited
+from aisr.paper import cited_papers
 from aisr.paper.check.checks import Checks, collect_checks
 from aisr.paper.draft import Draft, Paragraph
 from aisr.paper.readers import latex, pdf
@@ -25,7 +25,7 @@ def source() -> Draft:
     return latex.read(PAPER / "main.tex")
 
 
-def said(text: str) -> str:
+def without_formula(text: str) -> str:
     return FORMULA if text.startswith(FORMULA) else text
 
 
@@ -33,7 +33,7 @@ def bundles(draft: Draft, paragraph: Paragraph) -> list[tuple[str, list[str], li
     """Each sentence with the floats that it refers to and the works that it cites, by name and title."""
     return [
         (
-            said(sentence.text),
+            without_formula(sentence.text),
             [draft.floats[one].name for one in sentence.float_keys],
             [draft.works[one].title.casefold() for one in sentence.work_keys],
         )
@@ -54,30 +54,32 @@ def test_latex_and_pdf_give_the_same_paragraphs_bundles_and_floats(printed: Draf
     assert first == second
 
 
-def claimed(found: Checks) -> list[tuple[str, list[str]]]:
+def claimed(checks: Checks) -> list[tuple[str, list[str]]]:
     """The claims about cited papers, with the paragraphs of these."""
-    records = [one.record for one in found.citations if isinstance(one.record, Track2Record)]
+    records = [one.record for one in checks.citations if isinstance(one.record, Track2Record)]
     return [(record.claim_text, list(record.paragraphs.values())) for record in records]
 
 
-def evidence(found: Checks) -> dict[str, set[str]]:
+def evidence(checks: Checks) -> dict[str, set[str]]:
     """First sentence of a checked paragraph -> the captions beside it."""
-    records = [one.record for one in found.claims if isinstance(one.record, Track1Record)]
-    return {said(record.statements[0]): {item.caption for item in record.evidence_bundle} for record in records}
+    records = [one.record for one in checks.claims if isinstance(one.record, Track1Record)]
+    return {
+        without_formula(record.statements[0]): {item.caption for item in record.evidence_bundle} for record in records
+    }
 
 
 def test_latex_and_pdf_are_checked_alike(printed: Draft, source: Draft) -> None:
-    papers = [cited.read(PAPER / "papers", draft.works).papers for draft in (printed, source)]
+    papers = [cited_papers.read(PAPER / "papers", draft.works).papers for draft in (printed, source)]
     ours, theirs = (collect_checks(draft, of) for draft, of in zip((printed, source), papers, strict=True))
     assert [dict(one.skipped) for one in (ours, theirs)] == [dict(theirs.skipped)] * 2
     assert sorted(ours.missing.values()) == sorted(theirs.missing.values())
     assert sorted(claimed(ours)) == sorted(claimed(theirs))
-    shown = [evidence(ours), evidence(theirs)]
-    assert shown[0].keys() == shown[1].keys()
+    captions = [evidence(ours), evidence(theirs)]
+    assert captions[0].keys() == captions[1].keys()
     # It refers to nothing, and nothing refers to the table of its section, whose place on paper is another.
     bare = "A night takes Nightjar 6.3 minutes, a little more than half of what CallNet needs."
-    assert shown[0].pop(bare) > shown[1].pop(bare)
-    assert shown[0] == shown[1]
+    assert captions[0].pop(bare) > captions[1].pop(bare)
+    assert captions[0] == captions[1]
 
 
 def test_sentences_know_their_page_and_nothing_is_left_out_in_silence(printed: Draft) -> None:
@@ -92,7 +94,7 @@ def test_sentences_know_their_page_and_nothing_is_left_out_in_silence(printed: D
 
 
 def test_its_cited_papers_are_found_by_what_they_say_of_themselves(printed: Draft, source: Draft) -> None:
-    by_title, by_key = (cited.read(PAPER / "papers", draft.works) for draft in (printed, source))
+    by_title, by_key = (cited_papers.read(PAPER / "papers", draft.works) for draft in (printed, source))
     assert {file.name for file in by_title.files.values()} == {"marlow2021callnet.pdf", "recorders-in-wind.xml"}
     assert set(by_key.papers) == {"marlow2021callnet", "lindqvist2022wind"}
     assert sorted(map(str, by_title.papers.values())) == sorted(map(str, by_key.papers.values()))

@@ -9,7 +9,7 @@ from aisr.paper.passages import float_keys, float_names, keys_by_name
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "names"),
     [
         ("Figures 1–3", "Figure 1, Figure 2, Figure 3"),
         ("Fig. 2(a) and (b)", "Figure 2a, Figure 2b"),
@@ -20,8 +20,8 @@ from aisr.paper.passages import float_keys, float_names, keys_by_name
         ("a stable 3, a table of 4, figures", ""),
     ],
 )
-def test_names_in_running_text(text: str, found: str) -> None:
-    assert ", ".join(float_names(text)) == found
+def test_names_in_running_text(text: str, names: str) -> None:
+    assert ", ".join(float_names(text)) == names
 
 
 def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
@@ -46,8 +46,8 @@ def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
     ],
 )
 def test_citations_in_running_text(text: str, works: str) -> None:
-    found = [work for mark in find_marks(text) for work in mark.works]
-    assert found == (works.split("/") if "/" in works or " 1" in works else works.split())
+    keys = [work for mark in find_marks(text) for work in mark.works]
+    assert keys == (works.split("/") if "/" in works or " 1" in works else works.split())
 
 
 WORKS = WorkIndex(
@@ -76,9 +76,9 @@ WORKS = WorkIndex(
         ("(Foreman-Mackey et al., 2018), (Geva et al., 2022), (Gevas, 2021), Smith (2016) and (1995)", ""),
     ],
 )
-def test_works_are_found_by_name_year_and_letter(text: str, keys: str) -> None:
-    found = [WORKS.find(one) for mark in find_marks(text) for one in mark.people]
-    assert [key for key in found if key] == keys.split()
+def test_works_are_linked_by_name_year_and_letter(text: str, keys: str) -> None:
+    matches = [WORKS.find(one) for mark in find_marks(text) for one in mark.people]
+    assert [key for key in matches if key] == keys.split()
 
 
 def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
@@ -87,7 +87,7 @@ def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "works", "found"),
+    ("sentence", "works", "claims"),
     [
         ("Wind hides calls (Obi, 2022).", "o", {"o": "Wind hides calls."}),
         ("Wind hides calls (Obi, 2022; Holm, 2020).", "o h", {"o": "Wind hides calls.", "h": "Wind hides calls."}),
@@ -111,5 +111,5 @@ def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
         ("It is 73 [71, 75] as it was [2].", "2", {"2": "It is 73 [71, 75] as it was."}),
     ],
 )  # fmt: skip
-def test_a_sentence_is_split_into_one_claim_a_citation(sentence: str, works: str, found: dict[str, str]) -> None:
-    assert dict(split_claims(sentence, works.split())) == found
+def test_a_sentence_is_split_into_one_claim_a_citation(sentence: str, works: str, claims: dict[str, str]) -> None:
+    assert dict(split_claims(sentence, works.split())) == claims

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper import cited_papers as cited
+from aisr.paper import cited_papers
 from aisr.paper.cited_papers import CitedPapers, read_jats
 from aisr.paper.draft import Work
 from aisr.programs.errors import UserError
@@ -58,24 +58,24 @@ def folder(at: Path, **files: str | bytes) -> Path:
     return at
 
 
-def unread(found: CitedPapers) -> dict[str, str]:
-    return {one.place.file: one.reason for one in found.unread}
+def unread(papers: CitedPapers) -> dict[str, str]:
+    return {one.place.file: one.reason for one in papers.unread}
 
 
 def test_jats_gives_headings_paragraphs_and_rows(tmp_path: Path) -> None:
-    found = cited.read(folder(tmp_path, any__xml=JATS), WORKS)
-    assert list(found.papers) == ["smith2020"]
-    assert list(found.papers["smith2020"].values()) == PARAGRAPHS
-    assert list(found.papers["smith2020"])[:2] == ["P1", "P2"]
-    assert found.unread == ()
+    cited = cited_papers.read(folder(tmp_path, any__xml=JATS), WORKS)
+    assert list(cited.papers) == ["smith2020"]
+    assert list(cited.papers["smith2020"].values()) == PARAGRAPHS
+    assert list(cited.papers["smith2020"])[:2] == ["P1", "P2"]
+    assert cited.unread == ()
 
 
 def test_text_and_markdown_by_paragraphs(tmp_path: Path) -> None:
     text = "\ufeff# Retrieval at scale, in tres large barns\r\n\r\nOne para-\r\ngraph.\r\n\r\n"
     text += "| a | b |\r\n| 1 | 2 |\r\n\r\n"
     text += "## References\r\n\r\nSomeone.\r\n\r\n## Appendix\r\n\r\nMore."
-    found = cited.read(folder(tmp_path, x__md=text), WORKS)
-    assert list(found.papers["jones2021"].values()) == [
+    cited = cited_papers.read(folder(tmp_path, x__md=text), WORKS)
+    assert list(cited.papers["jones2021"].values()) == [
         "Retrieval at scale, in tres large barns",
         "One para- graph.",
         "| a | b |\n| 1 | 2 |",
@@ -97,8 +97,8 @@ def test_text_and_markdown_by_paragraphs(tmp_path: Path) -> None:
 )
 def test_a_file_is_found_by_key_doi_or_title(tmp_path: Path, name: str, content: str, key: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
-    found = cited.read(tmp_path, WORKS)
-    assert {key: file.name for key, file in found.files.items()} == {key: name}
+    cited = cited_papers.read(tmp_path, WORKS)
+    assert {key: file.name for key, file in cited.files.items()} == {key: name}
 
 
 def test_what_is_ambiguous_or_belongs_to_nothing_is_listed(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_what_is_ambiguous_or_belongs_to_nothing_is_listed(tmp_path: Path) -> No
         "notes__txt": "A list of things to buy",
         "readme__docx": "PK",
     }
-    found = cited.read(folder(tmp_path, **files), WORKS)
-    assert set(found.papers) == {"smith2020"}
-    assert unread(found) == {
+    cited = cited_papers.read(folder(tmp_path, **files), WORKS)
+    assert set(cited.papers) == {"smith2020"}
+    assert unread(cited) == {
         "JONES2021.txt": "ambiguous: jones2021.md is a file for jones2021 as well",
         "jones2021.md": "ambiguous: JONES2021.txt is a file for jones2021 as well",
         "notes.txt": "no work of the bibliography by name, DOI or title (A list of things to buy); name it by its key",
@@ -148,18 +148,18 @@ def test_hostile_and_broken_xml_is_refused_in_a_line(tmp_path: Path, name: str) 
     with pytest.raises(UserError, match=reason) as error:
         read_jats(file)
     assert "\n" not in str(error.value)
-    found = cited.read(tmp_path, WORKS)
-    assert not found.papers
-    assert list(unread(found)) == ["smith2020.xml"]
+    cited = cited_papers.read(tmp_path, WORKS)
+    assert not cited.papers
+    assert list(unread(cited)) == ["smith2020.xml"]
 
 
-def works_found(folder: Path) -> tuple[list[str], dict[str, str]]:
-    found = cited.read(folder, WORKS)
-    return sorted(found.papers), {note.place.file: note.reason for note in found.unread}
+def keys_and_reasons(folder: Path) -> tuple[list[str], dict[str, str]]:
+    cited = cited_papers.read(folder, WORKS)
+    return sorted(cited.papers), {note.place.file: note.reason for note in cited.unread}
 
 
 def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path: Path) -> None:
-    """What is read is sent to an LM and shown."""
+    """An LM and the page get what is read."""
     (tmp_path / "secret.txt").write_text("Parsing with Deep Fluff: A Start\n\nThe secret.")
     papers = tmp_path / "papers"
     papers.mkdir()
@@ -171,10 +171,10 @@ def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path:
     (papers / "circle.md").symlink_to(papers / "circle.md")
     (papers / "nothing.md").symlink_to(papers / "none.md")
     (papers / "jones2021.txt").symlink_to(papers / "within.txt")
-    keys, why = works_found(papers)
+    keys, why = keys_and_reasons(papers)
     assert keys == ["jones2021"]
     outside = "a link that leads out of the folder; put the file itself there"
-    assert {name for name, said in why.items() if said == outside} == {
+    assert {name for name, reason in why.items() if reason == outside} == {
         "smith2020.txt", "endless.txt", "endless.xml", "endless.pdf",
     }  # fmt: skip
     assert why["pipe.txt"] == "no file but a pipe, a device or the like"
@@ -183,6 +183,6 @@ def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path:
 
 def test_text_that_is_none_is_listed(tmp_path: Path) -> None:
     for content, reason in (("text".encode("utf-16"), "not UTF-8"), (b"a\0b", "not text, there are zero bytes in it")):
-        found = cited.read(folder(tmp_path, smith2020__txt=content), WORKS)
-        assert reason in unread(found)["smith2020.txt"]
-        assert not found.papers
+        cited = cited_papers.read(folder(tmp_path, smith2020__txt=content), WORKS)
+        assert reason in unread(cited)["smith2020.txt"]
+        assert not cited.papers
