@@ -365,7 +365,7 @@ class Run:
                 "program.json": program_text(self.plan.task, self.champion),
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
-                "plan.toml": self.plan.text,
+                **({"plan.toml": self.plan.text} if self.plan.text else {}),
                 "PROMPT.md": prompt_page(title, self.plan.task, self.champion),
             },
         )

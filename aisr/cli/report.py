@@ -189,7 +189,7 @@ def print_verdicts(
     statements = labelled.statements(example)
     for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
         mark = ("✓", "bold green") if judged.label == labelled.neutral else ("✗", "bold red")
-        sure = f" {judged.chances[labelled.labels.index(judged.label)]:.0%}" if judged.known else ""
+        sure = f" {judged.probabilities[labelled.labels.index(judged.label)]:.0%}" if judged.has_probabilities else ""
         verdict = (f" {k}. {judged.label}{sure}", "bold")
         _print(Text.assemble(mark, verdict, f"  {labelled.definitions[judged.label]}"))
         _print(text, 5)

@@ -160,7 +160,7 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
             )
             for place, pair in enumerate(answer.evidence if answer else (), start=1)
         ]
-        passages = example.collection.read(example.shown)
+        passages = example.collection.read(example.candidates)
         read = [Exhibit(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages.items()]
         return [*predicted, *read]
 

@@ -127,7 +127,7 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
                 key=label,
                 text=texts[label],
                 picture=pictures[label],
-                shown=label in example.shown,
+                shown=label in example.candidates,
                 gold=label in (record.findings or ()),
                 chosen=named.index(label) + 1 if label in named else 0,
             )

@@ -113,7 +113,7 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
         source: Paper = example.source
         gold = record.gold or ()
         known = {place for places in locate(source, gold) for place in places}
-        places = {key: int(key[1:]) - 1 for key in example.shown}
+        places = {key: int(key[1:]) - 1 for key in example.candidates}
         return [
             *(Exhibit(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)),
             *(Exhibit(key=f"gold {k}", text=text, shown=False, gold=True) for k, text in enumerate(gold, start=1)),

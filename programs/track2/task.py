@@ -93,7 +93,7 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
     def exhibits(self, record: Track2Record, example: dspy.Example, answer: Citation | None) -> list[Exhibit]:
         """The paragraphs that the model read, that are gold or that were named, in document order. The rest of the
         paper is left out: it is 70 to 90 KB a record."""
-        read = set(example.shown)
+        read = set(example.candidates)
         gold = set(record.gold.evidence_para_ids if record.gold else ())
         chosen = {key: rank for rank, key in enumerate(answer.evidence_para_ids if answer else (), start=1)}
         return [
