@@ -105,7 +105,7 @@ def techreport(
 
     loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
-    made = registry.manifest(artifacts, program) if registered else read_manifest(Path(program))
+    made = registry.load_manifest(artifacts, program) if registered else read_manifest(Path(program))
     again = content.rescore_command(made, program, str(artifacts))
     text = content.render_techreport(loaded.task, loaded.program, made, again)
     write_whole(out, text)

@@ -107,7 +107,8 @@ def _known_program(name: str, artifacts: Path) -> KnownProgram:
 
     try:
         if name.startswith(MODEL_SCHEME):
-            return KnownProgram(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
+            manifest, test = registry.load_manifest(artifacts, name), registry.load_test_report(artifacts, name)
+            return KnownProgram(name, manifest, test)
         return KnownProgram(name, read_manifest(Path(name)), read_test_scores(Path(name) / REPORT))
     except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
         return KnownProgram(name, None, None)
