@@ -49,7 +49,6 @@ class LabelTable(Submission[Context24FiguresRecord, Ranking]):
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        """The ranking that needs no LM."""
         return without_lm(record)
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
@@ -76,15 +75,12 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
     submission = LabelTable("predictions.csv")
 
     def score(self, gold: Sequence[Sought], answers: Sequence[Ranking | None]) -> Scores:
-        """nDCG."""
         return Ranked.of(gold, answers)
 
     def answer(self, prediction: dspy.Prediction) -> Ranking:
-        """The first labels of the ranking."""
         return tuple(prediction.ranking[:MOST])
 
     def text(self, record: Context24FiguresRecord) -> str:
-        """The claim."""
         return record.claim
 
     def feedback(self, gold: Sought, answer: Ranking) -> str:
@@ -107,7 +103,6 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
         return {claim_key(record.claim), *paper_keys(record.paragraphs), *citekey, *captions, *pictures}
 
     def long_texts(self, record: Context24FiguresRecord) -> list[str]:
-        """The paper."""
         return ["\n".join(record.paragraphs)]
 
     def stratum(self, gold: Sought) -> str:
