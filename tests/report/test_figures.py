@@ -26,12 +26,12 @@ def words(figure: Figure) -> list[str]:
 
 def texts(figure: Figure) -> list[Any]:
     """The texts that are not empty."""
-    return [found for found in figure.findobj(Text) if isinstance(found, Text) and found.get_text().strip()]
+    return [result for result in figure.findobj(Text) if isinstance(result, Text) and result.get_text().strip()]
 
 
 def line(figure: Figure, label: str) -> Any:
-    (found,) = [one for one in figure.axes[0].get_lines() if one.get_label() == label]
-    return found
+    (result,) = [one for one in figure.axes[0].get_lines() if one.get_label() == label]
+    return result
 
 
 def test_the_confusion_matrix_counts_and_has_a_column_for_failures() -> None:

@@ -90,7 +90,7 @@ def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
     labelled = AVERITEC.labelled
     records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
     gold = [record.gold for record in records if record.gold]
-    good = [(Pair(found.questions[0].question, found.questions[0].answers[0].answer),) for found in gold]
+    good = [(Pair(result.questions[0].question, result.questions[0].answers[0].answer),) for result in gold]
     said = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
     right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, said, strict=True)])
     assert right.tolist() == [True, True, False]  # whatever the label

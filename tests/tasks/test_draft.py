@@ -50,8 +50,8 @@ def test_a_judge_is_shown_where_the_sentences_stand_and_what_the_paper_says_else
     with lm.context():
         said = program(**program.prepare(record()).inputs())
     assert DRAFT.answer(said) == ["Contradicted", "Not found"]
-    (asked,) = requests(lm)
-    shown = question(asked)
+    (calls,) = requests(lm)
+    shown = question(calls)
     assert (field(shown, "evidence") or "").split("\n") == [
         "[table 1] Table 1: F1.",
         "  | Site | Wren",
@@ -61,10 +61,10 @@ def test_a_judge_is_shown_where_the_sentences_stand_and_what_the_paper_says_else
     passage = field(shown, "passage") or ""
     assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
     assert passage.endswith("reports findings of other sections: [sentence 1] [sentence 2]")
-    told = program.prepare(record(paragraph=f"At night. {SAID[0]} It does.")).passage
-    assert told.endswith(": At night. [sentence 1] It does.")
+    output = program.prepare(record(paragraph=f"At night. {SAID[0]} It does.")).passage
+    assert output.endswith(": At night. [sentence 1] It does.")
     assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
-    assert "Where a caption or a passage disagrees with the cells of a table, the cells" in wording(asked)
+    assert "Where a caption or a passage disagrees with the cells of a table, the cells" in wording(calls)
 
 
 def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:

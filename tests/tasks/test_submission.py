@@ -31,8 +31,8 @@ def checked(folder: Path, predictions: list[Any], task: Task = TRACK1, fill_fail
     """The check of predictions, without the path in front of its messages."""
     data = write(folder / "inputs.jsonl", CLAIMS if task is TRACK1 else CITATIONS)
     said = write(folder / "predictions.jsonl", predictions)
-    found = check_submission(task, data, said, fill_failed)
-    return SubmissionCheck(found.lines, [p.replace(f"{said}:", "line ") for p in found.problems], found.filled)
+    result = check_submission(task, data, said, fill_failed)
+    return SubmissionCheck(result.lines, [p.replace(f"{said}:", "line ") for p in result.problems], result.filled)
 
 
 @pytest.mark.parametrize(("task", "good"), [(TRACK1, GOOD_CLAIMS), (TRACK2, GOOD_CITATIONS)], ids=["track1", "track2"])
@@ -44,12 +44,12 @@ def test_good_predictions_become_lines_in_the_order_of_the_inputs(task: Task, go
 
 def test_a_filled_citation_names_the_best_ranked_paragraphs_and_a_foreign_one_is_listed(tmp_path: Path) -> None:
     foreign = {"id": "b", "label": "Overstate", "evidence_para_ids": ["P1", "P77"]}
-    found = checked(tmp_path, [{"id": "a", "failed": "timeout"}, foreign], TRACK2, fill_failed=True)
-    assert found.problems == ["b: evidence_para_ids: 'P77' is no paragraph of the cited paper"]
-    assert found.filled == ["a"]
-    assert found.lines[0]["label"] == "Supported"
-    assert found.lines[0]["evidence_para_ids"][0] == "P2"  # the claim is about pears, and so is P2
-    assert len(set(found.lines[0]["evidence_para_ids"])) == 3
+    result = checked(tmp_path, [{"id": "a", "failed": "timeout"}, foreign], TRACK2, fill_failed=True)
+    assert result.problems == ["b: evidence_para_ids: 'P77' is no paragraph of the cited paper"]
+    assert result.filled == ["a"]
+    assert result.lines[0]["label"] == "Supported"
+    assert result.lines[0]["evidence_para_ids"][0] == "P2"  # the claim is about pears, and so is P2
+    assert len(set(result.lines[0]["evidence_para_ids"])) == 3
 
 
 def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: Path) -> None:
@@ -107,9 +107,9 @@ def test_every_problem_of_predictions_is_listed_and_only_failed_records_are_fill
         (failed, ["c: failed (timeout); predict again, or --on-failure fallback fills it in"]),
     ]
     for given, problems in third:
-        found = checked(tmp_path, GOOD_CLAIMS[:2] + ([given] if given else [])).problems
-        assert len(found) == len(problems), found
-        assert all(one.startswith(problem) for one, problem in zip(found, problems, strict=True)), found
+        result = checked(tmp_path, GOOD_CLAIMS[:2] + ([given] if given else [])).problems
+        assert len(result) == len(problems), result
+        assert all(one.startswith(problem) for one, problem in zip(result, problems, strict=True)), result
     filled = checked(tmp_path, [*GOOD_CLAIMS[:2], failed], fill_failed=True)
     assert filled == SubmissionCheck([*GOOD_CLAIMS[:2], {"id": "c", "labels": [S, S, S]}], [], ["c"])
     assert checked(tmp_path, [GOOD_CLAIMS[0], failed], fill_failed=True).problems == ["b: no prediction"]
