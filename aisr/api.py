@@ -334,7 +334,7 @@ def to_judged(loaded: "Loaded", example: "Example", outcome: "Outcome") -> Judge
 
     labels = loaded.task.labels if isinstance(loaded.task, LabelTask) else ()
     verdicts = [
-        Verdict(one.label, dict(zip(labels, one.chances, strict=True)), one.source) for one in outcome.judgements
+        Verdict(one.label, dict(zip(labels, one.probabilities, strict=True)), one.source) for one in outcome.judgements
     ]
     return Judged(example.id, loaded.task.prediction.line(outcome.answer), None, tuple(verdicts))
 

@@ -58,7 +58,7 @@ class JudgedRecord(NamedTuple):
 def judge_fairly(
     task: Task, program: Judge, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
 ) -> list[JudgedRecord]:
-    """The judgements of a program, without its decision layer, on records that it can be asked about fairly.
+    """The judgements of a program, without its decision layer, on the records whose answers no prompt holds.
 
     Left out are records that share something with a demo of a prompt, since the LM has read their answer or one much
     like it, and those that fail.
@@ -180,12 +180,12 @@ def gather(
     strata = [labels.stratum(row.example.gold) for row in rows]
     texts = _texts(labels, rows, fold_of(strata, group, FOLDS, seed))
     judgements = [judgement for _, outcome in judged for judgement in outcome.judgements]
-    lm = logs(np.array([judgement.chances for judgement in judgements], dtype=np.float64))
+    lm = logs(np.array([judgement.probabilities for judgement in judgements], dtype=np.float64))
     wording, cues = np.empty_like(lm), np.empty_like(lm)
     for part in range(FOLDS):
         prior, weights = texts.fit(texts.fold != part)
         here = np.flatnonzero(texts.fold == part)
-        wording[here] = logs(prior.chances([texts.statements[k] for k in here]))
+        wording[here] = logs(prior.probabilities([texts.statements[k] for k in here]))
         cues[here] = logs(weights.of(texts.cues[here]))
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
     return Material(

@@ -150,7 +150,7 @@ class _CountingAdapter(dspy.Adapter):
         messages = self.format(signature, demos, inputs)
         metadata = lm_kwargs.get("metadata") or {}
         sampling = [
-            {name: given.get(name) for name in ("rollout_id", "temperature")} for given in (lm.kwargs, lm_kwargs)
+            {name: kwargs.get(name) for name in ("rollout_id", "temperature")} for kwargs in (lm.kwargs, lm_kwargs)
         ]
         prompt = sha256(repr((lm.model, sampling, messages)).encode("utf-8", "replace")).digest()
         draw = random.Random(prompt)
@@ -158,8 +158,8 @@ class _CountingAdapter(dspy.Adapter):
         values = self.run.answer(signature, inputs, metadata.get("constraints") or {}, wrong, draw)
         read, written = sum(_tokens(message["content"]) for message in messages), 0
         if questions := metadata.get("questions"):  # a decision model reads them beside the text, and writes nothing
-            asked = tokens(json.dumps([to_wire(one) for one in questions]))
-            read = asked + read * ceil(len(questions) / MOST_QUESTIONS)
+            question_tokens = tokens(json.dumps([to_wire(one) for one in questions]))
+            read = question_tokens + read * ceil(len(questions) / MOST_QUESTIONS)
         else:
             written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
         self.run.count(lm, prompt, read, written)
@@ -199,7 +199,7 @@ class _SilentEngine:
 
 
 class _CountedEmbeddings(Embeddings):
-    """Embeddings that are counted and not asked for."""
+    """Embeddings that are counted and not requested."""
 
     def __init__(self, run: DryRun, real: Embeddings) -> None:
         super().__init__(real.config, run.ledger)
@@ -207,7 +207,7 @@ class _CountedEmbeddings(Embeddings):
         self.real = real
 
     def of(self, model: str) -> Embed:
-        self.real.of(model)  # refuses what cannot be asked
+        self.real.of(model)  # refuses a model that cannot be requested
         price = self.price_of(model)
 
         def embed(texts: Sequence[str]) -> NDArray[np.float32]:

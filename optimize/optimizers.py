@@ -1,5 +1,6 @@
-"""The optimizers behind one table, most of them DSPy's. Each returns every candidate that it tried, not only the one it
-likes best: the champion is chosen afterwards, by the official score.
+"""The optimizers, most of them DSPy's, in one registry, to which other packages may add by an entry point
+`aisr.optimizers`. Each is a function of a `Search` and returns every program that it tried, not only the one it likes
+best: the champion is chosen afterwards, by the official score.
 
 Where an optimizer allows it, it sees the ranking score of the corpus itself: no mean, no linearisation.
 """
@@ -36,6 +37,7 @@ from aisr.programs.demos import MARKS, wording
 from aisr.programs.images import is_harmless
 from aisr.programs.probabilities import is_complete
 from aisr.programs.questions import SECTION, describe_lost_options
+from aisr.programs.registry import Registry
 from aisr.programs.task import Answer, Task
 from aisr.programs.text import runs, sentences
 
@@ -146,22 +148,28 @@ def gepa(search: Search) -> list[Judge]:
     return [*best.detailed_results.candidates]
 
 
-OPTIMIZERS: dict[str, Callable[[Search], list[Judge]]] = {
-    "labeled": labeled,
-    "knn": knn,
-    "bootstrap": bootstrap,
-    "random-search": random_search,
-    "mipro": mipro,
-    "simba": simba,
-    "gepa": gepa,
-}
+HERE = "aisr.optimize.optimizers"
+OPTIMIZERS: Registry[Callable[[Search], list[Judge]]] = Registry(
+    "aisr.optimizers",
+    "optimizer",
+    {
+        "labeled": f"{HERE}:labeled",
+        "knn": f"{HERE}:knn",
+        "bootstrap": f"{HERE}:bootstrap",
+        "random-search": f"{HERE}:random_search",
+        "mipro": f"{HERE}:mipro",
+        "simba": f"{HERE}:simba",
+        "gepa": f"{HERE}:gepa",
+    },
+)
 WRITTEN_BY_LM = ("mipro", "simba", "gepa")  # those that have an LM write instructions
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
     """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
 
-    Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
+    Raises KeyError for an optimizer that is not in `OPTIMIZERS`, and UserError for one of another package that cannot
+    be loaded. What the optimizers print is dropped.
     """
     programs = []
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.

@@ -192,7 +192,7 @@ class Run:
         }
 
     def _drop_failed(self) -> None:
-        """Leave out of train the records that failed before anything was asked about them."""
+        """Leave out of train the records that failed before any LM call."""
         train = self.examples["train"]
         failures = [example.failure for example in train if "failure" in example]
         if failures:
@@ -280,8 +280,8 @@ class Run:
         return objective(self.plan.task, records, outcomes)
 
     def _check_teacher(self) -> None:
-        """Raises UserError where the teacher was asked and never answered: candidates without its lessons tell nothing
-        about it."""
+        """Raises UserError where no call of the teacher succeeded: candidates without its lessons tell nothing about
+        it."""
         error = self.teacher.lm.contact.error
         if error is not None:
             reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
@@ -365,14 +365,14 @@ class Run:
                 "program.json": program_text(self.plan.task, self.champion),
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
-                "plan.toml": self.plan.text,
+                **({"plan.toml": self.plan.text} if self.plan.text else {}),
                 "PROMPT.md": prompt_page(title, self.plan.task, self.champion),
             },
         )
 
     @cached_property
     def manifest(self) -> Manifest:
-        """The manifest as it was when it was first asked for: at the end of the compile."""
+        """The manifest, as of its first use at the end of the compile."""
         plan, choice, test = self.plan, self.choice, self.test
         results = {
             "dev": choice.champion.dev,

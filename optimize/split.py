@@ -152,7 +152,7 @@ def bin_of(sentences: int) -> int:
 
 
 def shape_of(sentences: Sequence[int], error_share: float) -> Shape:
-    """The shape of a file, given the number of sentences of each of its paragraphs.
+    """The shape of a file, from the number of sentences of each of its paragraphs.
 
     Raises UserError for an empty file or an error share outside 0-1.
     """

@@ -2,7 +2,8 @@
 
 A judge subclasses `Judge`, or `LabelJudge` where its answers are labels. It has a frozen dataclass of its options, its
 predictors, `prepare` (a record as an example) and `steps` (its questions, one after the other, and the prediction that
-they lead to). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults."""
+they lead to). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -166,7 +166,7 @@ class CueWeights(BaseModel):
             raise UserError(f"a cue with another number of values than {len(self.intercepts)}")
         return self
 
-    def chances(self, sentences: Sequence[str], evidence: str) -> NDArray[np.float64]:
+    def probabilities(self, sentences: Sequence[str], evidence: str) -> NDArray[np.float64]:
         """The probability of each label for each sentence, shape (sentences, labels)."""
         return self.of(np.array([measure(sentence, evidence) for sentence in sentences]))
 
@@ -219,7 +219,7 @@ class Wording(BaseModel):
             raise UserError(f"a term with another number of values than {width}")
         return self
 
-    def chances(self, texts: Sequence[str]) -> NDArray[np.float64]:
+    def probabilities(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """The probability of each label for each text, shape (texts, labels)."""
         logits = np.tile(np.array(self.intercepts), (len(texts), 1))
         for family in self._ready:
@@ -316,21 +316,21 @@ class Decision(BaseModel):
         """The layer's judgement of each statement, from those of the LM."""
         opinions = self.opinions(statements, evidence, judgements)
         labels = self.says.labels(opinions)
-        chances = softmax(self.means.logits(opinions))
-        return [Judgement(self.labels[k], row.tolist(), "layer") for k, row in zip(labels, chances, strict=True)]
+        probabilities = softmax(self.means.logits(opinions))
+        return [Judgement(self.labels[k], row.tolist(), "layer") for k, row in zip(labels, probabilities, strict=True)]
 
     def opinions(
         self, statements: Sequence[str], evidence: str, judgements: Sequence[Judgement]
     ) -> dict[str, NDArray[np.float64]]:
         """The log-probabilities of all experts."""
-        chances = {LM: np.array([judged.chances for judged in judgements])}
+        probabilities = {LM: np.array([judged.probabilities for judged in judgements])}
         if self.wording is not None:
-            chances[WORDING] = self.wording.chances(statements)
+            probabilities[WORDING] = self.wording.probabilities(statements)
         if self.cues is not None:
-            chances[CUE_PRIOR] = self.cues.chances(statements, evidence)
-        return {name: logs(rows) for name, rows in chances.items()}
+            probabilities[CUE_PRIOR] = self.cues.probabilities(statements, evidence)
+        return {name: logs(rows) for name, rows in probabilities.items()}
 
 
-def logs(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+def logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-probabilities, none below that of `FLOOR`."""
-    return np.asarray(np.log(np.maximum(chances, FLOOR)))
+    return np.asarray(np.log(np.maximum(probabilities, FLOOR)))

@@ -9,7 +9,8 @@ again when it is sent. Demos keep pictures in that form (`Exhibits`), and demos 
 else's making would be sent as it is, such as a picture's address, for the provider to fetch; a file; a sound.
 
 The text in a picture is read by RapidOCR, on the CPU, with PP-OCR models that its wheel carries. It is kept by the
-digest of the file, so that a picture is read once."""
+digest of the file, so that a picture is read once.
+"""
 
 import base64
 import hashlib

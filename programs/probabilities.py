@@ -121,19 +121,15 @@ HALF_VOTE = 0.5  # added to each label's votes: of one answer no label is imposs
 
 
 class Judgement(NamedTuple):
-    """What a model thinks of one sentence or claim.
-
-    label: what it says; chances: a probability for each label of the track, in its order, summing to 1; source: where
-    they come from. Those of a single vote are only how it is counted, and for no reader (`known`).
-    """
+    """The judgement of one sentence or claim."""
 
     label: str
-    chances: list[float]
-    source: Source
+    probabilities: list[float]  # for each label of the task, in its order, summing to 1; of a vote only how it counts
+    source: Source  # where they come from
 
     @property
-    def known(self) -> bool:
-        """Whether there is a distribution: a single vote is none."""
+    def has_probabilities(self) -> bool:
+        """Whether there is a distribution that a reader may see: a single vote is none."""
         return self.source != "vote"
 
 
@@ -203,7 +199,7 @@ def _chances(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str
     for their length. Where alternatives stand for several labels ("Uns…"), their mass is shared evenly: the answer
     shows one way only. Alternatives that begin no label are left out.
     """
-    chances = dict.fromkeys(labels, 0.0)
+    probabilities = dict.fromkeys(labels, 0.0)
     alive, share, read = frozenset(labels), 1.0, 0
     at, begin = 0, 0
     while begin + len(tokens[at].token) <= place:
@@ -220,12 +216,12 @@ def _chances(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str
         for group, weight in mass.items():
             if group != chosen:
                 for name in group:
-                    chances[name] += share * weight / total / len(group)
+                    probabilities[name] += share * weight / total / len(group)
         share *= mass[chosen] / total
         alive, read, at, lead = chosen, read + len(piece), at + 1, ""
     for name in alive:
-        chances[name] += share / len(alive)
-    return [chances[name] for name in labels]
+        probabilities[name] += share / len(alive)
+    return [probabilities[name] for name in labels]
 
 
 def _mass(token: Any, lead: str, alive: frozenset[str], read: int) -> dict[frozenset[str], float]:

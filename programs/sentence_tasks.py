@@ -30,7 +30,6 @@ class SentenceSubmission(Submission[SentenceRecord, list[str]]):
         )
 
     def fallback(self, record: SentenceRecord) -> list[str]:
-        """Every sentence is supported."""
         return ["Supported"] * len(record.statements)
 
 
@@ -38,19 +37,15 @@ class SentenceTask(LabelTask[SentenceRecordT, Gold, list[str]]):
     """A task with one label a sentence."""
 
     def answer(self, prediction: dspy.Prediction) -> list[str]:
-        """The label of each sentence."""
         return [str(label) for label in prediction.sentence_labels]
 
     def gold_labels(self, gold: Gold) -> Gold:
-        """The gold itself."""
         return gold
 
     def text(self, record: SentenceRecordT) -> str:
-        """The sentences."""
         return " ".join(record.statements)
 
     def feedback(self, gold: Gold, answer: list[str]) -> str:
-        """One sentence for each wrong label."""
         wrong = [
             f"Sentence {k}: said {label}; right is {' or '.join(types)} ({self.definitions[types[0]]})."
             for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)

@@ -37,8 +37,8 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
 
 def paper_keys(paragraphs: Iterable[str]) -> set[str]:
     """The key of a paper: its words, however they are parted into paragraphs; none where there are none."""
-    found = spaced("\n".join(paragraphs)).replace(" ", "")
-    return {f"paper:{digest_text(found)}"} if found else set()
+    letters = spaced("\n".join(paragraphs)).replace(" ", "")
+    return {f"paper:{digest_text(letters)}"} if letters else set()
 
 
 def picture_keys(paths: Iterable[str]) -> set[str]:
@@ -47,8 +47,8 @@ def picture_keys(paths: Iterable[str]) -> set[str]:
 
 
 def _long(kind: str, text: str) -> set[str]:
-    found = spaced(text)
-    return {f"{kind}:{digest_text(found.replace(' ', ''))}"} if found.count(" ") >= PHRASE - 1 else set()
+    letters = spaced(text)
+    return {f"{kind}:{digest_text(letters.replace(' ', ''))}"} if letters.count(" ") >= PHRASE - 1 else set()
 
 
 def _cell(text: str) -> str:

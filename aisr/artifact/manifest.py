@@ -87,7 +87,7 @@ class Spent(_Part):
 
 
 class Layer(_Part):
-    """The decision layer (see `aisr.optimize.decision_fit.Fitted`)."""
+    """The decision layer (see `aisr.optimize.decision_fit.DecisionFit`)."""
 
     model_config = ConfigDict(extra="allow")
     kept: str | None = None  # the way to decide that is used; None for the model as it is
@@ -97,7 +97,7 @@ class Layer(_Part):
 
 
 class Ranked(_Part):
-    """The evidence ranker (see `aisr.optimize.ranker_fit.RankFitted`)."""
+    """The evidence ranker (see `aisr.optimize.ranker_fit.RankerFit`)."""
 
     model_config = ConfigDict(extra="allow")
     kept: bool = False  # whether it ranks in the retriever's place

@@ -33,7 +33,7 @@ def prompt_page(title: str, task: Task, program: Judge) -> str:
     if program.ranker is not None:
         parts.append(_ranker(program.ranker))
     if program.fitted:
-        parts.append(f"## Learnt from train\n\n{program.fitted.page()}")
+        parts.append(f"## Fitted on train\n\n{program.fitted.page()}")
     if isinstance(task, LabelTask):
         parts.append(_decision(program.decision))
     if program.naming:

@@ -101,8 +101,6 @@ def compile_(
     from aisr.optimize.estimate import DryRun
     from aisr.optimize.run import Callbacks, compile_program
     from aisr.predict.prepare import find_gallery
-    from aisr.report.records import write_compile_report
-    from aisr.tracking import store
 
     chosen = TASKS[str(merged.task)]
     merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
@@ -125,21 +123,33 @@ def compile_(
         f"compiling {chosen.name} on {folder} with {','.join(work.optimizers)} and {merged.lm.model} "
         f"into {artifacts / chosen.name / work.name}/"
     )
+    raise typer.Exit(0 if _compile(work, opened, teacher, artifacts, track) else opt.RECORDS_FAILED)
+
+
+def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
+    """Compile, print and register; whether all records were judged, and the store took the champion."""
+    from aisr.cli import display
+    from aisr.optimize.run import Callbacks, compile_program
+    from aisr.report.records import write_compile_report
+    from aisr.tracking import store
+
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.live(opened.ledger) as progress:
-        watcher = Callbacks(progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender)))
-        made = compile_program(work, opened, teacher, artifacts, watcher)
+    with display.live(lm.ledger) as progress:
+        callbacks = Callbacks(
+            progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender))
+        )
+        made = compile_program(work, lm, teacher, artifacts, callbacks)
         print_champion(made)
         progress.stage("report and figures, from the response cache")
-        replayed = write_compile_report(work, made, opened)
+        replayed = write_compile_report(work, made, lm)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
     display.print_pictures(work.gallery.problems if work.gallery else {})
-    display.print_spend(opened.ledger.spend)
+    display.print_spend(lm.ledger.spend)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
     logged = not track or register(artifacts, work, made, replayed)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(opt.RECORDS_FAILED if failed or not logged else 0)
+    return logged and not failed
 
 
 def _check_folder(plan: Plan, data: Path | None) -> Path:

@@ -115,10 +115,10 @@ def check_paper(
     straight = sum(map(len, content.second.straight.values())) if content.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
-        make_checker("claim", CLAIMS, compiled.get(CLAIMS.name), judging_lm, gallery, artifacts, evidence),
-        make_checker("citation", CITATIONS, compiled.get(CITATIONS.name), judging_lm, gallery, artifacts, evidence),
+        make_checker(CLAIMS, compiled.get(CLAIMS.name), judging_lm, gallery, artifacts, evidence),
+        make_checker(CITATIONS, compiled.get(CITATIONS.name), judging_lm, gallery, artifacts, evidence),
     ]
-    again = make_checker("claim", WHOLE, compiled.get(WHOLE.name), judging_lm, gallery, artifacts, evidence)
+    again = make_checker(WHOLE, compiled.get(WHOLE.name), judging_lm, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if dry:

@@ -105,7 +105,7 @@ def techreport(
 
     loaded = load(program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
-    made = registry.manifest(artifacts, program) if registered else read_manifest(Path(program))
+    made = registry.load_manifest(artifacts, program) if registered else read_manifest(Path(program))
     again = content.rescore_command(made, program, str(artifacts))
     text = content.render_techreport(loaded.task, loaded.program, made, again)
     write_whole(out, text)
@@ -189,7 +189,7 @@ def print_verdicts(
     statements = labelled.statements(example)
     for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
         mark = ("✓", "bold green") if judged.label == labelled.neutral else ("✗", "bold red")
-        sure = f" {judged.chances[labelled.labels.index(judged.label)]:.0%}" if judged.known else ""
+        sure = f" {judged.probabilities[labelled.labels.index(judged.label)]:.0%}" if judged.has_probabilities else ""
         verdict = (f" {k}. {judged.label}{sure}", "bold")
         _print(Text.assemble(mark, verdict, f"  {labelled.definitions[judged.label]}"))
         _print(text, 5)

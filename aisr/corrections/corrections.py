@@ -71,7 +71,7 @@ class Correction(_Strict):
         return self
 
 
-def future_error(one: Correction, now: datetime) -> str | None:
+def _future_error(one: Correction, now: datetime) -> str | None:
     """Why the time of a correction cannot be true: it would be the latest label whatever anybody says later."""
     return f"said at {one.when:%Y-%m-%d}, which is yet to come" if one.when - now > SKEW else None
 
@@ -97,7 +97,7 @@ def read_corrections(files: Sequence[Path], rejected: list[str] | None = None) -
     for file in files:
         for place, line in _lines(file):
             try:
-                one = parse_correction(line, place)
+                one = _parse_correction(line, place)
             except BadLine as error:
                 if rejected is None:
                     raise
@@ -116,8 +116,8 @@ def read_corrections(files: Sequence[Path], rejected: list[str] | None = None) -
 def split_future(corrections: Sequence[PlacedCorrection]) -> tuple[list[PlacedCorrection], list[str]]:
     """The corrections whose time may be true, and what is wrong with the others, each with its place."""
     now = datetime.now(UTC)
-    late = [f"{one.place}: {why}" for one in corrections if (why := future_error(one.correction, now))]
-    return [one for one in corrections if not future_error(one.correction, now)], late
+    late = [f"{one.place}: {why}" for one in corrections if (why := _future_error(one.correction, now))]
+    return [one for one in corrections if not _future_error(one.correction, now)], late
 
 
 def _lines(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -139,7 +139,7 @@ def _lines(file: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"{file}:{number}", line
 
 
-def parse_correction(line: bytes, place: str) -> Correction:
+def _parse_correction(line: bytes, place: str) -> Correction:
     """The correction of one line. Raises `BadLine`, which names its place."""
     if len(line) > LONGEST:
         raise BadLine(f"{place}: longer than {LONGEST >> 20} MiB; expected one correction")
@@ -168,7 +168,7 @@ class Dismissals(NamedTuple):
     problem: str | None = None  # what of the file does not count, and why, in a sentence; None where all of it does
 
 
-def dismissals_file(paper: Path) -> Path:
+def _dismissals_file(paper: Path) -> Path:
     """Where the dismissed flags of a paper are: in `.aisr/` of its folder. Raises UserError where that leads out of
     it."""
     file = (paper if paper.is_dir() else paper.parent) / PLACE
@@ -182,7 +182,7 @@ def load_dismissals(paper: Path) -> Dismissals:
     """The dismissed flags of a paper. The file may be a stranger's, and whatever it is stops no check: what is no
     dismissed flag is passed over."""
     try:
-        file = dismissals_file(paper)
+        file = _dismissals_file(paper)
         status = file.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_DISMISSED_BYTES:
             size = MOST_DISMISSED_BYTES >> 20
@@ -207,11 +207,11 @@ def _read_leniently(file: Path) -> Dismissals:
             if not line.strip():
                 continue
             try:
-                one = parse_correction(line, place)
+                one = _parse_correction(line, place)
             except BadLine as error:
                 bad.append(str(error))
                 continue
-            if why := future_error(one, now):
+            if why := _future_error(one, now):
                 bad.append(f"{place}: {why}")
             else:
                 good.append(one)
@@ -222,7 +222,7 @@ def _read_leniently(file: Path) -> Dismissals:
 def save_dismissals(paper: Path, corrections: Iterable[PlacedCorrection]) -> tuple[Path, int]:
     """Add what is dismissed in corrections to the file of a paper: where that is, and how many flags are new there. The
     same corrections again change nothing."""
-    file = dismissals_file(paper)
+    file = _dismissals_file(paper)
     is_filled = file.is_file() and file.stat().st_size
     before = _latest(one.correction for one in read_corrections([file])) if is_filled else {}
     news = _latest(one.correction for one in corrections)

@@ -33,7 +33,7 @@ DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
 
 def label_confidence(task: Task, judgement: Judgement) -> float | None:
     """The probability of the label that was chosen, in 0-1; None for a single vote."""
-    return judgement.chances[task.labelled.labels.index(judgement.label)] if judgement.known else None
+    return judgement.probabilities[task.labelled.labels.index(judgement.label)] if judgement.has_probabilities else None
 
 
 def record_confidence(task: Task, outcome: Outcome) -> float | None:
@@ -50,8 +50,8 @@ def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]
     vote."""
     labels = task.labelled.labels
     return [
-        {label: round(chance, DECIMALS) for label, chance in zip(labels, judgement.chances, strict=True)}
-        if judgement.known
+        {label: round(chance, DECIMALS) for label, chance in zip(labels, judgement.probabilities, strict=True)}
+        if judgement.has_probabilities
         else None
         for judgement in outcome.judgements
     ]

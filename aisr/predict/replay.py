@@ -173,7 +173,7 @@ def explain(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> li
     statements, grounds = facet.statements(example), facet.evidence(example)
     judgements = judge(task, program.without_decision(), example, lm).judgements
     if program.decision is None:
-        chances, weights = {LM: np.array([one.chances for one in judgements])}, {}
+        chances, weights = {LM: np.array([one.probabilities for one in judgements])}, {}
     else:
         opinions = program.decision.opinions(statements, grounds, judgements)
         chances = {name: np.exp(rows) for name, rows in opinions.items()}
@@ -183,7 +183,7 @@ def explain(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> li
         opinions_on_it = []
         for name, rows in chances.items():
             best = int(rows[k].argmax())
-            chance = float(rows[k][best]) if name != LM or judgements[k].known else None
+            chance = float(rows[k][best]) if name != LM or judgements[k].has_probabilities else None
             opinions_on_it.append(Opinion(name, facet.labels[best], chance, weights.get(name)))
         reasons.append(Reason(opinions_on_it, signs(statement, grounds), nearest_line(statement, grounds)))
     return reasons

@@ -281,7 +281,7 @@ def _chosen_labels(fields: Mapping[str, Any]) -> list[str]:
 def _favour(labels: Sequence[str], chosen: str, row: Mapping[str, float] | None) -> list[float]:
     """The probability of each label; the chosen one changes places with the likeliest."""
     if row is None:
-        return from_vote(chosen, labels).chances
+        return from_vote(chosen, labels).probabilities
     likeliest = max(labels, key=lambda label: row[label])
     swapped = {chosen: likeliest, likeliest: chosen} if row[chosen] < row[likeliest] else {}
     return [row[swapped.get(label, label)] / sum(row.values()) for label in labels]

@@ -179,7 +179,9 @@ def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
             text=text,
             gold=list(types),
             said=judged.label if judged else None,
-            chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged and judged.known else [],
+            chances=[round(min(chance, 1.0), 4) for chance in judged.probabilities]
+            if judged and judged.has_probabilities
+            else [],
             digest=digests[place] if record else "",
             as_given=originals[place] if record and originals[place] != text else None,
         )

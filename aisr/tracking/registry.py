@@ -66,11 +66,6 @@ def load_registered(root: Path, uri: str) -> Loaded:
 
     Raises `BadArtifact` where there is no such version or its file is not the one that was registered, and `NoStore`.
     """
-    return load_with_text(root, uri)[0]
-
-
-def load_with_text(root: Path, uri: str) -> tuple[Loaded, str]:
-    """The same with its text."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         version = _version(store, root, uri)
         text = store.file_of_version(version, "artifacts/program.json", Path(folder)).read_text(encoding="utf-8")
@@ -80,17 +75,17 @@ def load_with_text(root: Path, uri: str) -> tuple[Loaded, str]:
             f"{uri}: digest {loaded.digest}, but version {version.version} was registered with "
             f"{version.tags.get(DIGEST_TAG)}; the stored file was changed since"
         )
-    return loaded, text
+    return loaded
 
 
-def manifest(root: Path, uri: str) -> Manifest:
+def load_manifest(root: Path, uri: str) -> Manifest:
     """The manifest of a registered program, from the run that logged it. Raises `BadArtifact` and `NoStore`."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         version = _version(store, root, uri)
         return parse_manifest(store.file_of_run(version.run_id, "artifact/manifest.json", Path(folder)))
 
 
-def on_test(root: Path, uri: str) -> OnTest | None:
+def load_test_report(root: Path, uri: str) -> OnTest | None:
     """How a registered program did on its test split, from the run that logged it; None where it was not tested.
     Raises `BadArtifact` and `NoStore`."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
@@ -107,9 +102,9 @@ def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
     return max(same, key=lambda one: (str(one.version) == named, int(one.version)), default=None)
 
 
-def register(mlflow: Any, task: Task, folder: Path, made: Manifest) -> str:
+def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
     """Log the program of an artifact folder as a model of the current run and register it; its version."""
-    versions = made.versions
+    versions = manifest.versions
     # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
     with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -117,7 +112,7 @@ def register(mlflow: Any, task: Task, folder: Path, made: Manifest) -> str:
             name="program",
             python_model=str(Path(__file__).with_name("stored_model.py")),
             artifacts={"program": str(folder / "program.json")},
-            model_config=config(task, made),
+            model_config=config(task, manifest),
             registered_model_name=model_name(task),
             # aisr brings the others; which versions of them it was compiled with, only we know.
             pip_requirements=[
@@ -126,7 +121,7 @@ def register(mlflow: Any, task: Task, folder: Path, made: Manifest) -> str:
         )
     version = str(model.registered_model_version)
     client = mlflow.MlflowClient()
-    for tag, value in _tags(folder, made).items():
+    for tag, value in _tags(folder, manifest).items():
         client.set_model_version_tag(model_name(task), version, tag, value)
     return version
 
@@ -156,14 +151,14 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Versi
     return champion
 
 
-def config(task: Task, made: Manifest) -> dict[str, Any]:
+def config(task: Task, manifest: Manifest) -> dict[str, Any]:
     """The configuration of `aisr.serving.model`: the program, and the LM that it was compiled with."""
     return {
         "task": task.name,
-        "digest": made.digest,
-        "lm": made.lm.spec,
-        "schema": made.lm.adapter != "ChatAdapter",
-        "logprobs": bool(made.lm.logprobs),
+        "digest": manifest.digest,
+        "lm": manifest.lm.spec,
+        "schema": manifest.lm.adapter != "ChatAdapter",
+        "logprobs": bool(manifest.lm.logprobs),
     }
 
 
@@ -231,17 +226,17 @@ def _score(version: Any) -> VersionScore:
     return VersionScore(str(version.version), score, low, high, tags.get(DATA_TAG))
 
 
-def _tags(folder: Path, made: Manifest) -> dict[str, str]:
-    tags = {DIGEST_TAG: made.digest, "aisr.lm": made.lm.spec, "aisr.artifact": folder.name}
-    test = made.scores.get("test")
+def _tags(folder: Path, manifest: Manifest) -> dict[str, str]:
+    tags = {DIGEST_TAG: manifest.digest, "aisr.lm": manifest.lm.spec, "aisr.artifact": folder.name}
+    test = manifest.scores.get("test")
     if test is None:
         return tags
     low, high = test.interval
     scores = {SCORE_TAG: repr(test.score), LOW_TAG: repr(low), HIGH_TAG: repr(high)}
-    return {**tags, **scores, DATA_TAG: _split(made)}
+    return {**tags, **scores, DATA_TAG: _split(manifest)}
 
 
-def _split(made: Manifest) -> str:
+def _split(manifest: Manifest) -> str:
     """Which test records a score is about: the digest of the file, and how many of them were taken."""
-    about = made.data["test"]
+    about = manifest.data["test"]
     return f"{about.digest}/{about.records}"

@@ -47,8 +47,8 @@ class Checking:
         artifacts = self.options.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
         gallery = open_gallery(draft.folder, artifacts, draft.drawings)
-        first = make_checker("claim", CLAIMS, self.options.program, self.lm, gallery, artifacts)
-        again = make_checker("claim", WHOLE, self.options.draft_program, self.lm, gallery, artifacts)
+        first = make_checker(CLAIMS, self.options.program, self.lm, gallery, artifacts)
+        again = make_checker(WHOLE, self.options.draft_program, self.lm, gallery, artifacts)
         checks = collect_checks(draft, cited)
         review = review_draft(draft, checks, [first], self.lm, again=again if second else None)
         return add_exact_verdicts(review, cited)

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from aisr.base.files import digest_file, replacing
 from aisr.programs.averitec.documents import PAGES, SUFFIX, build, pages, reduced
 from aisr.programs.averitec.record import Document
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import valid_texts
 from aisr.programs.text_store import TextStore
 
@@ -28,24 +28,19 @@ SUFFIXES = (".json", ".jsonl")
 KEPT = Path(".aisr") / "pages"  # beside what is written
 
 
-def main() -> int:
-    """0 where all claims were written, 2 where something was wrong and nothing was."""
+def main() -> None:
+    """The command; where something is wrong it raises UserError, and nothing is written."""
     parser = argparse.ArgumentParser(
         prog="python -m aisr.programs.averitec.convert", description="Claims with the best excerpts of their documents."
     )
     parser.add_argument("file", type=Path, help="the organisers' claims, a JSON list or JSON Lines")
     parser.add_argument("--documents", type=Path, required=True, help="folder with 0.json, 1.json, …: pages by claim")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
-    parser.add_argument("--passages", type=int, default=PASSAGES, help=f"passages a claim; {PASSAGES} unless given")
+    parser.add_argument("--passages", type=int, default=PASSAGES, help=f"passages a claim; {PASSAGES} by default")
     parser.add_argument("--index", action="store_true", help="write all pages into files that questions can search")
-    given = parser.parse_args()
-    try:
-        count = write(given.file, given.documents, given.out, given.passages, given.index)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(f"wrote {given.out}: {count} claims")
-    return 0
+    options = parser.parse_args()
+    count = write(options.file, options.documents, options.out, options.passages, options.index)
+    print(f"wrote {options.out}: {count} claims")
 
 
 def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES, index: bool = False) -> int:
@@ -66,11 +61,11 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES, inde
             digest = digest_file(held)
             if index:
                 claim["store"] = f"{PAGES}/{digest}{SUFFIX}"
-                found = build(pages(held), out.parent / claim["store"]).excerpts(claim["claim"], passages)
+                excerpts = build(pages(held), out.parent / claim["store"]).excerpts(claim["claim"], passages)
             else:
                 key = json.dumps([digest, claim["claim"], passages])
-                found = known.once(key, partial(_reduced, claim["claim"], held, passages))
-            claim["documents"] = [page.model_dump() for page in found]
+                excerpts = known.once(key, partial(_reduced, claim["claim"], held, passages))
+            claim["documents"] = [page.model_dump() for page in excerpts]
             new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
     return count
 
@@ -83,16 +78,16 @@ def claims(file: Path) -> Iterator[dict[str, Any]]:
     """The entries of a JSON list, or of JSON Lines. Raises UserError for anything else."""
     try:
         text = file.read_text(encoding="utf-8")
-        found = (
+        entries = (
             json.loads(text)
             if text.lstrip().startswith("[")
             else [json.loads(row) for row in text.split("\n") if row.strip()]
         )
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{file}: {error}; expected a JSON list of claims, or a claim a line") from error
-    if not found or not all(isinstance(claim, dict) for claim in found):
+    if not entries or not all(isinstance(claim, dict) for claim in entries):
         raise UserError(f"{file}: expected a JSON list of claims, or a claim a line")
-    yield from map(valid_texts, found)
+    yield from map(valid_texts, entries)
 
 
 def _pages_of(folder: Path, number: Any) -> Path:
@@ -104,4 +99,4 @@ def _pages_of(folder: Path, number: Any) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -1,9 +1,8 @@
-"""The documents that a claim is checked against, cut into passages of which some are found by claim and questions.
+"""The documents that a claim is checked against, cut into passages, which are searched by claim and questions.
 
-They are in memory with the record, reduced to what could bear on the claim, or all in a file of SQLite, so that
-questions that are asked later search every page. That file is called by the digest of the pages, is written once, and a
-record names it. It is searched for stems by BM25 (FTS5); what is found is ranked as passages in memory are, by the
-program's own retriever.
+They are in memory with the record, reduced to what could bear on the claim, or all in a file of SQLite, so that later
+questions search every page. That file is called by the digest of the pages, is written once, and a record names it. It
+is searched for stems by BM25 (FTS5); the results are ranked as passages in memory are, by the program's own retriever.
 """
 
 import hashlib
@@ -42,7 +41,7 @@ class Collection(Protocol):
         """Up to `count` passages by their ids, best first: rankings by each of the queries, fused by rank."""
 
     def read(self, keys: Iterable[str]) -> dict[str, Passage]:
-        """Passages by their ids, in the order given."""
+        """Passages by their ids, in the order of these."""
 
 
 class Held(NamedTuple):
@@ -65,29 +64,29 @@ class Held(NamedTuple):
 def held(documents: Iterable[Document]) -> Held:
     """The passages of documents: `D3.2` is the second of the third document. One that is there already, word for word,
     is left out."""
-    found: dict[str, Passage] = {}
+    passages: dict[str, Passage] = {}
     seen: set[str] = set()
     for number, document in enumerate(documents, start=1):
         for part, text in enumerate(pieces(document.text), start=1):
             if text not in seen:
                 seen.add(text)
-                found[f"D{number}.{part}"] = Passage(document.url, text)
-    return Held(found)
+                passages[f"D{number}.{part}"] = Passage(document.url, text)
+    return Held(passages)
 
 
 def pieces(text: str) -> list[str]:
     """A text in pieces of whole sentences, `WORDS` words at most; a longer sentence is cut."""
-    found: list[str] = []
+    parts: list[str] = []
     current: list[str] = []
     for sentence in sentences(text):
         split = words(sentence)
         for begin in range(0, len(split), WORDS):
             more = split[begin : begin + WORDS]
             if current and len(current) + len(more) > WORDS:
-                found.append(" ".join(current))
+                parts.append(" ".join(current))
                 current = []
             current += more
-    return [*found, " ".join(current)] if current else found
+    return [*parts, " ".join(current)] if current else parts
 
 
 def fused_ranking(queries: Sequence[str], texts: Sequence[str], match: Matcher) -> list[int]:
@@ -104,7 +103,7 @@ Text = Annotated[str, BeforeValidator(lambda value: " ".join(value) if isinstanc
 
 
 class _Page(BaseModel):
-    """A line of such a file. Its `type`, which says of some pages that they are gold, is not looked at."""
+    """A line of such a file. Its `type`, which says of some pages that they are gold, is not read."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -124,13 +123,13 @@ def pages(file: Path) -> Iterator[Document]:
         raise UserError(f"{file}: {error.strerror}; expected the pages of a claim, a JSON object a line") from error
 
 
-def reduced(claim: str, found: Iterator[Document], count: int) -> list[Document]:
+def reduced(claim: str, documents: Iterator[Document], count: int) -> list[Document]:
     """Excerpts of pages: the `count` passages that match a claim best by BM25, each with the one before it and the one
     after it; those that touch are one excerpt. In the order of the pages."""
     urls: list[str] = []
     texts: list[str] = []
     seen: set[str] = set()
-    for page in found:
+    for page in documents:
         new = [text for text in pieces(page.text) if text not in seen]
         seen.update(new)
         texts += new
@@ -174,14 +173,14 @@ def _parsed(line: bytes, where: str) -> _Page:
 PAGES = "pages"  # the folder of such files, beside the records
 SUFFIX = ".db"
 BATCH = 2000  # passages that are stemmed at a time
-CANDIDATES = 100  # passages that the index finds for a query, among which the retriever ranks
-COMMON = 0.2  # share of passages: a stem in more of them tells nothing apart, and takes most of the time
+CANDIDATES = 100  # passages that the index gives for a query, which the retriever ranks
+COMMON = 0.2  # share of passages: a stem in more of them is no help, and takes most of the time
 SCHEMA = """
 pragma journal_mode = off;
 pragma synchronous = off;
 create table passage(id integer primary key, name text, url text, text text);
-create virtual table found using fts5(stems, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
-create virtual table vocabulary using fts5vocab(found, 'row');
+create virtual table search using fts5(stems, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
+create virtual table vocabulary using fts5vocab(search, 'row');
 create table about(digest text, passages integer);
 """
 
@@ -192,7 +191,7 @@ class Indexed(NamedTuple):
     file: Path
 
     def best(self, queries: Sequence[str], count: int, match: Matcher) -> dict[str, Passage]:
-        """Up to `count` passages by their ids, best first: of those that the index finds for each query, rankings by
+        """Up to `count` passages by their ids, best first: of those that the index gives for each query, rankings by
         each of the queries, fused by rank. Raises UserError for a file that is no index."""
         with self._opened() as index:
             places = {place: None for query in queries for place in _search(index, query, max(count, CANDIDATES))}
@@ -202,13 +201,13 @@ class Indexed(NamedTuple):
         return {name: Passage(url, text) for _, name, url, text in chosen}
 
     def read(self, keys: Iterable[str]) -> dict[str, Passage]:
-        """Passages by their ids, in the order given."""
+        """Passages by their ids, in the order of these."""
         with self._opened() as index:
             select = "select url, text from passage where name = ?"
             return {key: Passage(*index.execute(select, (key,)).fetchone()) for key in keys}
 
     def excerpts(self, claim: str, count: int) -> list[Document]:
-        """The passages that the index finds for a claim, up to `count`, with their neighbours (see `joined`)."""
+        """The passages that the index gives for a claim, up to `count`, with their neighbours (see `joined`)."""
         with self._opened() as index:
             best = set(_search(index, claim, count))
             wide = {near for place in best for near in (place - 1, place, place + 1)}
@@ -241,7 +240,7 @@ def build(documents: Iterable[Document], file: Path) -> Indexed:
             index.executescript(SCHEMA)
             count = _fill(index, documents)
             index.execute("insert into about values (?, ?)", (file.stem, count))
-            index.execute("insert into found(found) values ('optimize')")
+            index.execute("insert into search(search) values ('optimize')")
             index.commit()
         unfinished.replace(file)
     finally:
@@ -252,15 +251,15 @@ def build(documents: Iterable[Document], file: Path) -> Indexed:
 def _fill(index: sqlite3.Connection, documents: Iterable[Document]) -> int:
     """How many passages there are, which are in the index then."""
     count = 0
-    found = _passages(documents)
-    while rows := list(islice(found, BATCH)):
+    passages = _passages(documents)
+    while rows := list(islice(passages, BATCH)):
         stems = stemmed([text for _, _, text in rows])
         places = range(count + 1, count + 1 + len(rows))
         index.executemany(
             "insert into passage values (?, ?, ?, ?)", [(k, *row) for k, row in zip(places, rows, strict=True)]
         )
         index.executemany(
-            "insert into found(rowid, stems) values (?, ?)",
+            "insert into search(rowid, stems) values (?, ?)",
             [(k, " ".join(own)) for k, own in zip(places, stems, strict=True)],
         )
         count += len(rows)
@@ -281,23 +280,21 @@ def _search(index: sqlite3.Connection, query: str, count: int) -> list[int]:
     """Places of the passages that match a query best, by its stems that few passages have, or else its rarest."""
     (stems,) = stemmed([query])
     (total,) = index.execute("select passages from about").fetchone()
-    held = {
-        stem: found[0]
+    counts = {
+        stem: row[0]
         for stem in dict.fromkeys(stems)
-        if (found := index.execute("select doc from vocabulary where term = ?", (stem,)).fetchone())
+        if (row := index.execute("select doc from vocabulary where term = ?", (stem,)).fetchone())
     }
-    if not held:
+    if not counts:
         return []
-    telling = [stem for stem, passages in held.items() if passages <= COMMON * total]
-    asked = " OR ".join(f'"{stem}"' for stem in telling or [min(held, key=lambda stem: held[stem])])
-    found = index.execute("select rowid from found where found match ? order by rank, rowid limit ?", (asked, count))
-    return [place for (place,) in found]
+    rare = [stem for stem, passages in counts.items() if passages <= COMMON * total]
+    terms = " OR ".join(f'"{stem}"' for stem in rare or [min(counts, key=lambda stem: counts[stem])])
+    rows = index.execute("select rowid from search where search match ? order by rank, rowid limit ?", (terms, count))
+    return [place for (place,) in rows]
 
 
 def _rows(index: sqlite3.Connection, places: Sequence[int]) -> list[tuple[int, str, str, str]]:
-    """The passages at places, in their order; places where none is are passed over."""
-    found = []
-    for place in places:
-        row = index.execute("select id, name, url, text from passage where id = ?", (place,)).fetchone()
-        found += [row] if row else []
-    return found
+    """The passages at places, in their order; places without one are left out."""
+    select = "select id, name, url, text from passage where id = ?"
+    rows = (index.execute(select, (place,)).fetchone() for place in places)
+    return [row for row in rows if row]

@@ -17,7 +17,7 @@ from aisr.programs.images import BadPicture, Gallery, find
 from aisr.programs.text import item, letters, plain
 
 NOTHING = "no evidence was found"
-SHOWN = 10  # passages that a model reads
+READ = 10  # passages in a prompt
 MOST_QUESTIONS = 5
 LOOKED_AT = 100  # places of the ranking in which gold pages are looked for
 # What a backend that decodes under a schema is held to, so that a small model comes to an end.
@@ -54,21 +54,21 @@ class AveritecJudge(LabelJudge):
         self.judge = dspy.Predict(judging(self.options.states))
 
     def prepare(self, record: AveritecRecord) -> dspy.Example:
-        """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
-        ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `baseline`, the answer without any
-        LM.
+        """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `candidates`
+        (their ids) and `collection`; where it is labelled, also what the three predictors would be right to say,
+        `questions`, `pairs` (those whose page is among them) and `label`, with `evidence`, `gold` and `baseline`, the
+        answer without any LM.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
         collection = collection_of(record, self.gallery)
         ranking = collection.best([record.claim], LOOKED_AT, self.match)
-        shown = dict(list(ranking.items())[:SHOWN])
+        best = dict(list(ranking.items())[:READ])
         inputs: dict[str, Any] = {
             "claim": item(record.claim),
             "context": _context(record),
-            "passages": rendered(shown),
-            "shown": list(shown),
+            "passages": rendered(best),
+            "candidates": list(best),
             "collection": collection,
         }
         right: dict[str, Any] = {}
@@ -79,15 +79,17 @@ class AveritecJudge(LabelJudge):
                 "evidence": as_lines(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "baseline": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, shown.values()))),
+                "baseline": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, best.values()))),
             }
-            if pairs := sourced(record.gold, shown):
+            if pairs := sourced(record.gold, best):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
-    def steps(self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection) -> Steps:
+    def steps(
+        self, claim: str, context: str, passages: str, candidates: Sequence[str], collection: Collection
+    ) -> Steps:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
-        `aisr.programs.probabilities`); `ranking`, the ids of the passages that were shown, best first; `named`, those
+        `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `named`, those
         that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to "Is it true
         that …?": they are marked, and the model does not see them."""
         questions: list[str] = []  # what has to be known about the claim; nothing where none are wanted
@@ -101,8 +103,8 @@ class AveritecJudge(LabelJudge):
                 context=context,
             )
             questions = [item(question) for question in answer.questions if question.strip()][:most]
-        best = collection.best([claim, *questions], 2 * SHOWN, self.match)
-        read = dict(list(best.items())[:SHOWN])
+        best = collection.best([claim, *questions], 2 * READ, self.match)
+        read = dict(list(best.items())[:READ])
         pairs: list[SourcedPair] = []
         if read:
             answer = yield self._pairs_question(claim, context, read, questions)
@@ -152,7 +154,7 @@ def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection
     if record.store is not None:
         wanted = f"{record.id}: store: {record.store}"
         if gallery is None:
-            raise UserError(f"{wanted}: --image-root, the folder that paths of records begin in, is not given")
+            raise UserError(f"{wanted}: --image-root, the folder that paths of records begin in, is missing")
         try:
             return Indexed(find(gallery.root, record.store))
         except BadPicture as error:
@@ -190,7 +192,7 @@ def together(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
-    """Passages as answers to a question about the claim that nobody asked."""
+    """Passages as answers to a question that is made of the claim."""
     question = f"Is it true that {claim.strip().rstrip('.')}?"
     return [Pair(question, passage.text, passage.url, filled=True) for passage in passages]
 

@@ -78,11 +78,11 @@ class JudgeClaim(dspy.Signature):
 
 
 def answering(questions: bool) -> type[dspy.Signature]:
-    """What the finding predictor is asked: with questions to look for, or by the claim alone."""
-    asked: Any = AnswerFromPassages
-    return asked.insert(-1, "questions", QUESTIONS, list[str]) if questions else asked  # type: ignore[no-any-return]
+    """The signature of the predictor that reads passages: with questions to look for, or by the claim alone."""
+    signature: Any = AnswerFromPassages
+    return signature.insert(-1, "questions", QUESTIONS, list[str]) if questions else signature  # type: ignore[no-any-return]
 
 
 def judging(states: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: how likely the label is stands behind it."""
+    """The signature of the judging predictor: with a confidence in the label."""
     return with_confidence(JudgeClaim, VERDICTS) if states else JudgeClaim

@@ -62,7 +62,7 @@ class Answer(_Part):
 
 
 class Question(_Part):
-    """A question and its answers; none where none could be found."""
+    """A question and its answers; none where there is none."""
 
     question: str
     answers: Annotated[list[Answer], BeforeValidator(_as_list)] = []

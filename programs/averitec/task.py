@@ -93,28 +93,22 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
     submission = ClaimList("averitec.json")
 
     def score(self, gold: Sequence[Checked], answers: Sequence[FactCheck | None]) -> Scores:
-        """The AVeriTeC score."""
         return Matches.of(gold, answers)
 
     def answer(self, prediction: dspy.Prediction) -> FactCheck:
-        """The label and the evidence."""
         return FactCheck(str(prediction.label), tuple(prediction.evidence))
 
     def gold_labels(self, gold: Checked) -> list[list[str]]:
-        """The label of the claim."""
         return [[gold.label]]
 
     def evidence(self, example: dspy.Example) -> str:
-        """The passages that the model reads."""
         return str(example.passages)
 
     def answer_right(self, gold: Checked, answer: FactCheck | None) -> bool:
-        """Whether the evidence matches well enough."""
         evidence = of_pairs(answer.evidence if answer else ()).strings
         return evidence_match(evidence, of_questions(gold.questions).strings) > HEADLINE
 
     def text(self, record: AveritecRecord) -> str:
-        """The claim."""
         return record.claim
 
     def feedback(self, gold: Checked, answer: FactCheck) -> str:
@@ -134,7 +128,6 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
         )
 
     def shared_keys(self, record: AveritecRecord) -> set[str]:
-        """The claim and its evidence."""
         return {claim_key(record.claim), *evidence_keys(self.long_texts(record))}
 
     def long_texts(self, record: AveritecRecord) -> list[str]:
@@ -160,7 +153,7 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
             )
             for place, pair in enumerate(answer.evidence if answer else (), start=1)
         ]
-        passages = example.collection.read(example.shown)
+        passages = example.collection.read(example.candidates)
         read = [Exhibit(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages.items()]
         return [*predicted, *read]
 

@@ -26,7 +26,7 @@ from aisr.base.files import write_whole
 from aisr.programs.context24_figures.citations import parts
 from aisr.programs.context24_figures.record import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
 from aisr.programs.context24_text.convert import full_texts, organisers_json
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import explain
 from aisr.programs.text import sentences
 
@@ -47,18 +47,18 @@ def cleaned(typed: str) -> list[str]:
     `FIG 2A`; a letter alone is a panel of the figure before it. What still cannot be read as a label stays in its own
     words, as long as it can stand in a line.
     """
-    found: list[str] = []
+    labels: list[str] = []
     figure = ""
     for part in APART.split(STRAY.sub("", typed)):
         label = _cleaned(part)
         if figure and PANEL.fullmatch(label):
-            found = [one for one in found if one != figure]  # FIG 2, A and B: its panels, not all of it
-            found.append(figure + label.upper())
+            labels = [one for one in labels if one != figure]  # FIG 2, A and B: its panels, not all of it
+            labels.append(figure + label.upper())
         else:
             place = place_of(label)
             figure = label.removesuffix(place.panel) if place else ""
-            found.append(label)
-    return list(dict.fromkeys(label for label in found if label and len(label) <= LONGEST and not UNFIT.search(label)))
+            labels.append(label)
+    return list(dict.fromkeys(label for label in labels if label and len(label) <= LONGEST and not UNFIT.search(label)))
 
 
 def squeezed(label: str) -> str:
@@ -70,14 +70,14 @@ def _cleaned(part: str) -> str:
     flat = " ".join(part.split())
     if LABEL.fullmatch(flat):
         return flat
-    told = SPELLED.sub(_spelled, tidy(flat), count=1)
-    told = GAP.sub("", " ".join(told.split()))
-    return told if LABEL.fullmatch(told) else flat
+    spelled = SPELLED.sub(_spelled, tidy(flat), count=1)
+    spelled = GAP.sub("", " ".join(spelled.split()))
+    return spelled if LABEL.fullmatch(spelled) else flat
 
 
-def _spelled(found: re.Match[str]) -> str:
-    kind = (found["kind"] or found["glued"])[:3]
-    return f"{'SUPP ' if found['supplement'] else ''}{kind} "
+def _spelled(match: re.Match[str]) -> str:
+    kind = (match["kind"] or match["glued"])[:3]
+    return f"{'SUPP ' if match['supplement'] else ''}{kind} "
 
 
 PICTURES = (".png", ".jpg", ".jpeg")
@@ -106,17 +106,17 @@ class Elements:
         self._together = organisers_json(captions) if captions is not None and captions.is_file() else None
         if not isinstance(self._together, dict | None):
             raise UserError(f"--captions {captions}: expected a JSON object, captions by citekey")
-        self._found: dict[tuple[str, tuple[str, ...]], list[Listed]] = {}
+        self._known: dict[tuple[str, tuple[str, ...]], list[Listed]] = {}
 
     def of(self, citekey: str, listed: Sequence[str] | None = None) -> list[Listed]:
         """The elements of a paper: those that have a picture, or else those `listed`, or else those with a caption and
         the panels that it tells apart. Raises UserError for a citekey that is no name of a file."""
         if Path(citekey).name != citekey or citekey in (".", ".."):
             raise UserError(f"citekey {citekey[:80]!r}: expected a name, such as li2022molecular")
-        asked = (citekey, tuple(listed or ()))
-        if asked not in self._found:
-            self._found[asked] = self._made(*asked)
-        return self._found[asked]
+        key = (citekey, tuple(listed or ()))
+        if key not in self._known:
+            self._known[key] = self._made(*key)
+        return self._known[key]
 
     def _made(self, citekey: str, listed: Sequence[str]) -> list[Listed]:
         captions = self._captions_of(citekey)
@@ -125,36 +125,36 @@ class Elements:
         if folder is not None and folder.is_dir():
             files = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in PICTURES)
             pictures = {Path(name).stem: f"{citekey}/{name}" for name in files if CAPTION not in name}
-        named = pictures or dict.fromkeys(listed) or dict.fromkeys(_told_apart(captions))
-        found: dict[str, Listed] = {}
+        named = pictures or dict.fromkeys(listed) or dict.fromkeys(_figure_labels(captions))
+        elements: dict[str, Listed] = {}
         for typed, picture in named.items():
             labels = cleaned(typed)
             if labels != [typed]:
                 self.changes.append(f"{citekey}: element {typed!r}: now {', '.join(labels) or 'left out'}")
             for label in labels:
                 element = {"label": label, "caption": _caption_of(label, captions), "img_path": picture or ""}
-                found.setdefault(tidy(label), {name: text for name, text in element.items() if text})
-        return sorted(found.values(), key=lambda element: _by_number(element["label"]))
+                elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
+        return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
 
     def _captions_of(self, citekey: str) -> dict[str, str]:
         """The captions of a paper by the squeezed labels of what they are about."""
-        told: Any = None
+        raw: Any = None
         if self._together is not None:
-            told = self._together.get(citekey)
+            raw = self._together.get(citekey)
         elif self._captions is not None and (file := self._captions / f"{citekey}.json").is_file():
-            told = organisers_json(file)
-        if told is None:
+            raw = organisers_json(file)
+        if raw is None:
             return {}
-        if not isinstance(told, dict) or not all(isinstance(text, str) for text in told.values()):
+        if not isinstance(raw, dict) or not all(isinstance(text, str) for text in raw.values()):
             raise UserError(f"captions of {citekey}: expected a JSON object, a text by the name of each figure")
-        found = {}
-        for name in sorted(told, key=lambda name: _by_number(Path(name).stem)):
-            text = readable(told[name])
+        captions = {}
+        for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
+            text = readable(raw[name])
             if text:
-                found[squeezed(Path(name).stem.replace(CAPTION, ""))] = text
-            elif told[name].strip("'\" \n"):
+                captions[squeezed(Path(name).stem.replace(CAPTION, ""))] = text
+            elif raw[name].strip("'\" \n"):
                 self.changes.append(f"{citekey}: {name}: what was read is no caption; left out")
-        return found
+        return captions
 
 
 def readable(read: str) -> str:
@@ -185,7 +185,7 @@ def _caption_of(label: str, captions: dict[str, str]) -> str:
     return " ".join(dict.fromkeys(pieces))
 
 
-def _told_apart(captions: dict[str, str]) -> Iterable[str]:
+def _figure_labels(captions: dict[str, str]) -> Iterable[str]:
     """Labels of figures by their captions, each with its panels behind it."""
     whole = dict.fromkeys(PIECE.sub("", key) if PIECE.sub("", key) in captions else key for key in captions)
     for key in whole:
@@ -205,8 +205,8 @@ def _by_number(label: str) -> str:
 Entry = dict[str, Any]
 
 
-def main() -> int:
-    """0 where the records were written, 2 where something was wrong and nothing was."""
+def main() -> None:
+    """The command; where something is wrong it raises UserError, and nothing is written."""
     parser = argparse.ArgumentParser(
         prog="python -m aisr.programs.context24_figures.convert", description="Claims with the figures of their papers."
     )
@@ -215,21 +215,18 @@ def main() -> int:
     parser.add_argument("--captions", type=Path, help="folder of JSON objects by citekey, or one JSON object of them")
     parser.add_argument("--figures", type=Path, help="folder with a folder of pictures a paper: FIG 1A.png, …")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
-    given = parser.parse_args()
-    try:
-        records, changes = converted(given.claims, given.papers, given.captions, given.figures)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    write_whole(given.out, "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
+    options = parser.parse_args()
+    records, changes = convert(options.claims, options.papers, options.captions, options.figures)
+    write_whole(options.out, "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
     for change in changes:
         print(f"  {change}")
     papers = {record["citekey"] for record in records}
-    print(f"wrote {given.out}: {len(records)} claims about {len(papers)} papers; {len(changes)} changes, listed above")
-    return 0
+    print(
+        f"wrote {options.out}: {len(records)} claims about {len(papers)} papers; {len(changes)} changes, listed above"
+    )
 
 
-def converted(
+def convert(
     claims: Path, papers: Path, captions: Path | None = None, figures: Path | None = None
 ) -> tuple[list[Entry], list[str]]:
     """The records as JSON, and what was changed or left out, a line each. Raises UserError for a file of another form,
@@ -257,8 +254,8 @@ def _entries(claims: Path) -> list[Entry]:
         if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) and entry[name] for name in text):
             raise UserError(f"{claims}: entry {place}: expected an object with the texts id, claim and citekey")
         for name in ("findings", "figures_tables"):
-            found = entry.get(name)
-            if found is not None and not (isinstance(found, list) and all(isinstance(one, str) for one in found)):
+            labels = entry.get(name)
+            if labels is not None and not (isinstance(labels, list) and all(isinstance(one, str) for one in labels)):
                 raise UserError(f"{claims}: entry {place}: {name}: expected a list of labels")
     return listed
 
@@ -288,13 +285,13 @@ def _findings(entry: Entry, changes: list[str]) -> list[str] | None:
     """The gold labels of a claim, clean; None where they are withheld."""
     if entry.get("findings") is None:
         return None
-    found: list[str] = []
+    findings: list[str] = []
     for typed in entry["findings"]:
         labels = cleaned(typed)
         if labels != [typed]:
             changes.append(f"{entry['id']}: findings: {typed!r}: now {', '.join(labels) or 'left out'}")
-        found += labels
-    return list(dict.fromkeys(found))
+        findings += labels
+    return list(dict.fromkeys(findings))
 
 
 def _record(entry: Entry, texts: dict[str, list[str]], known: Elements, changes: list[str]) -> Entry | None:
@@ -324,4 +321,4 @@ def _record(entry: Entry, texts: dict[str, list[str]], known: Elements, changes:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -20,7 +20,7 @@ from aisr.programs.retrieval import DEFAULT as RETRIEVER
 from aisr.programs.retrieval import excerpt, matcher
 from aisr.programs.text import item, plain
 
-SHOWN = 800  # characters of what the text says of an element that the ordering LM reads
+READ = 800  # characters of the text on an element in a prompt
 CANDIDATES = 20  # elements that it may put in order, at most
 
 
@@ -38,7 +38,7 @@ class Context24FiguresOptions(SearchOptions):
     order: int = field(
         default=MOST,
         metadata={
-            "help": "How many of the best figures the LM puts in order; 0: no LM is asked.",
+            "help": "How many of the best figures the LM puts in order; 0: no LM is used.",
             "min": 0,
             "max": CANDIDATES,
         },
@@ -69,13 +69,13 @@ class Context24FiguresJudge(Judge):
         return self.rank
 
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
-        """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `shown` (their labels)
-        and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements that are shown,
-        then their figures and panels), `gold`, `incomplete` (none is shown) and `baseline`, the ranking
+        """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `candidates` (their
+        labels) and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements among
+        these, then their figures and panels), `gold`, `incomplete` (none is among them) and `baseline`, the ranking
         without any LM.
 
-        A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
-        asked about.
+        A record whose texts could not be embedded has the reason as its input `failure`, and fails without a
+        question.
         """
         paper = paper_of(record.paragraphs, record.elements)
         texts = documents(paper, self.options.strategy)
@@ -84,17 +84,17 @@ class Context24FiguresJudge(Judge):
             best_first = rank_elements(record.claim, paper, self.options.strategy, self.match)
         except NotEmbedded as error:
             best_first, failed = list(paper.labels), {"failure": str(error)}
-        # Elements of which nothing is known are not asked about.
-        shown = [label for label in best_first[: self.options.order or MOST] if texts[label]]
+        # Elements without any text are no candidates.
+        candidates = [label for label in best_first[: self.options.order or MOST] if texts[label]]
         inputs: dict[str, Any] = {
             "claim": item(record.claim, texts.__contains__),
-            "elements": rendered(record.claim, {label: texts[label] for label in shown}),
-            "shown": shown,
+            "elements": rendered(record.claim, {label: texts[label] for label in candidates}),
+            "candidates": candidates,
             "best_first": best_first,
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            wanted = _wanted(record.gold, shown)
+            wanted = _wanted(record.gold, candidates)
             right = {
                 "ranking": wanted,
                 "gold": record.gold,
@@ -111,20 +111,20 @@ class Context24FiguresJudge(Judge):
         """The same, of those that show a gold element."""
         return [] if example.incomplete else self.demo_rows(example)
 
-    def steps(self, claim: str, elements: str, shown: Sequence[str], best_first: Sequence[str]) -> Steps:
+    def steps(self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]) -> Steps:
         """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
         named: list[str] = []
-        if self.options.order and len(shown) > 1:
-            limits = {"minItems": 1, "maxItems": len(shown)}
+        if self.options.order and len(candidates) > 1:
+            limits = {"minItems": 1, "maxItems": len(candidates)}
             answer = yield self.choice_question(
-                self.rank, claim, "ranking", shown, "label", limits, elements=elements, claim=claim
+                self.rank, claim, "ranking", candidates, "label", limits, elements=elements, claim=claim
             )
             named = list(dict.fromkeys(answer.ranking))
         return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)
 
 
 def without_lm(record: Context24FiguresRecord) -> Ranking:
-    """What can be said without an LM: the default strategy with BM25."""
+    """The ranking without an LM: the default strategy with BM25."""
     paper = paper_of(record.paragraphs, record.elements)
     return tuple(rank_elements(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
 
@@ -132,17 +132,17 @@ def without_lm(record: Context24FiguresRecord) -> Ranking:
 def rendered(claim: str, texts: Mapping[str, str]) -> str:
     """Elements as a model reads them: one a line, each after its label, with the sentences about it that are nearest to
     the claim."""
-    rows = (f"[{label}] {item(excerpt(claim, text, SHOWN), texts.__contains__)}" for label, text in texts.items())
+    rows = (f"[{label}] {item(excerpt(claim, text, READ), texts.__contains__)}" for label, text in texts.items())
     return plain("\n".join(rows))
 
 
-def _wanted(gold: Sought, shown: Sequence[str]) -> list[str]:
-    """The gold elements among those shown, and behind them their figures and panels."""
+def _wanted(gold: Sought, candidates: Sequence[str]) -> list[str]:
+    """The gold elements among the candidates, and behind them their figures and panels."""
     figures = {(place.figure, bool(place.panel)) for label in gold.findings if (place := place_of(label)) is not None}
-    right = [label for label in shown if label in gold.findings]
+    right = [label for label in candidates if label in gold.findings]
     near = [
         label
-        for label in shown
+        for label in candidates
         if label not in right and (at := place_of(label)) is not None and (at.figure, not at.panel) in figures
     ]
     return [*right, *near]

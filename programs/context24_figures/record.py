@@ -24,7 +24,7 @@ LONGEST = 80  # characters of a label
 
 
 class Figure(NamedTuple):
-    """A whole figure or table: kind ("FIG" or "TAB"), number ("3", "S2", "1S1"), and whether it is said to be
+    """A whole figure or table: kind ("FIG" or "TAB"), number ("3", "S2", "1S1"), and whether it is
     supplementary."""
 
     kind: str
@@ -46,10 +46,10 @@ def tidy(label: str) -> str:
 
 def place_of(label: str) -> Place | None:
     """What a label names; None for one that is not of the form `SUPP FIG S1A`, `TAB 2`."""
-    found = LABEL.fullmatch(tidy(label))
-    if found is None:
+    parts = LABEL.fullmatch(tidy(label))
+    if parts is None:
         return None
-    return Place(Figure(found["kind"], found["number"], bool(found["supplement"])), found["panel"] or "")
+    return Place(Figure(parts["kind"], parts["number"], bool(parts["supplement"])), parts["panel"] or "")
 
 
 def _fit(label: str) -> str:

@@ -49,7 +49,6 @@ class LabelTable(Submission[Context24FiguresRecord, Ranking]):
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        """The ranking that needs no LM."""
         return without_lm(record)
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
@@ -76,28 +75,25 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
     submission = LabelTable("predictions.csv")
 
     def score(self, gold: Sequence[Sought], answers: Sequence[Ranking | None]) -> Scores:
-        """nDCG."""
         return Ranked.of(gold, answers)
 
     def answer(self, prediction: dspy.Prediction) -> Ranking:
-        """The first labels of the ranking."""
         return tuple(prediction.ranking[:MOST])
 
     def text(self, record: Context24FiguresRecord) -> str:
-        """The claim."""
         return record.claim
 
     def feedback(self, gold: Sought, answer: Ranking) -> str:
         """Where the gold elements stand, and what stands before them."""
         places = {label: answer.index(label) + 1 if label in answer else None for label in gold.findings}
-        told = [
+        sentences = [
             f"{label} evidences the claim and stands {f'in place {place}' if place else 'not among them'}."
             for label, place in places.items()
         ]
         before = [label for label in answer[: len(gold.findings)] if gain(label, gold.findings) < HALF]
         if not before:
-            return " ".join([*told, "Nothing of no worth stands before it."])
-        return " ".join([*told, f"Before it stand what evidences something else: {', '.join(before)}."])
+            return " ".join([*sentences, "Nothing of no worth stands before it."])
+        return " ".join([*sentences, f"Before it stand what evidences something else: {', '.join(before)}."])
 
     def shared_keys(self, record: Context24FiguresRecord) -> set[str]:
         """The claim, the paper, its captions and its pictures."""
@@ -107,7 +103,6 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
         return {claim_key(record.claim), *paper_keys(record.paragraphs), *citekey, *captions, *pictures}
 
     def long_texts(self, record: Context24FiguresRecord) -> list[str]:
-        """The paper."""
         return ["\n".join(record.paragraphs)]
 
     def stratum(self, gold: Sought) -> str:
@@ -127,7 +122,7 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
                 key=label,
                 text=texts[label],
                 picture=pictures[label],
-                shown=label in example.shown,
+                shown=label in example.candidates,
                 gold=label in (record.findings or ()),
                 chosen=named.index(label) + 1 if label in named else 0,
             )

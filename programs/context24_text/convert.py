@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from aisr.base.files import write_whole
 from aisr.programs.context24_text.record import Context24TextRecord
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import explain, valid_texts
 from aisr.programs.text import sentences, words
 
@@ -50,10 +50,10 @@ def paragraphs(text: Any, source: str) -> list[str]:
         text = parts if len(parts) > 1 else LINE_END.split(text)
     if not isinstance(text, list) or not all(isinstance(part, str) for part in text):
         raise UserError(f"{source}: expected a text, or a list of paragraphs")
-    found = [piece for part in text if part.strip() for piece in _cut(" ".join(words(part)))]
-    if not found:
+    pieces = [piece for part in text if part.strip() for piece in _cut(" ".join(words(part)))]
+    if not pieces:
         raise UserError(f"{source}: no text in there")
-    return found
+    return pieces
 
 
 def _cut(line: str) -> list[str]:
@@ -62,29 +62,24 @@ def _cut(line: str) -> list[str]:
         return [line]
     pieces: list[list[str]] = [[]]
     for sentence in sentences(line):
-        said = sentence.split()
-        if pieces[-1] and len(pieces[-1]) + len(said) > WORDS:
+        length = len(sentence.split())
+        if pieces[-1] and len(pieces[-1]) + length > WORDS:
             pieces.append([])
-        pieces[-1] += said
+        pieces[-1] += sentence.split()
     return [" ".join(piece) for piece in pieces]
 
 
-def main() -> int:
-    """0 where all claims were written, 2 where something was wrong and nothing was."""
+def main() -> None:
+    """The command; where something is wrong it raises UserError, and nothing is written."""
     parser = argparse.ArgumentParser(
         prog="python -m aisr.programs.context24_text.convert", description="Claims with the full text of their papers."
     )
     parser.add_argument("claims", type=Path, help="the organisers' claims, a JSON list")
     parser.add_argument("--papers", type=Path, required=True, help="JSON object: full text by citekey")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
-    given = parser.parse_args()
-    try:
-        count = write(given.claims, given.papers, given.out)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(f"wrote {given.out}: {count} claims")
-    return 0
+    options = parser.parse_args()
+    count = write(options.claims, options.papers, options.out)
+    print(f"wrote {options.out}: {count} claims")
 
 
 def write(claims: Path, papers: Path, out: Path) -> int:
@@ -112,4 +107,4 @@ def _record(entry: Any, texts: dict[str, list[str]], source: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -1,4 +1,4 @@
-"""Context24's second task: the sentences of a paper that say how a claim was found out, by retrieval or by an LM."""
+"""Context24's second task: the sentences of a paper on the method behind a claim, by retrieval or by an LM."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ SENTENCES_ALONE = "sentences"
 UNFITTED = MethodWeights(weights=BY_HAND)
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES, MOST_SENTENCES = 5, 30
-SHOWN = 15  # sentences that the LM chooses among
+READ = 15  # sentences that the LM chooses among
 DISTRACTORS = 4  # sentences of a demo beside the gold ones
 
 
@@ -39,7 +39,7 @@ class Context24TextOptions(JudgeOptions):
     strategy: Literal["method", "select", "sentences"] = field(
         default="method",
         metadata={
-            "help": "What an LM chooses among: sentences on method, shown with headings and neighbours (`method`), or "
+            "help": "What an LM chooses among: sentences on method, with headings and neighbours (`method`), or "
             "those that match the claim best by BM25 (`select`); or these without an LM (`sentences`)."
         },
     )
@@ -50,12 +50,11 @@ class Context24TextOptions(JudgeOptions):
 
 
 class Context24TextJudge(Judge):
-    """Finds the sentences of a paper that ground a claim. fitted: the weights of features
-    of sentences on method."""
+    """Finds the sentences of a paper that ground a claim."""
 
     Options: ClassVar[type[Context24TextOptions]] = Context24TextOptions
     options: Context24TextOptions
-    fitted: MethodWeights | None = None
+    fitted: MethodWeights | None = None  # the weights of features of sentences on method
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -83,10 +82,10 @@ class Context24TextJudge(Judge):
         self.fitted = MethodWeights.model_validate(saved)
 
     def prepare(self, record: Context24TextRecord) -> dspy.Example:
-        """The record as an example: inputs `claim`, `passages` (what an LM reads), `shown` (ids of the sentences in
-        it, or of all that were ranked, best first where no LM reads them) and `source`, the paper; where it is
-        labelled, also `gold`, what the predictor would be right to say (`chosen`), and `baseline`, what can be said
-        without a model.
+        """The record as an example: inputs `claim`, `passages` (what an LM reads), `candidates` (ids of the sentences
+        in it, or of all that were ranked, best first where no LM reads them) and `source`, the paper; where it is
+        labelled, also `gold`, the right answer of the predictor (`chosen`), and `baseline`, the answer without
+        a model.
 
         Raises UserError for a record whose paper has no sentence.
         """
@@ -97,7 +96,7 @@ class Context24TextJudge(Judge):
         inputs: dict[str, Any] = {
             "claim": item(record.claim),
             "passages": self._read(source, places),
-            "shown": [_id(place) for place in places],
+            "candidates": [_id(place) for place in places],
             "source": source,
         }
         right: dict[str, Any] = {}
@@ -108,7 +107,7 @@ class Context24TextJudge(Judge):
         return self.example(record, inputs, right)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """A labelled example as demos: itself; none where no LM is asked, and where nothing is gold."""
+        """A labelled example as demos: itself; none without an LM, and where nothing is gold."""
         return [example] if self._asks and example.gold else []
 
     def lessons(self, example: dspy.Example) -> list[dspy.Example]:
@@ -119,24 +118,24 @@ class Context24TextJudge(Judge):
         gold = sorted({place for places in locate(source, example.gold) for place in places})
         right = gold[: self.options.sentences] or [_place(key) for key in example.chosen]
         others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
-        shown = self._read(source, sorted({*right, *others}))
-        return [example.copy(passages=shown, chosen=[_id(place) for place in right])]
+        passages = self._read(source, sorted({*right, *others}))
+        return [example.copy(passages=passages, chosen=[_id(place) for place in right])]
 
-    def steps(self, claim: str, passages: str, shown: Sequence[str], source: Paper) -> Steps:
+    def steps(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> Steps:
         """`snippets`, one of all sentences that were taken, in the paper's order: the official score is divided by
         their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
-        chosen = list(shown)
+        chosen = list(candidates)
         if self._asks:
             most = self.options.sentences
             limits = {"minItems": 0 if self._by_method else 1, "maxItems": most, "items": {"type": "string"}}
             none = None if self._by_method else "it chooses no sentence at all"
             answer = yield self.choice_question(
-                self.ground, claim, "chosen", shown, "sentence id", limits, none, passages=passages, claim=claim
+                self.ground, claim, "chosen", candidates, "sentence id", limits, none, passages=passages, claim=claim
             )
             best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
             chosen = list(dict.fromkeys(answer.chosen))[:most] or best
         text = source.text(sorted(set(map(_place, chosen))))
-        return dspy.Prediction(snippets=[text], named=list(chosen), ranking=list(shown))
+        return dspy.Prediction(snippets=[text], named=list(chosen), ranking=list(candidates))
 
     @property
     def _by_method(self) -> bool:
@@ -155,7 +154,7 @@ class Context24TextJudge(Judge):
     def _candidates(self, claim: str, source: Paper) -> list[int]:
         """The sentences to take, or for the LM to choose among in document order."""
         if self._asks:
-            return sorted(self._ranked(claim, source)[:SHOWN])
+            return sorted(self._ranked(claim, source)[:READ])
         return source.rank(claim)[: self.options.sentences]
 
     def _read(self, source: Paper, places: Sequence[int]) -> str:
@@ -163,19 +162,19 @@ class Context24TextJudge(Judge):
         return _with_neighbours(source, places) if self._by_method else _lines(source, places)
 
     def _right(self, source: Paper, places: Sequence[int], gold: tuple[str, ...]) -> dict[str, Any]:
-        """What the predictor would be right to say of gold passages, in what it is shown."""
+        """The right answer of the predictor, from gold passages, among its candidates."""
         known = [place for held in locate(source, gold) for place in held if place in places]
         near = list(dict.fromkeys(known)) or _nearest(source, places, " ".join(gold))
         return {"chosen": [_id(place) for place in near[: self.options.sentences]]}
 
 
 def best_sentences(claim: str, source: Paper) -> tuple[str, ...]:
-    """What can be said without a model: the five best sentences in their order, as one snippet."""
+    """The answer without a model: the five best sentences in their order, as one snippet."""
     return (source.text(sorted(source.rank(claim)[:SENTENCES])),)
 
 
 def _nearest(source: Paper, places: Sequence[int], gold: str) -> list[int]:
-    """The sentence shown that is most like what is gold."""
+    """The candidate that is most like what is gold."""
     return [places[int(order(bm25(gold, [source.sentences[place] for place in places]))[0])]]
 
 

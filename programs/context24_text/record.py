@@ -1,4 +1,4 @@
-"""Context24's second task: a claim, the full text of its paper, and the passages that say how it was found out.
+"""Context24's second task: a claim, the full text of its paper, and the passages on the method behind it.
 
 Format: one claim a line, with the paper's paragraphs beside it (the organisers keep the papers in a file of their own).
 """

@@ -1,7 +1,7 @@
 """The sentences of a paper as candidates: ranked for a claim, with their neighbours, and recognized in passages that
 were copied out of it.
 
-They are ranked by BM25, or by readable features of what says how a claim was found out: whether they match the claim,
+They are ranked by BM25, or by readable features of sentences on method: whether they match the claim,
 stand in a section on method, name who was studied and what was measured, and do not state the result again. The weights
 are written by hand until they are fitted to the gold passages of train.
 """

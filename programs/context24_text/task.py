@@ -28,7 +28,6 @@ class ContextList(Submission[Context24TextRecord, Snippets]):
     texts that is not empty; `citekey` and `dataset` beside them as in the organisers' own files."""
 
     def problem(self, record: Context24TextRecord, answer: Snippets) -> str | None:
-        """No snippet, or a blank one."""
         if not answer:
             return "context: no snippet; the organisers' scorer stops at an empty list"
         blank = [place for place, text in enumerate(answer, start=1) if not text.strip()]
@@ -73,15 +72,12 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
     submission = ContextList("context24-text.json")
 
     def score(self, gold: Sequence[Snippets], answers: Sequence[Snippets | None]) -> Scores:
-        """ROUGE."""
         return Grounded.of(gold, answers)
 
     def answer(self, prediction: dspy.Prediction) -> Snippets:
-        """The snippets."""
         return tuple(prediction.snippets)
 
     def text(self, record: Context24TextRecord) -> str:
-        """The claim."""
         return record.claim
 
     def feedback(self, gold: Snippets, answer: Snippets) -> str:
@@ -95,12 +91,10 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
         return f"{match} The gold passages are: {' / '.join(text[:SNIPPET_LENGTH] for text in gold[:3])}"
 
     def shared_keys(self, record: Context24TextRecord) -> set[str]:
-        """The claim and the paper."""
         citekey = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
         return {claim_key(record.claim), *paper_keys(record.paragraphs), *citekey}
 
     def long_texts(self, record: Context24TextRecord) -> list[str]:
-        """The paper."""
         return ["\n".join(record.paragraphs)]
 
     def stratum(self, gold: Snippets) -> str:
@@ -113,7 +107,7 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
         source: Paper = example.source
         gold = record.gold or ()
         known = {place for places in locate(source, gold) for place in places}
-        places = {key: int(key[1:]) - 1 for key in example.shown}
+        places = {key: int(key[1:]) - 1 for key in example.candidates}
         return [
             *(Exhibit(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)),
             *(Exhibit(key=f"gold {k}", text=text, shown=False, gold=True) for k, text in enumerate(gold, start=1)),

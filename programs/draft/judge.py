@@ -22,7 +22,7 @@ class DraftOptions(LabelOptions):
 
 
 class DraftJudge(SentenceJudge):
-    """Labels sentences of one paragraph in one call: what they are held against is shown once."""
+    """Labels sentences of one paragraph in one call, with their evidence once."""
 
     Options: ClassVar[type[DraftOptions]] = DraftOptions
     options: DraftOptions
@@ -48,8 +48,8 @@ class DraftJudge(SentenceJudge):
 
     def steps(self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps:
         """`sentence_labels`: one label a sentence; `judgements` of each."""
-        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
-        answer = yield self.sentences_question(self.judge, sentences, evidence=shown, passage=passage)
+        material = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
+        answer = yield self.sentences_question(self.judge, sentences, evidence=material, passage=passage)
         return self.concluded(self.judgements(self.judge, answer, "sentence_labels"), evidence, sentences)
 
 
@@ -67,7 +67,7 @@ def _passage(record: DraftRecord) -> str:
 
 
 def _numbered(record: DraftRecord) -> str:
-    """The paragraph with numbers in the place of the sentences to judge, which are shown in full beside it; what stands
+    """The paragraph with numbers in the place of the sentences to judge, which stand in full beside it; what stands
     there in another order, or in other words, is left as it is."""
     parts, after = [], 0
     for number, one in enumerate(record.sentences, start=1):

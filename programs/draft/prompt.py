@@ -44,8 +44,9 @@ class HoldAgainstPaper(dspy.Signature):
 
 
 def signature_of(form: Form, states: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: how likely a label is behind it, and pictures in the evidence."""
-    asked: Any = HoldAgainstPaper
+    """The signature of the judging predictor: with a confidence beside each label, and with pictures in the
+    evidence."""
+    signature: Any = HoldAgainstPaper
     if states:
-        asked = with_confidence(asked, DRAFT_LABELS, slots="for each of these labels, in order, ")
-    return asked.with_updated_fields("evidence", type_=Exhibits) if form == "image" else asked  # type: ignore[no-any-return]
+        signature = with_confidence(signature, DRAFT_LABELS, slots="for each of these labels, in order, ")
+    return signature.with_updated_fields("evidence", type_=Exhibits) if form == "image" else signature  # type: ignore[no-any-return]

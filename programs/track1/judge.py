@@ -78,14 +78,16 @@ class Track1Judge(SentenceJudge):
 
     def steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps:
         """`sentence_labels`: one label a sentence; `judgements` of each (see `aisr.programs.probabilities`)."""
-        shown: str | Exhibits = evidence
+        material: str | Exhibits = evidence
         if self.form == "image":
-            shown = Exhibits(text=evidence, pictures=tuple(pictures))
+            material = Exhibits(text=evidence, pictures=tuple(pictures))
         if self.whole:
-            answer = yield self.sentences_question(self.label, sentences, evidence=shown)
+            answer = yield self.sentences_question(self.label, sentences, evidence=material)
             return self.concluded(self.judgements(self.label, answer, "sentence_labels"), evidence, sentences)
         judged: list[Judgement] = []
         for one in sentences:
-            answer = yield self.question(self.label, one, evidence=shown, paragraph=" ".join(sentences), sentence=one)
+            answer = yield self.question(
+                self.label, one, evidence=material, paragraph=" ".join(sentences), sentence=one
+            )
             judged += self.judgements(self.label, answer, "sentence_label")
         return self.concluded(judged, evidence, sentences)

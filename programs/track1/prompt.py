@@ -91,9 +91,10 @@ class LabelSentence(dspy.Signature):
 
 
 def signature_of(unit: Unit, form: Form, states: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: how likely a label is stands behind it, and pictures in the evidence."""
-    asked: Any = LabelParagraph if unit == "paragraph" else LabelSentence
+    """The signature of the judging predictor: with a confidence beside each label, and with pictures in the
+    evidence."""
+    signature: Any = LabelParagraph if unit == "paragraph" else LabelSentence
     if states:
         slots = "for each of these labels, in order, " if unit == "paragraph" else ""
-        asked = with_confidence(asked, CLAIM_LABELS, slots=slots)
-    return asked.with_updated_fields("evidence", type_=Exhibits) if form == "image" else asked  # type: ignore[no-any-return]
+        signature = with_confidence(signature, CLAIM_LABELS, slots=slots)
+    return signature.with_updated_fields("evidence", type_=Exhibits) if form == "image" else signature  # type: ignore[no-any-return]

@@ -23,11 +23,9 @@ class Track1Task(SentenceTask[Track1Record]):
     submission = SentenceSubmission("track1_pred.jsonl", beside=["track2_pred.jsonl"])
 
     def score(self, gold: Sequence[Gold], answers: Sequence[list[str] | None]) -> Scores:
-        """The official score."""
         return tally_track1(gold, answers)
 
     def text(self, record: Track1Record) -> str:
-        """The paragraph."""
         return record.claim_text
 
     def shared_keys(self, record: Track1Record) -> set[str]:

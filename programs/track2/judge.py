@@ -17,7 +17,7 @@ from aisr.programs.track2.record import CITATION_LABELS, EVIDENCE_K, Citation, T
 
 DISTRACTORS = 2  # beside gold paragraphs; one more where there are none
 SHORT = 60  # characters; a shorter paragraph says little, and stands in for a distractor only where there is no other
-# Characters that are shown of one gold paragraph and of one distractor: six demos fit into 3,000 tokens. Brief ones are
+# Characters of one gold paragraph and of one distractor in a demo: six demos fit into 3,000 tokens. Brief ones are
 # for a demo that would be too long.
 USUAL_LENGTHS, BRIEF_LENGTHS = (1200, 500), (600, 250)
 LONG_LESSON = 2000  # characters of all together that may be too long
@@ -29,12 +29,12 @@ class Track2Options(LabelOptions, SearchOptions):
 
     context_tokens: int = field(
         default=USUAL_TOKENS,
-        metadata={"help": "How many tokens of a paper are shown; all of it where it is shorter.", "min": 1},
+        metadata={"help": "How many tokens of a paper the LM reads; all of it where it is shorter.", "min": 1},
     )
 
 
 class Track2Judge(LabelJudge):
-    """Labels a claim and names its evidence, reading the best paragraphs of a paper. naming: how evidence is named."""
+    """Labels a claim and names its evidence, from the best paragraphs of a paper."""
 
     Options: ClassVar[type[Track2Options]] = Track2Options
     options: Track2Options
@@ -47,12 +47,12 @@ class Track2Judge(LabelJudge):
         self.judge = dspy.Predict(signature_of(self.options.states))
 
     def prepare(self, record: Track2Record) -> dspy.Example:
-        """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
-        `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the gold ones that are shown),
-        `gold`, `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
+        """The record as an example: inputs `passages`, `claim`, `candidates` (ids of the passages), `nameable` (those
+        of them that can decide), `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the
+        gold ones among the candidates), `gold`, `incomplete` (none of its gold paragraphs is a candidate) and `lesson`,
+        its fields as a demo.
 
-        A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
-        asked about.
+        A record whose texts could not be embedded has the reason as its input `failure`, and fails without a question.
         """
         raw = record.paragraphs
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
@@ -64,7 +64,7 @@ class Track2Judge(LabelJudge):
         inputs: dict[str, Any] = {
             "passages": plain(read.text),
             "claim": item(record.claim_text, paper.__contains__),
-            "shown": read.keys,
+            "candidates": read.keys,
             "nameable": able_to_decide(read.keys, paper),
             "ranking": read.ranking[:DEPTH],
         }
@@ -78,10 +78,10 @@ class Track2Judge(LabelJudge):
         """What stands beside the inputs of a labelled record."""
         visible = [key for key in gold.evidence_para_ids if key in read.keys][:NAMED]
         ids, keys, text = lesson(claim, paper, gold.evidence_para_ids, read.ranking)
-        taught: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "passages": plain(text),
             "evidence_ids": ids,
-            "shown": keys,
+            "candidates": keys,
             "nameable": able_to_decide(keys, paper),
             "shown_ids": _listed(keys),
             "ranking": [key for key in read.ranking if key in keys],
@@ -91,7 +91,7 @@ class Track2Judge(LabelJudge):
             "label": gold.label,
             "evidence_ids": visible,
             "incomplete": bool(gold.evidence_para_ids) and not visible,
-            "lesson": taught,
+            "lesson": fields,
         }
         if len(text) > LONG_LESSON:  # which might be cut off
             brief = lesson(claim, paper, gold.evidence_para_ids, read.ranking, BRIEF_LENGTHS)
@@ -106,7 +106,7 @@ class Track2Judge(LabelJudge):
         self,
         passages: str,
         claim: str,
-        shown: list[str],
+        candidates: list[str],
         ranking: list[str],
         nameable: Sequence[str] = (),
     ) -> Steps:
@@ -115,11 +115,11 @@ class Track2Judge(LabelJudge):
         answer = yield self.question(
             self.judge,
             claim,
-            lambda answer: unknown_names(answer.evidence_ids, shown, "evidence id"),
-            {"evidence_ids": {"items": {"enum": list(nameable or shown)}, "maxItems": NAMED}},
+            lambda answer: unknown_names(answer.evidence_ids, candidates, "evidence id"),
+            {"evidence_ids": {"items": {"enum": list(nameable or candidates)}, "maxItems": NAMED}},
             passages=passages,
             claim=claim,
-            shown_ids=_listed(shown),
+            shown_ids=_listed(candidates),
         )
         (final,) = self.decide([claim], passages, self.judgements(self.judge, answer, "label"))
         return dspy.Prediction(

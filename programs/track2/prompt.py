@@ -11,7 +11,7 @@ from aisr.programs.track2.record import CITATION_DEFINITIONS, CITATION_LABELS
 # A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
 CitationLiteral = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
 
-NAMED = 5  # ids that are asked for; three of what is named and ranked are submitted
+NAMED = 5  # most ids in an answer; three of what is named and ranked are submitted
 
 # The same as the words of `JudgeCitation`: change both.
 BRIEF = """\
@@ -55,5 +55,5 @@ class JudgeCitation(dspy.Signature):
 
 
 def signature_of(states: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: how likely the label is stands behind it."""
+    """The signature of the judging predictor: with a confidence in the label."""
     return with_confidence(JudgeCitation, CITATION_LABELS, place=1) if states else JudgeCitation

@@ -49,31 +49,24 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
     submission = Track2Submission("track2_pred.jsonl", beside=["track1_pred.jsonl"])
 
     def score(self, gold: Sequence[Citation], answers: Sequence[Citation | None]) -> Scores:
-        """The official score."""
         return tally_track2(gold, answers)
 
     def answer(self, prediction: dspy.Prediction) -> Citation:
-        """The label and the evidence."""
         return Citation(str(prediction.label), list(prediction.evidence_para_ids))
 
     def gold_labels(self, gold: Citation) -> list[list[str]]:
-        """The label of the claim."""
         return [[gold.label]]
 
     def evidence(self, example: dspy.Example) -> str:
-        """The paragraphs that the model reads."""
         return str(example.passages)
 
     def evidence_right(self, gold: Citation, ids: Sequence[str]) -> bool:
-        """As Joint@3 counts."""
         return evidence_right(gold.evidence_para_ids, ids)
 
     def text(self, record: Track2Record) -> str:
-        """The claim."""
         return record.claim_text
 
     def feedback(self, gold: Citation, answer: Citation) -> str:
-        """What is wrong, in a sentence."""
         if answer.label != gold.label:
             return f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
         if gold.evidence_para_ids and not set(gold.evidence_para_ids) & set(answer.evidence_para_ids):
@@ -83,17 +76,15 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
         return "Label and evidence are right."
 
     def shared_keys(self, record: Track2Record) -> set[str]:
-        """The claim and the paper."""
         return {claim_key(record.claim_text), *paper_keys(record.paragraphs.values())}
 
     def long_texts(self, record: Track2Record) -> list[str]:
-        """The paper."""
         return ["\n".join(record.paragraphs.values())]
 
     def exhibits(self, record: Track2Record, example: dspy.Example, answer: Citation | None) -> list[Exhibit]:
         """The paragraphs that the model read, that are gold or that were named, in document order. The rest of the
         paper is left out: it is 70 to 90 KB a record."""
-        read = set(example.shown)
+        read = set(example.candidates)
         gold = set(record.gold.evidence_para_ids if record.gold else ())
         chosen = {key: rank for rank, key in enumerate(answer.evidence_para_ids if answer else (), start=1)}
         return [

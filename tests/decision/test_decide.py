@@ -106,7 +106,7 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     seen, _ = material.texts.fit(here)
     texts = [text for text, kept in zip(material.texts.statements, here, strict=True) if kept]
     assert len(set(unseen)) == 1  # to a prior that saw the other folds, all of these sentences are the same
-    assert np.mean(seen.chances(texts).argmax(axis=1) == gold) == 1  # to whoever sees it, the word does tell
+    assert np.mean(seen.probabilities(texts).argmax(axis=1) == gold) == 1  # to whoever sees it, the word does tell
 
 
 def judged_citations(count: int) -> list[JudgedRecord]:
@@ -143,10 +143,10 @@ def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -
     assert says(fitted.decision, ["A token."], [judgement(S)]) == [S]
     both = np.ones(2, dtype=np.bool_)
     prior = fit_wording(count(["a b", "a b"]), both, np.array([0, 3]), 5)
-    assert np.isfinite(prior.chances(["a", "zzz", ""])).all()
-    assert np.isfinite(fit_cues(np.zeros((2, len(CUES))), np.array([0, 3]), 5).chances(["a"], "")).all()
+    assert np.isfinite(prior.probabilities(["a", "zzz", ""])).all()
+    assert np.isfinite(fit_cues(np.zeros((2, len(CUES))), np.array([0, 3]), 5).probabilities(["a"], "")).all()
     mute = fit_wording(count(["a", "b"]), both, np.array([0, 1]), 5)
-    assert mute.chances(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert mute.probabilities(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
 
 
 def test_a_model_that_is_right_is_left_alone_and_says_what_it_said() -> None:
@@ -178,7 +178,9 @@ def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_th
     """The model says Scope too rarely; the wording has nothing to do with the labels, so its prior falls out."""
     rows, unsure = [], [0.55, 0.05, 0.05, 0.3, 0.05]
     for row, outcome in judged_claims(40, texts=False):
-        thoughts = [one._replace(label=S, chances=unsure) if one.label == SCOPE else one for one in outcome.judgements]
+        thoughts = [
+            one._replace(label=S, probabilities=unsure) if one.label == SCOPE else one for one in outcome.judgements
+        ]
         rows.append(JudgedRecord(row, Outcome([one.label for one in thoughts], None, thoughts)))
     first, second = (fit_decision(TRACK1.labelled, rows, seed) for seed in range(2))
     assert first.report["kept"] == second.report["kept"] == WEIGHTS

@@ -28,7 +28,7 @@ def test_the_saved_numbers_give_what_scikit_learn_gives() -> None:
     fresh, _ = texts(30, seed=1)
     wanted = model.predict_proba(hstack([vectorizer.transform(fresh) for vectorizer in vectorizers]))
     ours = Wording.model_validate_json(fit_wording(count(statements), np.ones(80, bool), first, 4).model_dump_json())
-    assert ours.chances(fresh) == pytest.approx(wanted, abs=2e-3)  # numbers are kept to four decimals
+    assert ours.probabilities(fresh) == pytest.approx(wanted, abs=2e-3)  # numbers are kept to four decimals
 
 
 def test_texts_that_are_left_out_leave_no_trace() -> None:
@@ -42,7 +42,7 @@ def test_texts_that_are_left_out_leave_no_trace() -> None:
 def test_labels_that_train_lacks_are_as_good_as_impossible() -> None:
     statements, _ = texts(60, seed=2)
     prior = fit_wording(count(statements), np.ones(60, bool), np.array([(0, 2)[k % 2] for k in range(60)]), 4)
-    chances = prior.chances([*statements, "never seen"])
+    chances = prior.probabilities([*statements, "never seen"])
     assert (chances[:, [1, 3]] < 1e-2).all()
     assert chances.sum(axis=1) == pytest.approx(np.ones(61))
 

@@ -58,7 +58,7 @@ def test_a_sentence_is_a_choice_and_its_probabilities_are_the_judgement(form: st
     outcome = judged(lm)
     assert outcome.answer is not None, outcome.failure
     assert [one.source for one in outcome.judgements] == ["options"] * 2
-    assert max(outcome.judgements[0].chances) == pytest.approx(decisions.SURE)
+    assert max(outcome.judgements[0].probabilities) == pytest.approx(decisions.SURE)
     (request,) = loopback.requests
     assert request.path.endswith({"openai": "/v1/decisions", "system one": "/v1/systemone"}[form])
     assert "- Contradiction: " in text_of(request)  # the options are described once

@@ -177,7 +177,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loop
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
     assert [request.body.get("top_logprobs") for request in loopback.requests] == [20 if logprobs else None]
     assert judged.source == ("logprobs" if logprobs else "vote")
-    assert judged.chances == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
+    assert judged.probabilities == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
 
 
 def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loopback") -> None:

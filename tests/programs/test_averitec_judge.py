@@ -99,7 +99,7 @@ def test_a_labelled_record_is_a_demo_of_all_three_predictors() -> None:
     (row,) = program.demo_rows(program.prepare(claim()))
     for predictor in program.predictors():
         assert all(name in row for name in predictor.signature.fields)
-    assert row.pairs[0]["source"] in row.shown
+    assert row.pairs[0]["source"] in row.candidates
     away = [page.model_dump() for page in claim().documents or () if "news" not in page.url]
     assert "pairs" not in program.prepare(claim(documents=away))  # nothing in the prompt answers the gold question
 

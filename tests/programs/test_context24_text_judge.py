@@ -5,7 +5,7 @@ from dspy.lm15 import Request
 
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge, judge_all
-from aisr.programs.context24_text.judge import SHOWN, Context24TextJudge
+from aisr.programs.context24_text.judge import READ, Context24TextJudge
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.sentences import locate, paper
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
@@ -34,7 +34,7 @@ def test_the_lm_chooses_among_the_sentences_that_match_best() -> None:
     snippets = answer(Context24TextJudge(), claim(), lm)
     (request,) = requests(lm)
     read = lines(question(request))
-    assert 1 < len(read) <= SHOWN
+    assert 1 < len(read) <= READ
     assert not any("Letters, 2(3)" in text for text in read.values())  # references ground nothing
     assert snippets == (f"{METHOD.format(1)} {MEASURE.format(1)}",)
     assert CONTEXT24_TEXT.score([claim().gold or ()], [snippets]).report().score > 0.5

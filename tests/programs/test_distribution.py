@@ -25,8 +25,8 @@ def chances(content: list[Any], label: str, labels: tuple[str, ...] = CLAIM_LABE
     (judged,) = judgements
     assert judged.label == label
     assert judged.source == "logprobs"
-    assert math.fsum(judged.chances) == pytest.approx(1)
-    return judged.chances
+    assert math.fsum(judged.probabilities) == pytest.approx(1)
+    return judged.probabilities
 
 
 def test_the_chances_are_read_where_the_labels_first_diverge() -> None:
@@ -54,7 +54,7 @@ def test_a_token_may_begin_before_the_label_and_end_behind_it() -> None:
     ]
     judgements = from_logprobs(tokens, "label", ["Topical Match"], CITATION_LABELS)
     assert judgements is not None
-    assert judgements[0].chances == pytest.approx([0, 0, 2 / 3, 1 / 3])
+    assert judgements[0].probabilities == pytest.approx([0, 0, 2 / 3, 1 / 3])
 
 
 def test_each_label_of_a_list_has_its_own_chances_and_the_field_name_is_looked_for_first() -> None:
@@ -62,7 +62,7 @@ def test_each_label_of_a_list_has_its_own_chances_and_the_field_name_is_looked_f
     tokens += [token('", "'), token(SCOPE, 0.7, Supported=0.3), token('"]')]
     judgements = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS)
     assert judgements is not None
-    assert [judged.chances[0] for judged in judgements] == pytest.approx([0.9, 0.3])
+    assert [judged.probabilities[0] for judged in judgements] == pytest.approx([0.9, 0.3])
 
 
 def test_labels_that_are_not_in_the_tokens_leave_it_to_the_votes() -> None:

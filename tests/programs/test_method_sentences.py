@@ -63,7 +63,9 @@ def test_weights_are_learnt_from_train_and_saved() -> None:
     assert "| section |" in prompt_page("title", CONTEXT24_TEXT, again)
     with pytest.raises(UserError, match="has no weights"):
         parse(text.replace('"strategy": "method"', '"strategy": "select"'), "here")
-    assert [again.prepare(one).shown for one in sides["dev"]] == [program.prepare(one).shown for one in sides["dev"]]
+    assert [again.prepare(one).candidates for one in sides["dev"]] == [
+        program.prepare(one).candidates for one in sides["dev"]
+    ]
     assert "| section |" in program.fitted.page()
     nothing = Context24TextJudge(strategy="method")
     nothing.fit([claim(context=[])])

@@ -96,7 +96,7 @@ def test_only_shown_paragraphs_stand_in_the_prompt() -> None:
     record = citation("Irrelevant", paragraphs=6)
     answer(program, record, lm)
     passages = field(question(requests(lm)[0]), "passages") or ""
-    assert [line.split("]")[0].strip("[") for line in passages.splitlines()] == program.prepare(record).shown
+    assert [line.split("]")[0].strip("[") for line in passages.splitlines()] == program.prepare(record).candidates
 
 
 @pytest.mark.parametrize("adapter", ["json", "chat"])

@@ -63,7 +63,7 @@ def test_a_label_inside_another_is_not_taken_for_it() -> None:
 def test_what_is_impossible_is_no_statement(text: Any) -> None:
     assert read_confidence(text, SUPPORTED, CITATION_LABELS) is None
     (judged,) = from_confidence([text], [SUPPORTED], CITATION_LABELS)
-    assert (judged.label, judged.source, judged.known) == (SUPPORTED, "vote", False)
+    assert (judged.label, judged.source, judged.has_probabilities) == (SUPPORTED, "vote", False)
 
 
 def test_certain_of_everything_is_certain_of_nothing() -> None:
@@ -86,7 +86,7 @@ def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any)
 def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
     prediction, lm = run(adapter, {"sentence_labels": LABELS, CONFIDENCE: ["80, Contradiction 10", "60, Supported 30"]})
     assert [one.source for one in prediction.judgements] == ["stated", "stated"]
-    assert prediction.judgements[1].chances == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
+    assert prediction.judgements[1].probabilities == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
     assert "percent" in wording(requests(lm)[0])
 
 

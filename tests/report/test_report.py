@@ -109,7 +109,7 @@ def test_evidence_is_marked_as_gold_chosen_and_shown(tmp_path: Path) -> None:
     exhibits = {one.key: one for one in shown.exhibits}
     assert exhibits["P1"].chosen == 1
     assert exhibits["P2"].gold
-    assert [key for key, one in exhibits.items() if one.shown] == example.shown
+    assert [key for key, one in exhibits.items() if one.shown] == example.candidates
     assert "P1" in exhibits
 
 

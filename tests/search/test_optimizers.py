@@ -3,17 +3,20 @@
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aisr.artifact.program import program_text
-from aisr.optimize.optimizers import compile_candidates, strip
+from aisr.optimize.optimizers import OPTIMIZERS, compile_candidates, strip
 from aisr.optimize.search import Candidate, Search, Settings, objective
 from aisr.predict.judge import judge_all
+from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.plugins import install
 from support.scripted import TRACKS, examples, flat, has_demos, question, requests, right, scripted, wording
 
 FEW_SHOT = ["labeled", "bootstrap", "random-search"]
@@ -188,3 +191,19 @@ def test_instructions_that_the_lm_wrote_become_candidates(optimizer: str) -> Non
     assert any("LOOK CLOSELY" in instruction for instruction in instructions[1:])
     assert all(predictor.lm is None for _, p in candidates for predictor in p.predictors())
     assert len(set(texts(TRACK1, candidates))) == len(candidates)
+
+
+def test_a_package_adds_an_optimizer_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stranger.py").write_text("""
+def terse(search):
+    program = search.student.deepcopy()
+    for predictor in program.predictors():
+        predictor.signature = predictor.signature.with_instructions("Be terse.")
+    return [program]
+""")
+    install(monkeypatch, tmp_path, "stranger", "terse = stranger:terse\nlost = stranger:lost", OPTIMIZERS)
+    candidates, _, _ = compiled(TRACK1, "terse", flat)
+    assert [candidate.name for candidate in candidates] == ["uncompiled", "terse 1"]
+    assert candidates[1].program.judging.signature.instructions == "Be terse."
+    with pytest.raises(UserError, match=r"optimizer 'lost' of package stranger 1\.0 cannot be used"):
+        compiled(TRACK1, "lost", flat)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from aisr.programs.context24_figures import convert as context24_figures_data
-from aisr.programs.context24_figures.convert import cleaned, converted, readable
+from aisr.programs.context24_figures.convert import cleaned, convert, readable
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import read
 
 NAME = CONTEXT24_FIGURES.name
@@ -54,7 +54,7 @@ def test_files_become_records_and_every_change_is_listed(
     out = tmp_path / "records.jsonl"
     words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
     monkeypatch.setattr("sys.argv", ["data", *map(str, words)])
-    assert context24_figures_data.main() == 0
+    assert exit_code(context24_figures_data.main) == 0
     said = capsys.readouterr().out
     for change in (
         "a-1: findings: 'FIG 2A\"': now FIG 2A",
@@ -129,4 +129,4 @@ def test_captions_are_texts_and_never_run() -> None:
 )
 def test_bad_files_are_refused(claims: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
-        converted(*files(tmp_path, claims))
+        convert(*files(tmp_path, claims))

@@ -12,7 +12,7 @@ from aisr.metrics.context24_text import score_official, snippets
 from aisr.programs.context24_text import convert as context24_text_data
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import read
 from support.context24_text import claim, lines
 from support.corpora import read_rows
@@ -104,7 +104,7 @@ def imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claims: Any, paper
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     words = [str(tmp_path / "claims.json"), "--papers", str(tmp_path / "papers.json")]
     monkeypatch.setattr("sys.argv", ["data", *words, "--out", str(tmp_path / "out.jsonl")])
-    return context24_text_data.main()
+    return exit_code(context24_text_data.main)
 
 
 CLAIM = {"id": "x-1", "claim": "Moss grows.", "citekey": "moss", "dataset": "field", "context": ["Of moss."]}

@@ -125,7 +125,7 @@ def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str,
     assert registered.digest == in_folder.digest
     assert registered.task is in_folder.task
     assert registered.program.dump_state() == in_folder.program.dump_state()
-    tested = registry.on_test(logged.root, uri)
+    tested = registry.load_test_report(logged.root, uri)
     assert tested == read_test_scores(logged.folder(name) / "report.json")
     assert tested is not None
     assert tested.records == 4

@@ -16,7 +16,7 @@ from aisr.artifact.manifest import REPORT, Manifest, OnTest, read_manifest, read
 from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
-from aisr.paper.check.checks import Checks, without_pictures
+from aisr.paper.check.checks import CITATIONS, Checks, without_pictures
 from aisr.paper.check.records import Check
 from aisr.paper.check.second_look import SECTION, SecondLook
 from aisr.paper.check.verdicts import (
@@ -72,7 +72,6 @@ class Checker:
 
 
 def make_checker(
-    kind: Kind,
     task: Task,
     name: str | None,
     lm: OpenLM,
@@ -98,6 +97,7 @@ def make_checker(
             describe_options(program)
     check_compatible(program, lm)
     ready = attach_embeddings(attach_gallery(program, gallery), lm.embeddings)
+    kind: Kind = "citation" if task is CITATIONS else "claim"
     return Checker(kind, task, ready, _known_program(name, artifacts) if name else None)
 
 
@@ -107,7 +107,8 @@ def _known_program(name: str, artifacts: Path) -> KnownProgram:
 
     try:
         if name.startswith(MODEL_SCHEME):
-            return KnownProgram(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
+            manifest, test = registry.load_manifest(artifacts, name), registry.load_test_report(artifacts, name)
+            return KnownProgram(name, manifest, test)
         return KnownProgram(name, read_manifest(Path(name)), read_test_scores(Path(name) / REPORT))
     except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
         return KnownProgram(name, None, None)
@@ -281,11 +282,11 @@ def _evidence(
         marks = tuple(Mark(number, 0, place) for place, number in named)
         return pieces, [marks for _ in statements]
     grounds = task.labelled.evidence(example)
-    pieces = parse_pieces(grounds, exhibits)
+    pieces = _parse_pieces(grounds, exhibits)
     return pieces, [_nearest(statement, grounds, pieces) for statement in statements]
 
 
-def parse_pieces(grounds: str, exhibits: Sequence[Exhibit]) -> tuple[Piece, ...]:
+def _parse_pieces(grounds: str, exhibits: Sequence[Exhibit]) -> tuple[Piece, ...]:
     """The pieces of a text that has a line an item, led by its key in brackets, and rows on lines below it."""
     pictures = {one.key: one.picture for one in exhibits}
     items: list[tuple[str, list[str]]] = []

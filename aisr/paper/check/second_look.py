@@ -168,7 +168,7 @@ def _search_rows(rows: str, texts: Sequence[str]) -> tuple[set[int], set[int]]:
     return by_name, by_number
 
 
-def section_name(draft: Draft, paragraph: int) -> str:
+def _section_name(draft: Draft, paragraph: int) -> str:
     """What a paragraph's section is called, as a person finds it."""
     headings = draft.paragraphs[paragraph].headings
     return f"{SECTION}{' > '.join(headings)}”" if headings else "Text above the first heading"
@@ -344,7 +344,7 @@ class SecondLook:
     ) -> list[dict[str, Any]]:
         """A float, by its key, or a passage as items of evidence."""
         if isinstance(one, Passage):
-            return [{"type": "text", "text": f"{section_name(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
+            return [{"type": "text", "text": f"{_section_name(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
         table = self._draft.floats[one]
         judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].table_key == one]
         if judged:  # its own caption

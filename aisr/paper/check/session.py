@@ -24,7 +24,7 @@ from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, Checks, collect_ch
 from aisr.paper.check.exact import add_exact_verdicts, read_paper
 from aisr.paper.check.judging import Checker, make_checker, review_draft
 from aisr.paper.check.records import Check
-from aisr.paper.check.verdicts import Kind, Review, Verdict, mark_dismissed
+from aisr.paper.check.verdicts import Review, Verdict, mark_dismissed
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as DraftSentence
 from aisr.predict.prepare import open_gallery
@@ -279,11 +279,11 @@ class Session:
         folder, drawings = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
         gallery = open_gallery(folder, settings.artifacts, drawings)
 
-        def make(kind: Kind, task: Task, name: str | None) -> Checker:
-            return make_checker(kind, task, name, lm, gallery, settings.artifacts, settings.evidence)
+        def make(task: Task, name: str | None) -> Checker:
+            return make_checker(task, name, lm, gallery, settings.artifacts, settings.evidence)
 
-        first = [make("claim", CLAIMS, settings.program), make("citation", CITATIONS, settings.cite_program)]
-        return first, make("claim", WHOLE, settings.draft_program)
+        first = [make(CLAIMS, settings.program), make(CITATIONS, settings.cite_program)]
+        return first, make(WHOLE, settings.draft_program)
 
 
 def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:

@@ -240,7 +240,7 @@ BRACKETS = re.compile(r"[\\\[\]]")
 PLACEHOLDER = re.compile(r"\{\d+\}")
 
 
-def rule_id(verdict: Verdict) -> str:
+def _rule_id(verdict: Verdict) -> str:
     """The id of the rule that a verdict is a result of."""
     return _slug(HIDDEN) if verdict.kind == "hidden" else _id(verdict.kind, verdict.label or UNJUDGED)
 
@@ -299,7 +299,7 @@ def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
 
 
 def _result(review: Review, verdict: Verdict, rules: Mapping[str, int]) -> dict[str, Any]:
-    place, rule = review.place(verdict), rule_id(verdict)
+    place, rule = review.place(verdict), _rule_id(verdict)
     sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
     on_page = f"Page {place.page}: " if place.line is None and place.page is not None else ""
     work = f" [{verdict.work}]" if verdict.work else ""

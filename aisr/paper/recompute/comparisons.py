@@ -167,7 +167,7 @@ def _hedge(match: re.Match[str] | None) -> Hedge:
     return "least" if match["least"] else "most" if match["most"] else "near"
 
 
-def find_orders(text: str) -> Iterator[Order]:
+def _find_orders(text: str) -> Iterator[Order]:
     """The comparisons of a sentence that say which of two is ahead; none of clauses that deny or suppose something."""
     senses: tuple[Sense, ...] = ("more", "less", "better", "worse")
     for match in ORDER.finditer(text):
@@ -192,7 +192,7 @@ def check_comparisons(text: str, near: Sequence[Grid], everywhere: Sequence[Grid
         fact = _check_claim(text, claim, near, mentions, referred)
         if fact is not None:
             yield fact
-    for order in find_orders(text):
+    for order in _find_orders(text):
         fact = _check_order(text, order, near, mentions)
         if fact is not None:
             yield fact
