@@ -118,7 +118,11 @@ def test_nothing_that_a_browser_would_run_is_logged(planted: Planted) -> None:
     """MLflow shows an HTML or SVG artifact as a page. A compile leaves one, in which no text is markup."""
     files = [file for file in (planted.root / ".mlflow" / "files").rglob("*") if file.is_file()]
     assert any(SCRIPT.encode() in file.read_bytes() for file in files)
-    pages = [file for file in files if file.suffix not in {".json", ".md", ".png", ".py", ".txt", ".yaml", ".yml", ""}]
+    pages = [
+        file
+        for file in files
+        if file.suffix not in {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
+    ]
     assert {page.name for page in pages} == {"report.html"}
     assert not any(SCRIPT.encode() in page.read_bytes() for page in pages)
 

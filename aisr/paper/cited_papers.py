@@ -292,7 +292,9 @@ class CitedPapers(NamedTuple):
 
     papers: Mapping[str, Mapping[str, str]]  # key of a work -> paragraph id (P1, P2, …) -> text, headings among them
     files: Mapping[str, Path]  # key -> the file that it was read from
-    unread: tuple[Unread, ...]  # files that could not be read or told apart, and what of the others was not read
+    unread: tuple[
+        Unread, ...
+    ]  # files that could not be read or linked to one work, and what of the others was not read
 
 
 class _Match(NamedTuple):

@@ -152,9 +152,9 @@ def test_a_run_that_a_limit_stopped_goes_on_where_it_was(aisr: Aisr, keyed: Loop
     assert stopped.code == 1
     assert len(keyed.requests) == 3
     assert "judging was stopped" in stopped.out
-    assert "  not reached: 3 LM calls were sent and --max-calls is 3: " in stopped.out
+    assert "  not reached: 3 LM calls were sent and limits.max_calls is 3: " in stopped.out
     rows = read_rows(quick / "review" / "paper.jsonl")
-    assert any(row["failed"] and "--max-calls is 3" in row["failed"] for row in rows)
+    assert any(row["failed"] and "limits.max_calls is 3" in row["failed"] for row in rows)
     assert check(aisr, keyed).code == 0
     whole = len(keyed.requests)
     assert check(aisr, keyed).code == 0

@@ -34,7 +34,7 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert made.test is None
     print_champion(made)
     assert "on the held-out test split: not scored, the budget was spent before" in capsys.readouterr().out
-    assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
+    assert f"limits.max_calls is {calls}" in (made.manifest.stopped_early or "")
     assert load_program(made.folder).digest == made.manifest.digest
 
 
@@ -62,7 +62,7 @@ def test_money_and_time_are_limits_too() -> None:
     ledger = Ledger(Limits(usd=0.5, minutes=2), clock=lambda: now[0])
     assert ledger.spent_out() is None
     now[0] = 121.0
-    assert "--max-minutes is 2" in (ledger.spent_out() or "")
+    assert "limits.max_minutes is 2" in (ledger.spent_out() or "")
     now[0] = 0.0
     ledger.add(Spend(1, prompt_tokens=10, usd=0.6))
     assert "--max-usd is 0.5" in (ledger.spent_out() or "")

@@ -109,7 +109,7 @@ def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path
     assert len(server.requests) == 1
     finished = compile_(aisr, tmp_path, server, "--set", "limits.max_calls=2", name="few")
     assert finished.code == 2
-    assert "2 LM calls were sent and --max-calls is 2" in finished.err
+    assert "2 LM calls were sent and limits.max_calls is 2" in finished.err
     assert not (tmp_path / "track2" / "few" / "program.json").exists()
 
 

@@ -119,7 +119,7 @@ def test_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: P
 def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp_path: Path) -> None:
     data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
     summary = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
-    assert summary.stopped == "5 LM calls were sent and --max-calls is 5"
+    assert summary.stopped == "5 LM calls were sent and limits.max_calls is 5"
     assert (summary.judged, summary.left, len(read_rows(out)), len(loopback.requests)) == (5, 7, 5, 5)
     again = run(TRACK1, data, out, opened(loopback.url))
     assert (again.kept, again.judged, again.stopped, len(read_rows(out)), len(loopback.requests)) == (
@@ -284,7 +284,7 @@ def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback",
     first(1, loopback, PASSING["hang"])
     stopped = aisr(*words, *sets("lm.threads=1", "lm.timeout=0.2", "limits.max_calls=3"))
     assert (stopped.code, stopped.err) == (1, "")
-    assert "stopped with 4 records left: 3 LM calls were sent and --max-calls is 3" in stopped.out
+    assert "stopped with 4 records left: 3 LM calls were sent and limits.max_calls is 3" in stopped.out
     assert len(loopback.requests) == 3  # the one that hung, and two that were answered
     ended = aisr(*words)
     assert ended.code == 0, ended.err

@@ -101,7 +101,7 @@ def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path
     process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
     output, _ = process.communicate(timeout=180)
     assert process.returncode == 1, output
-    assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in output
+    assert f"LM calls were sent and limits.max_calls is {most}; a higher limit goes on from here" in output
     assert all("Which label fits sentence 2?" in str(request.body["questions"]) for request in loopback.requests)
     assert most <= len(loopback.requests) <= most + flying
     assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.requests)

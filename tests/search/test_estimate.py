@@ -111,6 +111,6 @@ def test_the_command_leaves_nothing_and_warns_of_a_limit(aisr: Aisr, loopback: L
     )
     assert done.code == 0, done.err
     assert "Nothing was sent" in done.out
-    assert "warning: --max-calls 3 would end it early" in done.out
+    assert "warning: limits.max_calls 3 would end it early" in done.out
     assert loopback.requests == []
     assert not any(path.name != ".cache" for path in tmp_path.iterdir())

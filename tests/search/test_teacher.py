@@ -109,4 +109,4 @@ def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, tmp_path: P
         )  # fmt: skip
         assert other.requests == []
     assert finished.code == 0, finished.err
-    assert "stopped early: 14 LM calls were sent and --max-calls is 14" in finished.out
+    assert "stopped early: 14 LM calls were sent and limits.max_calls is 14" in finished.out

@@ -50,7 +50,7 @@ def svg_as_png(content: bytes, pixels: int) -> bytes:
     _remove_foreign(root)
     side = int(pixels**0.5)
     try:
-        # Both sides are given: it is then fitted between them, whatever size it states.
+        # With both sides set it is fitted between them, whatever size it states.
         return bytes(
             resvg_py.svg_to_bytes(
                 svg_string=tostring(root, encoding="unicode"),

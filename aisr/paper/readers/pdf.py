@@ -1,8 +1,8 @@
 """A paper in a PDF.
 
-A PDF says where signs stand, and no more: what is a heading, a paragraph, a caption or a cell is told by size, place
-and wording, so that a reader of the LaTeX sees more and errs less. Not told at all: which letters a font really draws
-(one that draws other letters than it names looks honest), what stands in pictures, and displayed formulas.
+A PDF states the places of signs only. Headings, paragraphs, captions and cells are derived from size, place and
+wording, so the LaTeX of a paper is read with fewer errors. Not detected: a font that draws other letters than it names,
+text in pictures, and displayed formulas.
 """
 
 import re
@@ -109,7 +109,7 @@ DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 QUOTED = re.compile(r"[“\"]([^“”\"]{8,400}?)[,.]?[”\"]")
 BEHIND_YEAR = re.compile(r"(?:\((?:1[89]|20)\d\d[a-z]?\)|(?<!\d)(?:1[89]|20)\d\d[a-z]?)[.,:]\s{0,3}")
 LONGEST = 1_500  # characters of an entry; a longer one has swallowed what stands behind it
-FEWEST_HANGING = 0.15  # of the lines of a list whose entries are told by their indent
+FEWEST_HANGING = 0.15  # of the lines of a list whose entries are split by their indent
 AUTHORS_END = 200  # characters; a year further behind is none that stands behind the authors
 WEB = re.compile(r"\b(?:doi|url|https?|arxiv)\b", re.IGNORECASE)
 INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[-‐]?\s?){1,4}|Jr\.?|I{2,3}")
@@ -136,7 +136,7 @@ def split_entries(lines: Sequence[Line], words: Counter[str]) -> list[str]:
 def _begins_by_indent(lines: Sequence[Line]) -> list[bool]:
     """Of each line whether an entry begins there: the others hang in, or it does itself, or it stands apart.
 
-    Where lines begin is asked of the list alone: in a column full of long entries nearly all of them hang in.
+    Only the lines of the list count: in a column full of long entries nearly all of them hang in.
     """
     left: dict[tuple[int, int], float] = {}  # of a column on odd or even pages
     for line in lines:
@@ -155,7 +155,7 @@ class References(NamedTuple):
     """A list of references."""
 
     works: dict[str, Work]  # by their number, or first author and year as in `marlow 2021`
-    people: dict[str, People]  # of each work where they could be told
+    people: dict[str, People]  # of each work whose entry names them
     odd: list[str]  # entries that are no work, or hold more than one
 
 
@@ -191,7 +191,7 @@ def _work(label: re.Match[str] | None, text: str, people: People | None) -> Work
 
 
 def title_of(entry: str) -> str:
-    """The title in an entry without its label, as far as the usual styles let it be told; empty where they do not."""
+    """The title in an entry without its label, for the usual styles; empty for others."""
     if quoted := QUOTED.search(entry):
         return quoted[1].strip()
     if year := _early_year(entry):

@@ -1,6 +1,6 @@
 """The figures and tables of a PDF: captions, the cells that stand beside them, and where what is drawn stands.
 
-A PDF says nothing of cells: they are told by the gaps between words.
+A PDF has no cells: they are derived from the gaps between words.
 """
 
 import re
@@ -164,7 +164,7 @@ PART = re.compile(r"\(?[a-h]\)")  # begins what stands below a part of a figure
 FEWEST_WORDS = 6  # of running text; what has fewer is a label
 LEAST = 25.0  # points, of a side of a figure
 EDGE = 0.03  # of the page's height, above and below which nothing of a figure stands
-MARGIN = 3.0  # points that are shown around it
+MARGIN = 3.0  # points of margin around it
 BESIDE = 12.0  # points that a drawing may stand out of its column
 MOST = 10_000  # drawings of a page that are looked at
 MOST_A_PAGE = 40  # figures, and so many captions and parts

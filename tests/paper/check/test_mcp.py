@@ -147,7 +147,7 @@ def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(
             sentences = [f"Wren {number} reaches 61.0 at Bog."]
             checked = await call(client, "check_sentences", sentences=sentences, evidence=EVIDENCE, max_calls=99)
         assert checked["verdicts"][0]["label"] is None
-        assert "--max-calls is 2" in checked["verdicts"][0]["failed"]["quote"]
+        assert "limits.max_calls is 2" in checked["verdicts"][0]["failed"]["quote"]
         assert checked["spent"]["calls_left"] == 0
 
     talk(session(calls=2), talking)
@@ -311,7 +311,7 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
             started = await call(client, "check_paper_start", path="main.tex", papers="papers")
             assert (await finished(client, started["job"]))["state"] == "done"
             results = await call(client, "check_paper_result", job=started["job"])
-            assert "--max-calls is 3" in results["stopped"]
+            assert "limits.max_calls is 3" in results["stopped"]
             assert "sk-planted" not in json.dumps(results)
 
     anyio.run(run)

@@ -73,7 +73,7 @@ def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() ->
     lm = limited(1)
     verdicts = judge_checks(claims(), checks, lm)
     assert [one.label for one in verdicts] == [*LABELS, None, None, None]
-    assert verdicts[3].failure == "not reached: 1 LM call was sent and --max-calls is 1"
+    assert verdicts[3].failure == "not reached: 1 LM call was sent and limits.max_calls is 1"
     assert verdicts[3].statement == "Lark is best."
     again = replace(lm, lm=lm.lm.copy())
     again.lm.ledger = Ledger()
