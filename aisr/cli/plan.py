@@ -20,7 +20,7 @@ from aisr.programs.registry import TASKS
 if TYPE_CHECKING:
     from aisr.programs.task import Task
 
-MOST_BYTES = 2**20  # of a plan file
+MOST_BYTES = 2**16  # of a plan file: the time to read nested names grows with their square
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,9 +159,9 @@ def read_file(path: Path) -> Values:
     try:
         with path.open("rb") as file:
             text = file.read(MOST_BYTES + 1)
-        tables = tomllib.loads(text[:MOST_BYTES].decode("utf-8") if len(text) <= MOST_BYTES else "too long")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UserError(f"{path}: expected a plan file, TOML of at most 1 MiB: {error}") from None
+        tables = tomllib.loads(text.decode("utf-8-sig") if len(text) <= MOST_BYTES else "too long")
+    except (ValueError, RecursionError) as error:  # ValueError: no TOML, no UTF-8, a number of thousands of digits
+        raise UserError(f"{path}: expected a plan file, TOML of at most 64 KiB: {error}") from None
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; expected a plan file (TOML)") from error
     values: Values = {}
@@ -169,19 +169,19 @@ def read_file(path: Path) -> Values:
         if name != TASK and name not in TABLES:
             expected = ", ".join(f"[{one}]" for one in (TASK, *TABLES))
             raise UserError(
-                f"{path}: no table is called {name!r}{suggestion(name, (TASK, *TABLES))}; expected {expected}"
+                f"{path}: no table is called {name[:80]!r}{suggestion(name, (TASK, *TABLES))}; expected {expected}"
             )
         if not isinstance(content, dict):
-            raise UserError(f"{path}: {name} = {content!r}: expected the table [{name}]")
+            raise UserError(f"{path}: {name} = {str(content)[:80]}: expected the table [{name}]")
         try:
             values[name] = {
                 key: value if name == TASK else option(name, key).check(value) for key, value in content.items()
             }
         except UserError as error:
             raise UserError(f"{path}: [{name}] {error}") from None
-    if (task := values.get(TASK, {}).get("name")) is not None and task not in TASKS:
-        near = suggestion(str(task), TASKS)
-        raise UserError(f"{path}: [task] name is {task!r}; expected one of: {', '.join(TASKS)}{near}")
+    if (task := values.get(TASK, {}).get("name")) is not None and not (isinstance(task, str) and task in TASKS):
+        near = suggestion(str(task)[:80], TASKS)
+        raise UserError(f"{path}: [task] name is {str(task)[:80]!r}; expected one of: {', '.join(TASKS)}{near}")
     return values
 
 

@@ -86,8 +86,10 @@ def test_its_text_is_the_same_plan_without_addresses(file: Path) -> None:
         ("[lm]\nthreads = 0", "[lm] threads is 0; expected 1 or more"),
         ("[task]\nname = 'track7'", "[task] name is 'track7'; expected one of: track1"),
         ("lm = 4", "lm = 4: expected the table [lm]"),
-        ("demos", "expected a plan file, TOML of at most 1 MiB"),
-        ("#" * (2**20 + 1), "expected a plan file, TOML of at most 1 MiB"),
+        ("demos", "expected a plan file, TOML of at most 64 KiB"),
+        ("#" * (2**16 + 1), "expected a plan file, TOML of at most 64 KiB"),
+        ("[search]\nseed = " + "9" * 5000, "expected a plan file, TOML of at most 64 KiB"),
+        ("[task]\nname = ['track1']", "[task] name is \"['track1']\"; expected one of: track1"),
     ],
 )
 def test_a_wrong_plan_file_is_refused(text: str, message: str, file: Path, aisr: Aisr) -> None:
