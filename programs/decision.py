@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.probabilities import Judgement
 from aisr.programs.retrieval import stemmer
 

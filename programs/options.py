@@ -9,7 +9,7 @@ from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 KINDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 

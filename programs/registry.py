@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.programs.task import Task

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan, task_options
 from aisr.cli.session import load, prepare
-from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:

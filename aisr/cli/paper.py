@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.base.files import pluralize
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
-from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.corrections.corrections import Correction

@@ -12,8 +12,8 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.base.errors import UserError
 from aisr.lm.config import LMConfig
-from aisr.programs.errors import UserError
 from aisr.programs.options import Option, suggestion, table
 from aisr.programs.registry import TASKS
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli.__main__ import app
 from aisr.cli.plan import plan_text, read_plan, task_options
-from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
 from support.commands import Aisr
 from support.compiled import Compiled

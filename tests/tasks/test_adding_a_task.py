@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.registry import TASKS
 from support import scripted
 from support.commands import Aisr

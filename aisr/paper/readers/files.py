@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft, Place, Unread, Work
-from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.paper.cited_papers import CitedPapers
