@@ -97,7 +97,8 @@ def test_a_package_that_cannot_be_used_is_named(
 def test_our_names_cannot_be_taken_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "evil", "draft = json:loads\nBad Name = json:loads")
     with pytest.warns(UserWarning, match="package evil 1.0") as warned:
-        assert TASKS["draft"].name == "draft"
+        assert "bad-name" not in TASKS
+    assert TASKS["draft"].name == "draft"
     assert [str(one.message).rpartition(": ")[2] for one in warned] == [
         "expected at most 40 lower-case letters, digits and dashes",
         "aisr has one of that name",
