@@ -257,7 +257,7 @@ def corrections(
 
 def _expect_paper(draft: Path) -> None:
     """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
-    from aisr.paper.readers.files import check_paper
+    from aisr.paper.open import check_paper
 
     try:
         check_paper(draft)

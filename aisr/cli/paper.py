@@ -83,8 +83,8 @@ def check_paper(
     """
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.paper.readers.files import check_paper as check_path
-    from aisr.paper.readers.files import check_papers_folder
+    from aisr.paper.open import check_paper as check_path
+    from aisr.paper.open import check_papers_folder
 
     check_path(paper)
     check_papers_folder(papers)
