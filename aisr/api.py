@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
-OPTION = re.compile(r"--(?:set \w+\.)?([a-z]+(?:[-_][a-z]+)*)")  # of a command
+OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  # of a command
 
 
 # --- Errors. A record that merely fails is none: see `Judged`.

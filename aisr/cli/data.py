@@ -41,7 +41,7 @@ def check(
     from aisr.programs.task import LabelTask
 
     chosen = TASKS[task]
-    other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
+    other = nearest_task(file, TASKS.usable()) if file.is_file() else None  # a pipe can be read only once
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
         raise typer.Exit(opt.REFUSED)

@@ -308,11 +308,14 @@ def plan_text(plan: Plan) -> str:
 
 
 def _set(value: Any) -> dict[str, Any]:
-    """The options of a table that differ from their defaults, without addresses."""
+    """The options of a table that differ from their defaults, without addresses. An LM is always named: who repeats
+    the plan may have another default (`AISR_LM`)."""
     return {
         one.name: getattr(value, one.name)
         for one in table(type(value))
-        if one.help and getattr(value, one.name) != one.default and not one.name.endswith("api_base")
+        if one.help
+        and (getattr(value, one.name) != one.default or one.name == "model")
+        and not one.name.endswith("api_base")
     }
 
 
