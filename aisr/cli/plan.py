@@ -231,13 +231,14 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
     options = {one.name: one for one in options_of(task)}
 
     def checked(name: str, value: Any, is_text: bool = False) -> Any:
+        place = "-T" if is_text else "[task] of the plan file:"
         if name not in options:
             expected = f"expected one of: {', '.join(options)}" if options else "it has none"
-            raise UserError(f"-T {name}: {task.name} has no such option{suggestion(name, options)}; {expected}")
+            raise UserError(f"{place} {name}: {task.name} has no such option{suggestion(name, options)}; {expected}")
         try:
             return options[name].parse(value) if is_text else options[name].check(value)
         except UserError as error:
-            raise UserError(f"-T {error}") from None
+            raise UserError(f"{place} {error}") from None
 
     checked_values = {name: checked(name, value) for name, value in values.items()}
     for word in words:
