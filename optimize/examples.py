@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.probabilities import confidence_of
 from aisr.programs.records import Record, content_digest, read
 from aisr.programs.task import Task

@@ -6,8 +6,8 @@ from typing import Any
 import dspy
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.optimize.examples import prepare_all
-from aisr.programs.errors import UserError
 from aisr.programs.track2.task import TRACK2
 from support.scripted import citation
 
