@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
-OPTION = re.compile(r"--(?:set \w+\.)?([a-z]+(?:[-_][a-z]+)*)")  # of a command
+OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  # of a command
 
 
 # --- Errors. A record that merely fails is none: see `Judged`.
@@ -270,8 +270,8 @@ def load(
     which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names comes first. image_root: the folder
     that the pictures of the records are in, for a program that shows them. Raises `BadProgram`.
     """
+    from aisr.base.errors import UserError
     from aisr.predict.prepare import attach_gallery, open_gallery
-    from aisr.programs.errors import UserError
     from aisr.tracking import registry
 
     root = Path(artifacts or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
@@ -287,9 +287,9 @@ def load(
 def check_lm(loaded: "Loaded", lm: LM) -> None:
     """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
+    from aisr.base.errors import UserError
     from aisr.predict.judge import another_lm
     from aisr.predict.prepare import attach_embeddings, check_compatible
-    from aisr.programs.errors import UserError
 
     try:
         check_compatible(loaded.program, lm.opened)
@@ -304,7 +304,7 @@ def prepare_record(loaded: "Loaded", record: Record, number: int, where: str = "
     """The example of the `number`th record, from 0. Raises `BadRecord`; its message begins with `where`."""
     from pydantic import ValidationError
 
-    from aisr.programs.errors import UserError
+    from aisr.base.errors import UserError
     from aisr.programs.records import explain
 
     task = loaded.task

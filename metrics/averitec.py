@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from aisr.base.errors import UserError, exit_code
 from aisr.metrics.meteor import meteor
 from aisr.metrics.scores import Floats, MeanScores, Report, f1_scores, label_scores
 from aisr.programs.averitec.record import (
@@ -36,7 +37,6 @@ from aisr.programs.averitec.record import (
     of_pairs,
     of_questions,
 )
-from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import explain
 
 

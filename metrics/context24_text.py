@@ -32,8 +32,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from aisr.base.errors import UserError, exit_code
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
-from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import explain
 
 

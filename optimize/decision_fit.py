@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.judgements import Gold, tally
@@ -28,7 +29,6 @@ from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
 from aisr.programs.decision import CUE_PRIOR, LM, WORDING, CueWeights, Decision, Opinions, Wording, logs, measure
-from aisr.programs.errors import UserError
 from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import LabelTask, Task
 

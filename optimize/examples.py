@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.probabilities import confidence_of
 from aisr.programs.records import Record, content_digest, read
 from aisr.programs.task import Task
@@ -45,10 +45,11 @@ def read_labeled(task: Task, judge: Judge, path: Path, limit: int | None = None)
 def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[LabeledRecord]:
     """The same for records that were read from a file. Examples of records that share something have the same number
     as their `group`."""
-    rows = [prepare_one(task, prepare, record) for record in records]
-    for row in rows:
-        if "gold" not in row.example:
-            raise UserError(f"{path}: {row.record.id} has no labels; a labelled file is needed here")
+    rows = []
+    for record in records:
+        rows.append(prepare_one(task, prepare, record))
+        if "gold" not in rows[-1].example:  # at once: to prepare the others may cost embeddings
+            raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
     if not rows:
         raise UserError(f"{path}: no records")
     for row, group in zip(rows, group_records(rows), strict=True):

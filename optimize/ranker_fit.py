@@ -12,12 +12,12 @@ import dspy
 import numpy as np
 from numpy.typing import NDArray
 
+from aisr.base.errors import UserError
 from aisr.metrics.intervals import Interval, mean_interval
 from aisr.optimize.examples import Prepare
 from aisr.optimize.leakage import all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Embed, Matcher, order

@@ -31,6 +31,7 @@ from aisr.artifact.manifest import (
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
+from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
@@ -45,7 +46,6 @@ from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
-from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
 from aisr.programs.ranker import EvidencePolicy

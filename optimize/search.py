@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
 from aisr.predict.evaluate import score_records
 from aisr.predict.judge import Outcome
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.task import LabelTask, Task
 
 RECORDS = 100  # of train that the gradient is computed from

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
-from aisr.programs.errors import UserError
 from aisr.programs.records import BadLine, Record, SentenceRecord, scan
 from aisr.programs.task import Task
 

@@ -183,13 +183,14 @@ def _what_failed(error: AdapterParseError) -> str:
 
 def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     config: dict[str, Any] = {}
+    limits = dict(constraints)  # DSPy takes no other mapping there
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
-        config["metadata"] = {"constraints": constraints}
+        config["metadata"] = {"constraints": limits}
     if is_decision_model(predict):
         fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
         questions = questions_of(predict.signature, constraints)
-        config["metadata"] = {"constraints": constraints, "fields": fields, "questions": questions}
+        config["metadata"] = {"constraints": limits, "fields": fields, "questions": questions}
     if _asks_once(predict):
         config["metadata"] = {"stand_in": _placeholder(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):

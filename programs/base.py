@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import dspy
 from pydantic import BaseModel
 
+from aisr.base.errors import UserError
 from aisr.programs.ask import (
     Check,
     Constraints,
@@ -28,7 +29,6 @@ from aisr.programs.ask import (
 )
 from aisr.programs.decision import Decision
 from aisr.programs.demos import KnnConfig, Similarity, nearest
-from aisr.programs.errors import UserError
 from aisr.programs.images import Form, Gallery
 from aisr.programs.options import Option, suggestion, table
 from aisr.programs.probabilities import Judgement, judgements_of, with_confidence

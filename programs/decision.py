@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.probabilities import Judgement
 from aisr.programs.retrieval import stemmer
 
@@ -160,8 +160,8 @@ class CueWeights(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> "CueWeights":
-        if set(self.coefficients) != set(CUES):
-            raise UserError(f"cues {', '.join(self.coefficients) or 'none'}; expected {', '.join(CUES)}")
+        if unknown := [name for name in self.coefficients if name not in CUES]:
+            raise UserError(f"cue {unknown[0]!r} is not one of this version's ({', '.join(CUES)}): compile it anew")
         if any(len(row) != len(self.intercepts) for row in self.coefficients.values()):
             raise UserError(f"a cue with another number of values than {len(self.intercepts)}")
         return self
@@ -172,7 +172,8 @@ class CueWeights(BaseModel):
 
     def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same from measured cues, shape (sentences, cues)."""
-        coefficients = np.array([self.coefficients[name] for name in CUES])
+        none = [0.0] * len(self.intercepts)  # a cue that was added since counts nothing
+        coefficients = np.array([self.coefficients.get(name, none) for name in CUES])
         return softmax(values @ coefficients + np.array(self.intercepts))
 
 

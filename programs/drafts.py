@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 MAX_BYTES = 8 * 2**20
 # Neither part holds the beginning of another picture, or a text of beginnings would be read to its end from each.

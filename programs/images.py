@@ -34,7 +34,7 @@ from dspy.adapters.types.base_type import CUSTOM_TYPE_END_IDENTIFIER, CUSTOM_TYP
 from PIL import Image, ImageOps
 from pydantic import TypeAdapter
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.records import EvidenceItem
 from aisr.programs.text import ROW, clean, rows_of
 from aisr.programs.text import item as as_item

@@ -9,7 +9,7 @@ from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 KINDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -51,7 +51,8 @@ class Option(NamedTuple):
         if fits and self.type in (int, float):
             fits = (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
         if not fits and (value is not None or self.default is not None):
-            expected = self.expected if self.choices else f"expected {self.expected}"
+            bounds = "" if type(value) is self.type or self.min is None else f"{KINDS[self.type]}, "
+            expected = self.expected if self.choices else f"expected {bounds}{self.expected}"
             near = suggestion(value, self.choices) if isinstance(value, str) else ""
             raise UserError(f"{self.name} is {value!r}; {expected}{near}")
         return value

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.sparse import csc_array
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.retrieval import (
     CAPTION,
     Embed,

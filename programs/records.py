@@ -18,8 +18,8 @@ from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTu
 import jsonlines
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from aisr.base.errors import UserError
 from aisr.base.files import RepeatedKey, digest_texts, loads
-from aisr.programs.errors import UserError
 
 
 def _below_a_folder(path: str | None) -> str | None:

@@ -8,11 +8,12 @@ it is asked for. Our own names cannot be taken over.
 import re
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.programs.task import Task
@@ -65,6 +66,14 @@ class Registry(Mapping[str, T], Generic[T]):
         if name not in self._values:
             self._values[name] = self._load(name, self.entries[name])
         return self._values[name]
+
+    def usable(self) -> dict[str, T]:
+        """All values but those of other packages that cannot be used."""
+        values = {}
+        for name in self:
+            with suppress(UserError):
+                values[name] = self[name]
+        return values
 
     def _load(self, name: str, entries: list[EntryPoint]) -> T:
         if name in self._own:

@@ -18,7 +18,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.registry import Registry
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
 

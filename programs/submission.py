@@ -9,8 +9,8 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
+from aisr.base.errors import UserError
 from aisr.base.files import replacing
-from aisr.programs.errors import UserError
 from aisr.programs.records import Record
 
 # Entries of a zip carry a date; a fixed one makes the same predictions give the same file.

@@ -14,9 +14,9 @@ import dspy
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
+from aisr.base.errors import UserError
 from aisr.metrics.scores import Scores, Tally, tally_statements
 from aisr.programs.base import Judge, LabelJudge
-from aisr.programs.errors import UserError
 from aisr.programs.records import LabelPrediction, Prediction, Record
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.submission import Submission

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 ValueT = TypeVar("ValueT")
 FILE = "kept.db"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.paper import cited_papers as cited_works
 from aisr.paper.check.session import Refused, citation_check, claim_check
-from aisr.paper.readers.files import read_draft
+from aisr.paper.open import read_draft
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
-from aisr.programs.errors import UserError
 from aisr.programs.records import BadLine, read
 from aisr.programs.track2.record import Track2Record
 from support.commands import Aisr

@@ -24,10 +24,10 @@ import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
+from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
 from aisr.programs.decision import Decision
-from aisr.programs.errors import UserError
 from aisr.programs.images import is_harmless
 from aisr.programs.questions import describe_options, describes_options
 from aisr.programs.ranker import EvidencePolicy, EvidenceRanker

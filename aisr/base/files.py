@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 
 class BadArtifact(UserError):

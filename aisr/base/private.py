@@ -24,7 +24,7 @@ from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport, 
 from dspy.clients._deprecation import adapter_message_call
 from dspy.clients.engines.litellm_errors import litellm_errors
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 __all__ = [
     "StdlibAsyncTransport",

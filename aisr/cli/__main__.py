@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.cli import compile as compile_command
 from aisr.cli import data, evaluate, machine, paper, predict, report
 from aisr.cli.options import REFUSED
-from aisr.programs.errors import UserError
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
 from aisr.cli.session import command_line, open_ledger, open_lm, open_teacher, prepare
-from aisr.programs.errors import UserError
 from aisr.programs.options import suggestion
 from aisr.programs.registry import TASKS
 

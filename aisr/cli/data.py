@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan, task_options
 from aisr.cli.session import load, prepare
-from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check(
     from aisr.programs.task import LabelTask
 
     chosen = TASKS[task]
-    other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
+    other = nearest_task(file, TASKS.usable()) if file.is_file() else None  # a pipe can be read only once
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
         raise typer.Exit(opt.REFUSED)
@@ -257,7 +257,7 @@ def corrections(
 
 def _expect_paper(draft: Path) -> None:
     """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
-    from aisr.paper.readers.files import check_paper
+    from aisr.paper.open import check_paper
 
     try:
         check_paper(draft)

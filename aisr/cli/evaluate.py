@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.compile import TRACES
 from aisr.cli.plan import command_plan
@@ -20,7 +21,6 @@ from aisr.cli.session import (
     prepare,
     warn_of_another_lm,
 )
-from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import open_lm, prepare
-from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM

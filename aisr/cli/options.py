@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli.plan import Limits
-from aisr.programs.errors import UserError
 from aisr.programs.options import suggestion, table
 from aisr.programs.registry import TASKS
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.base.files import pluralize
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
-from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.corrections.corrections import Correction
@@ -83,8 +83,8 @@ def check_paper(
     """
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.paper.readers.files import check_paper as check_path
-    from aisr.paper.readers.files import check_papers_folder
+    from aisr.paper.open import check_paper as check_path
+    from aisr.paper.open import check_papers_folder
 
     check_path(paper)
     check_papers_folder(papers)

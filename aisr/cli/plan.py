@@ -12,8 +12,8 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.base.errors import UserError
 from aisr.lm.config import LMConfig
-from aisr.programs.errors import UserError
 from aisr.programs.options import Option, suggestion, table
 from aisr.programs.registry import TASKS
 
@@ -231,13 +231,14 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
     options = {one.name: one for one in options_of(task)}
 
     def checked(name: str, value: Any, is_text: bool = False) -> Any:
+        place = "-T" if is_text else "[task] of the plan file:"
         if name not in options:
             expected = f"expected one of: {', '.join(options)}" if options else "it has none"
-            raise UserError(f"-T {name}: {task.name} has no such option{suggestion(name, options)}; {expected}")
+            raise UserError(f"{place} {name}: {task.name} has no such option{suggestion(name, options)}; {expected}")
         try:
             return options[name].parse(value) if is_text else options[name].check(value)
         except UserError as error:
-            raise UserError(f"-T {error}") from None
+            raise UserError(f"{place} {error}") from None
 
     checked_values = {name: checked(name, value) for name, value in values.items()}
     for word in words:
@@ -308,11 +309,14 @@ def plan_text(plan: Plan) -> str:
 
 
 def _set(value: Any) -> dict[str, Any]:
-    """The options of a table that differ from their defaults, without addresses."""
+    """The options of a table that differ from their defaults, without addresses. An LM is always named: who repeats
+    the plan may have another default (`AISR_LM`)."""
     return {
         one.name: getattr(value, one.name)
         for one in table(type(value))
-        if one.help and getattr(value, one.name) != one.default and not one.name.endswith("api_base")
+        if one.help
+        and (getattr(value, one.name) != one.default or one.name == "model")
+        and not one.name.endswith("api_base")
     }
 
 

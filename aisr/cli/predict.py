@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
-from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:

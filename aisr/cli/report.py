@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_lm, prepare, warn_of_another_lm
-from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     import dspy

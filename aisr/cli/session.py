@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.base.errors import UserError
 from aisr.base.redact import trim_keys
-from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.artifact.program import Loaded

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from aisr.base.errors import UserError
 from aisr.base.files import DIGEST_LENGTH, loads, write_whole
-from aisr.programs.errors import UserError
 from aisr.programs.records import BadLine, explain
 
 # --- One correction: what a person says of one verdict. A line of a JSON Lines file.

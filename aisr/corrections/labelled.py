@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from aisr.base.errors import UserError
 from aisr.corrections.corrections import PlacedCorrection
-from aisr.programs.errors import UserError
 from aisr.programs.records import CorrectableRecord, StatementLabel, explain
 from aisr.programs.task import Task
 

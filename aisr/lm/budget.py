@@ -31,10 +31,10 @@ from dspy.utils.exceptions import (
     LMUnsupportedModelError,
 )
 
+from aisr.base.errors import UserError
 from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import LMConfig, LMUnavailable, Price
 from aisr.lm.rate_limit import is_overload
-from aisr.programs.errors import UserError
 from aisr.programs.images import SHOWN_PIXELS
 from aisr.programs.text import tokens
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 EMBEDDED = "embedded"
 DECIDE = "decide:"  # before the model string of a decision model

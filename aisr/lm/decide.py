@@ -24,6 +24,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.base.private import litellm_errors
 from aisr.lm.budget import Ledger, check_price, current_call, token_count
 from aisr.lm.client import InThread, LedgerLM, OpenLM, lean_adapter
@@ -37,7 +38,6 @@ from aisr.lm.config import (
     quiet_litellm,
 )
 from aisr.lm.response_cache import address_digest, address_in_environment
-from aisr.programs.errors import UserError
 from aisr.programs.questions import unanswerable
 
 MOST_QUESTIONS = 128  # a request, `litellm.types.decisions.MAX_DECISION_QUESTIONS`

@@ -28,6 +28,7 @@ from dspy.utils.exceptions import (
 from numpy.typing import NDArray
 
 from aisr.base import redact
+from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.private import TransportError, TransportRequest, litellm_errors
 from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
@@ -35,7 +36,6 @@ from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_l
 from aisr.lm.endpoint import BoundedTransport, key_of_servers
 from aisr.lm.rate_limit import FATAL_ERRORS, RETRIES, RateLimiter
 from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
-from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 BATCH = 200  # texts in a request

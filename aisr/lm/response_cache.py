@@ -21,8 +21,8 @@ from dspy.clients import DISK_CACHE_DIR, Cache
 from pydantic import BaseModel
 
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.base.files import digest_text
-from aisr.programs.errors import UserError
 from aisr.programs.text_store import FILE, TextTable
 
 log = logging.getLogger("aisr")

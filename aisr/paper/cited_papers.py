@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft, Place, Unread, Work
 from aisr.paper.readers.pdf import DOI
 from aisr.paper.readers.pdf import read as read_pdf
 from aisr.paper.readers.pdf_blocks import REFERENCES
 from aisr.paper.readers.pdf_process import LIMITS, Limits
-from aisr.programs.errors import UserError
 
 # --- JATS, the XML of publishers, as paragraphs with headings; tables as rows, without the list of references.
 #

@@ -22,6 +22,7 @@ from dspy.lm15 import InvalidRequestError, LMRouter, Request, Response, RouterCo
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.base.files import digest_text, replacing
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
@@ -31,7 +32,6 @@ from aisr.lm.endpoint import Endpoint, readable, without_secrets
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.records import BadLine, explain, read
 from aisr.programs.task import Task
 

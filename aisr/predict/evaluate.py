@@ -10,13 +10,13 @@ import dspy
 import numpy as np
 
 from aisr.artifact.program import Loaded
+from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.probabilities import Judgement
 from aisr.programs.ranker import count_paper
 from aisr.programs.records import read

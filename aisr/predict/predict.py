@@ -23,13 +23,13 @@ from dspy.utils.exceptions import LMBillingError
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from aisr.base.errors import UserError
 from aisr.base.files import RunningDigest, first_difference, read_json, replacing, write_whole, writing
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import picture_digest
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
+from aisr.base.errors import UserError
 from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.decide import check_writes
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.images import Gallery
 
 ProgramT = TypeVar("ProgramT", bound=Judge)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program import parse, program_text
+from aisr.base.errors import UserError
 from aisr.base.private import init_here
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
@@ -29,7 +30,6 @@ from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
 from aisr.programs.base import Judge
-from aisr.programs.errors import UserError
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from aisr.base.errors import UserError
 from aisr.base.files import read_json
 from aisr.predict.evaluate import DECIMALS
 from aisr.predict.predict import Appender, claim, locked, run_file
-from aisr.programs.errors import UserError
 from aisr.programs.probabilities import from_vote
 from aisr.programs.records import BadLine, explain, read, scan
 from aisr.programs.registry import TASKS

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.artifact.program import load_program
+from aisr.base.errors import UserError
 from aisr.base.files import as_json, parse_json, percent, write_whole
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import Evaluation, record_confidence, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.errors import UserError
 from aisr.programs.images import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
 from aisr.programs.records import CorrectableRecord, explain

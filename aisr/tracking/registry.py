@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from aisr.artifact.manifest import Manifest, OnTest, parse_manifest, read_test_scores
 from aisr.artifact.program import Loaded, load_program, parse
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
-from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, parse_model_uri, reading
 

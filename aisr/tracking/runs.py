@@ -18,12 +18,12 @@ import numpy as np
 
 from aisr.artifact.manifest import Manifest
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_text, percent
 from aisr.metrics.intervals import in_words
 from aisr.optimize.champion import Choice, Contender
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
-from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.tracking.registry import CHAMPION_TAG, DIGEST_TAG, NO, NotPromoted, model_name, promote, register, version_of
 from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, tracking_uri

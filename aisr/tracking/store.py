@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 
 from aisr.base import redact
+from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact
 from aisr.base.redact import environment_defaults
-from aisr.programs.errors import UserError
 
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
 FILES = "files"  # below the store: what its runs hold

@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.cli.display import note, table
 from aisr.cli.options import ARTIFACTS
 from aisr.cli.session import prepare
 from aisr.paper.check.exact import NO_LM, without_lm
 from aisr.paper.check.verdicts import Review, Verdict, level
-from aisr.paper.readers.files import read_draft
-from aisr.programs.errors import UserError
+from aisr.paper.open import read_draft
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import InjectedPaper, choose_errors, inject_errors, possible_errors
 from benchmarks.injected_errors.score import FIRST, FLAGS, LEVELS, CheckResult, first_injected, recalls, untouched

@@ -11,9 +11,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft, Sentence
-from aisr.paper.readers.files import find_main_file, read_draft
-from aisr.programs.errors import UserError
+from aisr.paper.open import read_draft
+from aisr.paper.readers.files import find_main_file
 from benchmarks.injected_errors.errors import Fault, Kind, faults
 
 MOST_BYTES = 300 * 2**20  # of a folder that is copied

@@ -16,10 +16,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from aisr.base.errors import UserError, exit_code
 from aisr.base.files import digest_file, replacing
 from aisr.programs.averitec.documents import PAGES, SUFFIX, build, pages, reduced
 from aisr.programs.averitec.record import Document
-from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import valid_texts
 from aisr.programs.text_store import TextStore
 

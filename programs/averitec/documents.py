@@ -18,8 +18,8 @@ from typing import Annotated, NamedTuple, Protocol
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from aisr.base.errors import UserError
 from aisr.programs.averitec.record import Document
-from aisr.programs.errors import UserError
 from aisr.programs.records import explain, valid_texts
 from aisr.programs.retrieval import RANK_CONSTANT, Matcher, bm25, indexed, order, stemmed
 from aisr.programs.text import sentences, words

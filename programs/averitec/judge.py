@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.programs.ask import Question, Steps, unknown_names
 from aisr.programs.averitec.documents import Collection, Indexed, Passage, held
 from aisr.programs.averitec.prompt import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.averitec.record import MOST_PAIRS, VERDICTS, AveritecRecord, Checked, FactCheck, Pair, Verdict
 from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
-from aisr.programs.errors import UserError
 from aisr.programs.images import BadPicture, Gallery, find
 from aisr.programs.text import item, letters, plain
 

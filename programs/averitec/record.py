@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.records import Prediction, Record, Text
 
 

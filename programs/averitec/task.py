@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.averitec import HEADLINE, Matches, evidence_match
 from aisr.metrics.scores import Scores
@@ -23,7 +24,6 @@ from aisr.programs.averitec.record import (
     of_pairs,
     of_questions,
 )
-from aisr.programs.errors import UserError
 from aisr.programs.retrieval import bm25
 from aisr.programs.shared_evidence import claim_key, evidence_keys
 from aisr.programs.submission import Submission

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import dspy
 
+from aisr.base.errors import NotEmbedded, UserError
 from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, SearchOptions
 from aisr.programs.context24_figures.prompt import RankElements
 from aisr.programs.context24_figures.ranking import DEFAULT, Strategy, documents, paper_of, rank_elements
 from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
-from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.retrieval import DEFAULT as RETRIEVER
 from aisr.programs.retrieval import excerpt, matcher
 from aisr.programs.text import item, plain

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.records import PicturePath, Prediction, Record, Text
 
 MOST = 10  # elements of a ranking that the score looks at

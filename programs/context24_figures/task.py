@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import HALF, Ranked, gain
 from aisr.metrics.scores import Scores
@@ -23,7 +24,6 @@ from aisr.programs.context24_figures.record import (
     Sought,
     place_of,
 )
-from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task

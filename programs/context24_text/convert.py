@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
 from aisr.programs.context24_text.record import Context24TextRecord
-from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import explain, valid_texts
 from aisr.programs.text import sentences, words
 

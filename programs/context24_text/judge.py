@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.context24_text.prompt import ChooseMethod, ChooseSentences
@@ -20,7 +21,6 @@ from aisr.programs.context24_text.sentences import (
     paper,
     without_page,
 )
-from aisr.programs.errors import UserError
 from aisr.programs.retrieval import bm25, order
 from aisr.programs.text import item, plain
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import dspy
 
+from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_text import KINDS, RIGHT, Grounded, rouge, snippet_match
 from aisr.metrics.scores import Scores
 from aisr.programs.context24_text.judge import Context24TextJudge, best_sentences
 from aisr.programs.context24_text.record import Context24TextPrediction, Context24TextRecord
 from aisr.programs.context24_text.sentences import Paper, locate, paper
-from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task

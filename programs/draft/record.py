@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
 
 

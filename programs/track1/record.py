@@ -10,8 +10,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from aisr.base.errors import UserError
 from aisr.programs import drafts
-from aisr.programs.errors import UserError
 from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
 from aisr.programs.text import sentences
 

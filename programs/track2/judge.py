@@ -6,9 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import dspy
 
+from aisr.base.errors import NotEmbedded
 from aisr.programs.ask import Steps, unknown_names
 from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
-from aisr.programs.errors import NotEmbedded
 from aisr.programs.ranker import DEPTH, EvidencePolicy
 from aisr.programs.retrieval import USUAL_TOKENS, Passages, able_to_decide, excerpt, select_passages, without_content
 from aisr.programs.text import item, item_with_rows, plain

@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from aisr.base.errors import UserError
 from aisr.programs import drafts
-from aisr.programs.errors import UserError
 from aisr.programs.records import CorrectableRecord, Prediction, StatementLabel, Text
 
 

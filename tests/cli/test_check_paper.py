@@ -15,7 +15,7 @@ from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.paper.check.checks import CLAIMS
 from aisr.paper.check.verdicts import EXACT, IN_DRAFTS
-from aisr.paper.readers.files import READERS
+from aisr.paper.open import READERS
 from aisr.paper.recompute.numbers import Label
 from support import pdfs
 from support.commands import Aisr, Finished, sets

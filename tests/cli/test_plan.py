@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli.__main__ import app
 from aisr.cli.plan import plan_text, read_plan, task_options
-from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
 from support.commands import Aisr
 from support.compiled import Compiled
@@ -76,13 +76,19 @@ def test_its_text_is_the_same_plan_without_addresses(file: Path) -> None:
     assert read_plan(file, addresses, uses=("lm", "teacher")) == plan
 
 
+def test_its_text_names_the_lm_though_it_is_the_default(file: Path) -> None:
+    """`AISR_LM` of another machine may name one that costs money."""
+    file.write_text('[task]\nname = "track1"\n', encoding="utf-8")
+    assert tomllib.loads(plan_text(read_plan(file)))["lm"] == {"model": "embedded"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[serach]\ndemos = 1", "no table is called 'serach'; did you mean search?; expected [task], [search]"),
         ("[search]\ndemo = 1", "[search] has no 'demo'; did you mean demos?"),
         ("[search]\nbudget = 'hevy'", "[search] budget is 'hevy'; one of: light, medium, heavy; did you mean heavy?"),
-        ("[search]\ndemos = true", "[search] demos is True; expected 0 or more"),
+        ("[search]\ndemos = true", "[search] demos is True; expected a whole number, 0 or more"),
         ("[lm]\nthreads = 0", "[lm] threads is 0; expected 1 or more"),
         ("[task]\nname = 'track7'", "[task] name is 'track7'; expected one of: track1"),
         ("lm = 4", "lm = 4: expected the table [lm]"),
@@ -105,7 +111,7 @@ def test_a_wrong_plan_file_is_refused(text: str, message: str, file: Path, aisr:
     [
         ("lm.shema=false", "--set lm.shema: lm has no 'shema'; did you mean schema?"),
         ("limit.train=4", "expected one of the tables search, lm, teacher, limits; did you mean limits?"),
-        ("limits.train=few", "--set limits.train: limits train is 'few'; expected 1 or more"),
+        ("limits.train=few", "--set limits.train: limits train is 'few'; expected a whole number, 1 or more"),
         ("task.unit=sentence", "-T NAME=VALUE"),
         ("schema", "expected TABLE.NAME=VALUE, such as lm.schema=false, or a plan file (.toml)"),
         ("nowhere.toml", "nowhere.toml: No such file or directory; expected a plan file"),
@@ -122,7 +128,7 @@ def test_a_wrong_setting_is_refused(setting: str, message: str, aisr: Aisr) -> N
     [
         ("retreiver=bm25", "-T retreiver: track2 has no such option; did you mean retriever?"),
         ("nearest=3", "-T nearest: track2 has no such option"),  # an optimizer sets it
-        ("context_tokens=none", "-T context_tokens is 'none'; expected 1 or more"),
+        ("context_tokens=none", "-T context_tokens is 'none'; expected a whole number, 1 or more"),
         ("bm25", "-T bm25: expected NAME=VALUE"),
     ],
 )

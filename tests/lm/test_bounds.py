@@ -8,11 +8,11 @@ from typing import Any
 import dspy
 import pytest
 
+from aisr.base.errors import NotEmbedded
 from aisr.lm import endpoint
 from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.rate_limit import RateLimiter
-from aisr.programs.errors import NotEmbedded
 from aisr.programs.track1.task import TRACK1
 from support import faults
 from support.corpora import read_rows, write

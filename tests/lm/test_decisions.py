@@ -7,6 +7,7 @@ import dspy
 import pytest
 from dspy.utils.exceptions import LMBillingError
 
+from aisr.base.errors import UserError
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
@@ -15,7 +16,6 @@ from aisr.lm.rate_limit import RateLimiter
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.errors import UserError
 from aisr.programs.images import Gallery
 from aisr.programs.retrieval import heading
 from aisr.programs.task import Task

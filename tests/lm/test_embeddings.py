@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from aisr.base.errors import NotEmbedded
 from aisr.base.files import digest_file
 from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
-from aisr.programs.errors import NotEmbedded
 from support.commands import sets
 from support.corpora import read_rows, write
 from support.embedder import embed_letters, is_embedding, texts

@@ -12,13 +12,13 @@ import dspy
 import pytest
 from dspy.utils.exceptions import LMBillingError
 
+from aisr.base.errors import NotEmbedded, UserError
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import RateLimiter
-from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.track1.task import TRACK1
 from support import faults
 from support.commands import sets

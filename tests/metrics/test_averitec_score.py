@@ -11,6 +11,7 @@ import nltk
 import numpy as np
 import pytest
 
+from aisr.base.errors import UserError, exit_code
 from aisr.metrics import averitec
 from aisr.metrics.averitec import (
     Matches,
@@ -27,7 +28,6 @@ from aisr.metrics.intervals import score_interval
 from aisr.metrics.meteor import meteor, synonyms, words
 from aisr.metrics.scores import value
 from aisr.programs.averitec.record import VERDICTS, Answer, Checked, FactCheck, Pair, Question
-from aisr.programs.errors import UserError, exit_code
 from support.paths import TESTS
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aisr.base.errors import exit_code
 from aisr.metrics import context24_figures
 from aisr.metrics.context24_figures import Ranked, gain, ndcg, official_gain
 from aisr.metrics.intervals import difference_interval, score_interval
 from aisr.programs.context24_figures.record import Sought
-from aisr.programs.errors import exit_code
 from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"

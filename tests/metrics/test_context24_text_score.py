@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aisr.base.errors import UserError, exit_code
 from aisr.metrics import context24_text
 from aisr.metrics.context24_text import KINDS, Grounded, score_official
 from aisr.metrics.intervals import score_interval
 from aisr.metrics.scores import value
-from aisr.programs.errors import UserError, exit_code
 from support.paths import TESTS
 
 with gzip.open(TESTS / "golden" / "context24-text-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.paper import cited_papers
 from aisr.paper.cited_papers import CitedPapers, read_jats
 from aisr.paper.draft import Work
-from aisr.programs.errors import UserError
 
 WORKS = {
     "smith2020": Work("smith2020", "Parsing with Deep Fluff: A Start", "10.1234/fluff.2020.17"),

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
+from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.ask import UnusableAnswer
 from aisr.programs.averitec.judge import AveritecJudge
 from aisr.programs.averitec.record import AveritecRecord, FactCheck
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.errors import UserError
 from support.averitec import claim, passages, quoting
 from support.scripted import field, question, requests, scripted, wording, written
 

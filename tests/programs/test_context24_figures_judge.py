@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 from dspy.lm15 import Request
 
+from aisr.base.errors import UserError
 from aisr.metrics.context24_figures import Ranked
 from aisr.predict.judge import judge
 from aisr.programs.ask import UnusableAnswer
@@ -12,7 +13,6 @@ from aisr.programs.context24_figures.judge import Context24FiguresJudge
 from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from aisr.programs.errors import UserError
 from support.context24_figures import LABELS, claim, elements_of, reader
 from support.scripted import question, requests, scripted, written
 

@@ -8,12 +8,12 @@ from dspy.lm15 import Request
 
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
+from aisr.base.errors import UserError
 from aisr.predict.judge import judge
 from aisr.programs.context24_text.judge import Context24TextJudge
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.sentences import NAMES, MethodWeights, paper
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
-from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.context24_text import METHOD, RESULT, claim
 from support.paths import SAMPLE

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
+from aisr.base.errors import UserError
 from aisr.predict.judge import judge
 from aisr.predict.prepare import attach_gallery, open_gallery
 from aisr.programs.averitec.convert import write
@@ -16,7 +17,6 @@ from aisr.programs.averitec.documents import SUFFIX, Indexed, build, held
 from aisr.programs.averitec.judge import AveritecJudge
 from aisr.programs.averitec.record import AveritecRecord, Document
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from aisr.programs.retrieval import bm25, matcher
 from support.averitec import claim, passages

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.retrieval import (
     RETRIEVERS,
     Matcher,

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from aisr.base.errors import UserError
 from aisr.programs import images
 from aisr.programs.averitec import convert as averitec_data
-from aisr.programs.errors import UserError
 from aisr.programs.text_store import TextStore
 from support.drawn import picture
 from support.trap import Trap

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisr.cli.machine import run
+from aisr.paper.open import read_draft
 from aisr.paper.readers.figures import draw_pictures
-from aisr.paper.readers.files import read_draft
 from support import pdfs, servers
 
 

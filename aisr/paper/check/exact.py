@@ -8,8 +8,8 @@ from aisr.base.files import pluralize
 from aisr.paper.check.verdicts import LABELS, Mark, Piece, QuoteLabel, Review, Verdict, hidden_verdicts, sort_verdicts
 from aisr.paper.cited_claims import find_misquotes
 from aisr.paper.draft import Draft, Float, add_captions
+from aisr.paper.open import read_cited_papers, read_draft
 from aisr.paper.readers.figures import draw_figures
-from aisr.paper.readers.files import read_cited_papers, read_draft
 from aisr.paper.recompute.numbers import Fact
 from aisr.paper.recompute.recompute import PlacedFact, count_read, recompute
 

@@ -13,6 +13,7 @@ import dspy
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.manifest import REPORT, Manifest, OnTest, read_manifest, read_test_scores
+from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
@@ -42,7 +43,6 @@ from aisr.predict.prepare import (
 )
 from aisr.programs.base import Judge
 from aisr.programs.decision import nearest_line, signs
-from aisr.programs.errors import UserError
 from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
 from aisr.programs.records import CorrectableRecord, Record

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from aisr.base.errors import UserError
 from aisr.base.files import cache_folder
 from aisr.base.redact import printable, secrets
 from aisr.corrections.corrections import Correction, load_dismissals
@@ -28,7 +29,6 @@ from aisr.paper.check.verdicts import Review, Verdict, mark_dismissed
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as DraftSentence
 from aisr.predict.prepare import open_gallery
-from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record

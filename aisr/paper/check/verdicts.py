@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_texts
 from aisr.corrections.corrections import Correction
 from aisr.paper.draft import Draft, Place, Sentence
 from aisr.paper.readers.figures import Limits
 from aisr.paper.recompute.numbers import MEANINGS
 from aisr.programs.draft.record import DraftLabel
-from aisr.programs.errors import UserError
 from aisr.programs.records import Record
 from aisr.programs.track1.record import ClaimLabel
 

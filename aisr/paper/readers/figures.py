@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.base import sandbox
+from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_text, write_whole
 from aisr.paper.draft import Draft, Float, Picture, Unread
 from aisr.paper.readers.files import PICTURES, find_main_file
-from aisr.programs.errors import UserError
 
 CHILD = "aisr.paper.readers.figure_child"
 SUFFIXES = (".pdf", ".svg")  # that can be drawn

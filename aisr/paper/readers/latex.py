@@ -7,6 +7,7 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
+from aisr.base.errors import UserError
 from aisr.paper.citations import add_letters, cited_works, find_marks, index_works, natbib_text
 from aisr.paper.draft import Draft, Float, Paragraph
 from aisr.paper.passages import Piece, build_paragraph, keys_by_name, lay_out, mark_bold
@@ -15,7 +16,6 @@ from aisr.paper.readers.latex_body import Body
 from aisr.paper.readers.latex_commands import TABULARS, TEXTUAL, name_set
 from aisr.paper.readers.latex_floats import build_float
 from aisr.paper.readers.latex_run import Block, Citation, FloatParts, Item, Reference, Table, Target, join_words
-from aisr.programs.errors import UserError
 
 WITH_KIND = name_set("autoref cref Cref labelcref vref Vref fref Fref tref Tref crefrange Crefrange")
 SILENT = ("hyperref", "cpageref")  # these print words of their own, or a page

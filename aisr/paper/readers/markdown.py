@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from aisr.base.errors import UserError
 from aisr.paper.citations import YEAR, Entry, cited_works, find_doi, find_marks, index_works, read_bibtex
 from aisr.paper.draft import Draft, Float, Picture, Place, Work
 from aisr.paper.passages import Piece, build_paragraph, flatten, keys_by_name, lay_out, mark_bold, split_bold
 from aisr.paper.readers.files import Files
 from aisr.paper.readers.latex_commands import formula
-from aisr.programs.errors import UserError
 
 MAX_CHARACTERS = 2**20
 LONGEST_BLOCK = 50_000  # characters between blank lines; the parser takes its time with longer ones

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from aisr.base.errors import UserError
 from aisr.paper.citations import PARTICLES, YEAR, People, WorkIndex, find_marks
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.paper.passages import float_keys, keys_by_name
@@ -36,7 +37,6 @@ from aisr.paper.readers.pdf_blocks import (
 from aisr.paper.readers.pdf_floats import is_rows, read_floats, take_unruled_tables
 from aisr.paper.readers.pdf_lines import Line, Regions, find_regions, is_within, read_lines
 from aisr.paper.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, read_pages
-from aisr.programs.errors import UserError
 from aisr.programs.text import sentences
 
 # --- What of a PDF no reader sees, and what of it is not read.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisr.base import sandbox
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 
 CHILD = "aisr.paper.readers.pdf_child"
 NEXT = "give its LaTeX or Markdown instead, or print it to a new PDF"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, read_test_scores
+from aisr.base.errors import UserError
 from aisr.paper.check.judging import KnownProgram, reliability
 from aisr.paper.check.verdicts import Review, Verdict, failing_labels, failing_verdicts
 from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, format_line
 from aisr.paper.draft import Paragraph
-from aisr.programs.errors import UserError
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"

@@ -9,9 +9,9 @@ from string import ascii_lowercase
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft
 from aisr.paper.readers import files, latex, latex_tokens, markdown
-from aisr.programs.errors import UserError
 from support.growth import slow
 
 BEGIN, END = "\\documentclass{article}\\begin{document}Words.\n", "\n\\end{document}"

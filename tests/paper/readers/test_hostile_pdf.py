@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft
 from aisr.paper.readers.pdf import read
 from aisr.paper.readers.pdf_process import LIMITS, Limits
-from aisr.programs.errors import UserError
 from support.pdfs import (
     FONTS,
     LOCKED,

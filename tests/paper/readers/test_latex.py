@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft, Sentence
 from aisr.paper.readers.latex import read
-from aisr.programs.errors import UserError
 
 WHOLE = "\\documentclass{article}\n%s\n\\begin{document}\n%s\n\\end{document}\n"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from aisr.base.errors import UserError
 from aisr.paper.draft import Draft
 from aisr.paper.readers.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
-from aisr.programs.errors import UserError
 
 PAPER = """---
 title: "Birds in wind"

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.metrics.averitec import score_official
 from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
 from aisr.programs.averitec.record import FactCheck, Pair
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.errors import UserError
 from aisr.tracking.store import open_store
 from support.averitec import claim, quoting
 from support.corpora import read_rows

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from aisr.base.errors import UserError, exit_code
 from aisr.metrics.context24_text import score_official, snippets
 from aisr.programs.context24_text import convert as context24_text_data
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
-from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import read
 from support.context24_text import claim, lines
 from support.corpora import read_rows

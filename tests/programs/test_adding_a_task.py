@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.errors import UserError
+from aisr.base.errors import UserError
 from aisr.programs.registry import TASKS
 from support import scripted
 from support.commands import Aisr
@@ -73,6 +73,11 @@ def test_the_task_of_the_page_goes_through_its_commands(
     assert "90 good records, 0 bad lines" in output["check"]
     assert "better than" in output["compile"]
     assert "ranking score 100.0" in output["score"]
+    few = write(place / "few.jsonl", headlines(2))
+    program = ["--task", "tone", "--program", "artifacts/tone/mine", "--lm", "embedded"]
+    monkeypatch.delenv("AISR_API_BASE")
+    done = aisr("predict", *program, "--data", few, "--out", place / "built-in.jsonl")
+    assert done.code == 0, f"the built-in model: {done.err}"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +95,8 @@ def test_a_package_that_cannot_be_used_is_named(
     (tmp_path / "exits.py").write_text("raise SystemExit(3)\n")
     install(monkeypatch, tmp_path, "odd", f"odd = {value.replace('support.exits', 'exits')}")
     assert TASKS["draft"].name == "draft"
+    assert "draft" in TASKS.usable()
+    assert "odd" not in TASKS.usable()
     with pytest.raises(UserError, match=re.escape(message)):
         TASKS["odd"]
 
@@ -97,7 +104,8 @@ def test_a_package_that_cannot_be_used_is_named(
 def test_our_names_cannot_be_taken_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, "evil", "draft = json:loads\nBad Name = json:loads")
     with pytest.warns(UserWarning, match="package evil 1.0") as warned:
-        assert TASKS["draft"].name == "draft"
+        assert "bad-name" not in TASKS
+    assert TASKS["draft"].name == "draft"
     assert [str(one.message).rpartition(": ")[2] for one in warned] == [
         "expected at most 40 lower-case letters, digits and dashes",
         "aisr has one of that name",

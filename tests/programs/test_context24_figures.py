@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.metrics import context24_figures
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import Row, read_rows

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from aisr.artifact.program import program_text
+from aisr.base.errors import UserError
 from aisr.optimize.optimizers import OPTIMIZERS, compile_candidates, strip
 from aisr.optimize.search import Candidate, Search, Settings, objective
 from aisr.predict.judge import judge_all
-from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.documents import pages
 from aisr.programs.averitec.judge import AveritecJudge
 from aisr.programs.averitec.record import AveritecRecord, Document
-from aisr.programs.errors import UserError
 from aisr.programs.records import read
 from support.averitec import claim
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from aisr.base.errors import UserError, exit_code
 from aisr.programs.context24_figures import convert as context24_figures_data
 from aisr.programs.context24_figures.convert import cleaned, convert, readable
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from aisr.programs.errors import UserError, exit_code
 from aisr.programs.records import read
 
 NAME = CONTEXT24_FIGURES.name
