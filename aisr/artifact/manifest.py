@@ -3,11 +3,10 @@
 Nothing here imports DSPy, so a mistyped name is refused at once.
 """
 
-import re
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.files import BadArtifact, parse_json, with_interval, write_whole
 from aisr.programs.records import explain
@@ -153,12 +152,6 @@ class Manifest(_Part):
     stopped_early: str | None = None
     seconds: float = 0.0
     versions: dict[str, str] = {}
-
-    @field_validator("scores", mode="before")
-    @classmethod
-    def _renamed(cls, raw: Any) -> Any:
-        """Manifests that are older than `no_lm_dev` call it `floor_dev`."""
-        return {re.sub("^floor_", "no_lm_", key): score for key, score in raw.items()} if isinstance(raw, dict) else raw
 
     @property
     def layer(self) -> str | None:

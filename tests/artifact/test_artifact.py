@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from aisr.artifact import program as program_file
-from aisr.artifact.manifest import read_manifest, save_files, write_index
+from aisr.artifact.manifest import save_files, write_index
 from aisr.artifact.program import load_program
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
@@ -233,13 +233,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
 def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="--name"):
         program_file.check_name(name)
-
-
-def test_an_older_manifest_keeps_its_score_without_any_lm(tmp_path: Path) -> None:
-    score = {"score": 0.5, "interval": [0.25, 0.75]}
-    manifest = {"task": "averitec", "digest": "d", "scores": {"test": score, "floor_test": score}}
-    save_files(tmp_path, {"manifest.json": files.as_json(manifest)})
-    assert list(read_manifest(tmp_path).scores) == ["test", "no_lm_test"]
 
 
 def test_the_index_lists_every_artifact_of_every_task(tmp_path: Path) -> None:
