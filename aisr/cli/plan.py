@@ -156,10 +156,14 @@ def _teacher(lm: LMConfig, model: str, api_base: str | None = None, price: str |
 def read_file(path: Path) -> Values:
     """The tables of a plan file. Raises UserError for a file that is no TOML, and for a table, name or value that
     cannot be; the options of a task are checked where its judge is built."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise UserError(f"{path}: not a file; expected a plan file (TOML)")
     try:
         with path.open("rb") as file:
             text = file.read(MOST_BYTES + 1)
-        tables = tomllib.loads(text.decode("utf-8-sig") if len(text) <= MOST_BYTES else "too long")
+        if len(text) > MOST_BYTES:
+            raise ValueError("it is longer")
+        tables = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # ValueError: no TOML, no UTF-8, a number of thousands of digits
         raise UserError(f"{path}: expected a plan file, TOML of at most 64 KiB: {error}") from None
     except OSError as error:

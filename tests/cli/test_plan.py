@@ -1,6 +1,7 @@
 """Plan files, `--set` and `-T`: what they set, what wins, what is refused; and the help that lists it."""
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def test_its_text_names_the_lm_though_it_is_the_default(file: Path) -> None:
         ("[task]\nname = 'track7'", "[task] name is 'track7'; expected one of: track1"),
         ("lm = 4", "lm = 4: expected the table [lm]"),
         ("demos", "expected a plan file, TOML of at most 64 KiB"),
-        ("#" * (2**16 + 1), "expected a plan file, TOML of at most 64 KiB"),
+        ("#" * (2**16 + 1), "expected a plan file, TOML of at most 64 KiB: it is longer"),
         ("[search]\nseed = " + "9" * 5000, "expected a plan file, TOML of at most 64 KiB"),
         ("[task]\nname = ['track1']", "[task] name is \"['track1']\"; expected one of: track1"),
     ],
@@ -104,6 +105,13 @@ def test_a_wrong_plan_file_is_refused(text: str, message: str, file: Path, aisr:
     assert finished.code == 2
     assert finished.err.startswith(f"error: {file}: ")
     assert message in finished.err
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path, aisr: Aisr) -> None:
+    os.mkfifo(tmp_path / "plan.toml")
+    finished = aisr("compile", tmp_path / "plan.toml")
+    assert finished.code == 2
+    assert "plan.toml: not a file; expected a plan file" in finished.err
 
 
 @pytest.mark.parametrize(
