@@ -246,14 +246,12 @@ def test_an_empty_file_is_refused_with_a_reason(aisr: Aisr, tmp_path: Path) -> N
 
 
 def test_a_bad_line_in_the_data_is_named(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
-    side = "dev"
-    for name in ("train", "dev"):
-        rows = (SAMPLE / "track1" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[:4]
-        write(tmp_path / f"{name}.jsonl", [*rows, '{"claim_text": "no more"}'] if name == side else rows)
-    words = ["--data", tmp_path, "--name", "bad", *walk.lm]
-    finished = aisr("compile", "--task", "track1", *words)
+    rows = read_rows(SAMPLE / "track1" / "train.jsonl")[:4]
+    write(tmp_path / "train.jsonl", rows)
+    write(tmp_path / "dev.jsonl", [*rows, {"claim_text": "no more"}])
+    finished = aisr("compile", "--task", "track1", "--data", tmp_path, "--name", "bad", *walk.lm)
     assert finished.code == 2
-    assert finished.err.startswith(f"error: {tmp_path / side}.jsonl:5: ")
+    assert finished.err.startswith(f"error: {tmp_path / 'dev'}.jsonl:5: ")
     assert not (walk.root / "track1" / "bad").exists()
 
 
@@ -301,19 +299,14 @@ def test_a_program_of_the_other_track_is_refused(walk: Walk, aisr: Aisr) -> None
     assert "is compiled for track2, not for track1" in finished.err
 
 
-REGISTERED = "models:/aisr-track1@champion"
-
-
+REGISTERED = ["--task", "track1", "--program", "models:/aisr-track1@champion"]
 LM_WITHOUT_KEY = ["--lm", "openai/gpt-4o-mini"]  # opened before the program, it would be complained of first
-
-
-GOLD = SAMPLE / "track1" / "test.jsonl"
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["predict", "--program", REGISTERED, "--task", "track1", "--data", GOLD, "--out", "out", *LM_WITHOUT_KEY],
+        ["predict", *REGISTERED, "--data", DEV, "--out", "out", *LM_WITHOUT_KEY],
         ["report", "0123456789abcdef0123456789abcdef"],
     ],
     ids=lambda words: words[0],

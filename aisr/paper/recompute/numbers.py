@@ -149,7 +149,6 @@ class Label(StrEnum):
     SUM = "Wrong sum"
     MEAN = "Wrong mean"
     PERCENTAGE = "Wrong percentage"
-    IMPOSSIBLE = "Impossible for the sample"
     TEST = "Inconsistent test"
 
 
@@ -160,7 +159,6 @@ MEANINGS: Mapping[Label, str] = {
     Label.SUM: "the parts add up to something else",
     Label.MEAN: "the mean of the cells is another",
     Label.PERCENTAGE: "the counts give another percentage",
-    Label.IMPOSSIBLE: "no whole numbers of so many answers give this mean (GRIM)",
     Label.TEST: "statistic, degrees of freedom and p do not fit together (as statcheck tells it)",
 }
 

@@ -11,7 +11,8 @@ from aisr.paper.recompute.cells import Context, check_cells
 from aisr.paper.recompute.comparisons import check_comparisons
 from aisr.paper.recompute.grid import Grid, make_grids
 from aisr.paper.recompute.numbers import Fact, find_numbers
-from aisr.paper.recompute.sentences import Surroundings, check_sentence, read_surroundings
+from aisr.paper.recompute.sentences import check_sentence
+from aisr.paper.recompute.significance import ONE_SIDED
 from aisr.paper.recompute.totals import check_totals
 
 # What only says where something stands; its numbers are no results.
@@ -38,7 +39,7 @@ def recompute(draft: Draft) -> list[PlacedFact]:
     captions and tables."""
     tables = _tables(draft)
     running = [one for one in draft.paragraphs if one.caption_of is None]  # captions come with their tables
-    surroundings = read_surroundings(one.text for paragraph in running for one in paragraph.sentences)
+    one_sided = any(ONE_SIDED.search(one.text) for paragraph in running for one in paragraph.sentences)
     printed = _printed(draft)
     facts: list[PlacedFact] = []
     for number, paragraph in enumerate(draft.paragraphs):
@@ -50,7 +51,7 @@ def recompute(draft: Draft) -> list[PlacedFact]:
                 continue
             near, referred = relevant_tables(sentence, keys, draft, tables)
             text = blank_pointers(sentence.text)
-            of_sentence = [*check_sentence(text, surroundings)]
+            of_sentence = [*check_sentence(text, one_sided)]
             if not sentence.work_keys:  # numbers of others are not in this paper's tables
                 of_sentence += check_comparisons(text, near, near if sentence.float_keys else tables, referred)
                 if referred:
@@ -59,7 +60,7 @@ def recompute(draft: Draft) -> list[PlacedFact]:
                     of_sentence += check_cells(text, Context(near, tables, repeated, before))
             facts += (PlacedFact(fact, sentence.text, number, place) for fact in _distinct(of_sentence))
     for table in tables:
-        facts += _check_table(table, tables, surroundings, printed)
+        facts += _check_table(table, tables, one_sided, printed)
     return facts
 
 
@@ -78,15 +79,13 @@ def _is_prose(sentence: Sentence) -> bool:
     return not sentence.hidden and len(sentence.text) <= LONGEST
 
 
-def _check_table(
-    table: Grid, tables: Sequence[Grid], surroundings: Surroundings, printed: Counter[str]
-) -> Iterator[PlacedFact]:
+def _check_table(table: Grid, tables: Sequence[Grid], one_sided: bool, printed: Counter[str]) -> Iterator[PlacedFact]:
     """A table's caption and notes against its own cells, and the cells against each other."""
     for place, sentence in enumerate(caption_sentences(table.caption, table.notes)):
         if len(sentence) > LONGEST or find_marks(sentence):
             continue
         text = blank_pointers(sentence)
-        facts = [*check_sentence(text, surroundings), *check_comparisons(text, [table], tables, True)]
+        facts = [*check_sentence(text, one_sided), *check_comparisons(text, [table], tables, True)]
         facts += check_cells(text, Context([table], tables, _repeated(printed, sentence)))
         yield from (PlacedFact(fact, sentence, None, place, table.key) for fact in _distinct(facts))
     yield from (PlacedFact(fact, fact.statement, None, 0, table.key) for fact in check_totals(table))

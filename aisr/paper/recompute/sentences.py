@@ -1,19 +1,13 @@
-"""What can be recomputed from a sentence alone: percentages and means of a sample, sums of counts, and changes whose
-two numbers stand beside them ("from 71.2 to 74.4, a gain of 3.2 points").
-
-That whole numbers must give a mean is GRIM: Brown and Heathers (2017), "The GRIM test: a simple technique
-detects numerous anomalies in the reporting of results in psychology", Social Psychological and Personality Science 8,
-363–369.
+"""What can be recomputed from a sentence alone: reported tests, percentages of a sample, sums of counts, and changes
+whose two numbers stand beside them ("from 71.2 to 74.4, a gain of 3.2 points").
 """
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from aisr.paper.recompute.comparisons import COMPARED, DOUBT, sense_of
 from aisr.paper.recompute.numbers import (
-    WORDS,
     Fact,
     Label,
     Number,
@@ -23,7 +17,7 @@ from aisr.paper.recompute.numbers import (
     find_numbers,
     format_number,
 )
-from aisr.paper.recompute.significance import ONE_SIDED, check_tests
+from aisr.paper.recompute.significance import check_tests
 
 COUNT = r"(?:\d{1,3}(?:[, \u2009\u00a0\u202f]\d{3})+(?!\d)|\d+)"
 PERCENT = r"(?P<percent>\d+(?:\.\d+)?)\s?(?:%|per ?cent\b)"
@@ -59,23 +53,6 @@ RANK = re.compile(
     re.IGNORECASE,
 )
 SLIP = 2.0  # times by which a percentage may be off to be a slip; what is farther off is another quantity
-MEAN = re.compile(
-    r"(?<!\w)(?:M|[Mm]ean(?: rating| score)?)\s?(?:=|of|was)\s?(?P<mean>\d+\.\d{1,3})(?!\d)(?P<unit>[^()=\d]{0,12}?)"
-    r"(?:[,;(]\s?SD\s?=\s?[\d.]+\s?)?[,;(\s]{1,3}[nN]\s?=\s?(?P<whole>\d+)(?!\d|\.\d|,\d)"
-)
-SCALE = re.compile(
-    rf"\b(?P<points>\d{{1,2}}|{'|'.join(WORDS)})[- ]point (?:Likert|rating|scale)"
-    r"|\b(?:rat(?:ed|ings?)|scale)\b[^.]{0,40}?\b(?:0|1|one)\b[^.\d]{0,20}?(?:to|–|-)\s?(?P<last>\d{1,2})\b|\bLikert\b",
-    re.IGNORECASE,
-)
-LIKERT = 7  # the highest answer of a scale that is not described
-# Means of several answers of a person have finer steps.
-SEVERAL = re.compile(
-    r"\b(?:composite|sub-?scales?|averaged (?:over|across)|aggregat\w+|ind(?:ex|ices)|NASA|SUS)\b"
-    r"|\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten)[- ]items?\b",
-    re.IGNORECASE,
-)
-OTHER_UNIT = re.compile(r"\b(?:age[ds]?|years?|time|times|duration|seconds?|minutes?|hours?|ms|errors?)\b")
 SUM = re.compile(rf"{NO}(?P<parts>{COUNT}(?:\s?\+\s?{COUNT})+)\s?=\s?(?P<whole>{COUNT})(?![\w.,]\d|\s?[-+*/×^])")
 # 24 scenarios (12 approvals, 12 refusals); 108 nights (41 at Bog, 38 at Heath and 29 at Marsh)
 PART = rf"{COUNT}\s[a-z][^(),;\d]{{2,60}}?"
@@ -90,35 +67,12 @@ INCOMPLETE = re.compile(
 PART_NEAR = 0.8  # of the whole; parts that come to less are no list of all parts
 
 
-class Surroundings(NamedTuple):
-    """What the text around a sentence says of its numbers."""
-
-    one_sided: bool  # the paper speaks of one-sided tests
-    highest: int | None  # answer of the scales that its people answer on; None where there are none, or composite ones
-
-
-def read_surroundings(texts: Iterable[str]) -> Surroundings:
-    """The surroundings that the sentences of a paper are."""
-    one_sided = several = False
-    highest = None
-    for text in texts:
-        one_sided |= ONE_SIDED.search(text) is not None
-        several |= SEVERAL.search(text) is not None
-        for match in SCALE.finditer(text):
-            points = match["points"] or match["last"]
-            answer = WORDS.get((points or "").lower()) or int(points or LIKERT)
-            highest = max(highest or 0, answer)
-    return Surroundings(one_sided, None if several else highest)
-
-
-def check_sentence(text: str, surroundings: Surroundings) -> Iterator[Fact]:
-    """All that can be recomputed from a sentence alone."""
-    yield from check_tests(text, surroundings.one_sided)
+def check_sentence(text: str, one_sided: bool) -> Iterator[Fact]:
+    """All that can be recomputed from a sentence alone. one_sided: whether the paper speaks of one-sided tests."""
+    yield from check_tests(text, one_sided)
     for pattern in SHARES:
         for match in pattern.finditer(text):
             yield from _check_share(text, match)
-    if surroundings.highest is not None:
-        yield from _check_means(text, surroundings.highest)
     yield from _check_sums(text)
     yield from _check_changes(text)
     yield from _check_moves(text)
@@ -142,26 +96,6 @@ def _check_share(text: str, match: re.Match[str]) -> Iterator[Fact]:
 
 def _outcome(holds: bool, is_slip: bool = True) -> Outcome:
     return Outcome.HOLDS if holds else Outcome.WRONG if is_slip else Outcome.UNDECIDED
-
-
-def _check_means(text: str, highest: int) -> Iterator[Fact]:
-    """Means of whole numbers that a sample cannot have. highest: the highest answer of the paper's scales."""
-    for match in MEAN.finditer(text):
-        whole, places = _whole(match["whole"]), _places(match["mean"])
-        has_unit = any(map(str.isalpha, match["unit"])) or OTHER_UNIT.search(text)
-        if not 0 < whole < 10**places or float(match["mean"]) > highest or has_unit:
-            continue
-        near = _nearest(float(match["mean"]), whole, places)
-        computed = f"means of {whole} whole numbers near it: {' and '.join(near)}"
-        yield Fact(Label.IMPOSSIBLE, match[0], computed, _outcome(f"{float(match['mean']):.{places}f}" in near))
-
-
-def _nearest(value: float, whole: int, places: int) -> list[str]:
-    """The values around it that whole numbers give, printed with as many digits; either way of rounding a half."""
-    below = math.floor(value * whole + 1e-9)
-    exact = [one / whole for one in range(max(below - 1, 0), below + 3)]
-    near = [one for one in exact if abs(one - value) <= 1 / whole]
-    return list(dict.fromkeys(f"{max(one + slack, 0):.{places}f}" for one in near for slack in (-1e-9, 1e-9)))
 
 
 def _check_sums(text: str) -> Iterator[Fact]:

@@ -243,8 +243,8 @@ def test_a_sentence_about_a_figure_or_of_others_is_not_held_against_tables() -> 
     assert recompute(draft("We look at birds.", tables=(of_others,))) == []
 
 
-def test_a_paragraph_of_means_takes_as_long_as_it_is() -> None:
+def test_a_paragraph_of_shares_takes_as_long_as_it_is() -> None:
     def sized(count: int) -> object:
-        return recompute(draft(*[f"Item {k} had a mean rating of 3.24 (n = 25)." for k in range(count)]))
+        return recompute(draft(*[f"Item {k} was liked by 37 of 120 people (30.8 %)." for k in range(count)]))
 
     assert growth.grows(sized, 80) < growth.TOO_MUCH
