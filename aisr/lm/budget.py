@@ -55,6 +55,7 @@ NOT_RUN = (
     LMUnsupportedFeatureError,
     LMUnsupportedModelError,
 )
+NOT_FOUND = 404  # no such model, or no API at that address: most servers do not say which
 NO_ANSWER = (LMInvalidRequestError, LMTimeoutError, LMTransportError)
 # Errors of connections by the names that httpx and DSPy's own transport share.
 NOT_CONNECTED = {"ConnectError", "ConnectTimeout"}
@@ -192,6 +193,7 @@ def was_run(error: BaseException) -> bool:
     """Whether a call that ended in an error may have reached the model."""
     return not (
         isinstance(error, NOT_RUN)
+        or (isinstance(error, LMError) and error.status == NOT_FOUND)
         or is_overload(error)
         or any(type(one).__name__ in NOT_CONNECTED for one in _chain(error))
     )

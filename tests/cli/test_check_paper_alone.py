@@ -4,15 +4,18 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
+from aisr.cli import paper as paper_command
 from support import word_files
 from support.commands import Aisr
 from support.corpora import read_rows
+from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
 
 PAPER = r"""
@@ -208,7 +211,26 @@ def test_characters_that_nobody_sees_change_no_number(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text = f"In Bog, 3{sign}7 of 120 (30.8 %) sang, and 37 of 12{sign}0 (38.{sign}8 %) flew."
-    (tmp_path / "paper.md").write_text(f"# T\n\n{text}\n", encoding="utf-8")
+    caption = f"Table 1: F1. Wren has an F1 of 6{sign}2.0."
+    table = f"{caption}\n\n| Bird | F1 |\n|---|---|\n| Wren | 6{sign}1.0 |\n| Lark | 58.5 |"
+    (tmp_path / "paper.md").write_text(f"# T\n\n{text}\n\n{table}\n", encoding="utf-8")
     done = aisr("check-paper", "paper.md", "--lm", "none")
     assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
     assert done.out.count("Wrong percentage (") == 1
+    assert "Table 1 has 61.0 there (Wren, F1)" in done.out
+    assert "Wren has an F1 of 62.0." in done.out
+
+
+@pytest.mark.parametrize("lm", ["none", "openai/local"])
+def test_files_are_written_before_anything_is_printed(
+    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback, lm: str
+) -> None:
+    def print_nothing(*words: object) -> None:
+        raise OSError("the terminal is gone")
+
+    monkeypatch.setattr(paper_command, "print_review", print_nothing)
+    (tmp_path / "paper.md").write_text("# T\n\nIn Bog, 37 of 120 (38.8 %) sang.\n", encoding="utf-8")
+    words = ["--lm", lm, "--api-base", loopback.url] if lm != "none" else ["--lm", lm]
+    with suppress(OSError):
+        aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", "--artifacts", tmp_path, *words)
+    assert (tmp_path / "review" / "paper.html").is_file()

@@ -35,3 +35,10 @@ def test_what_will_not_work_is_said_and_nothing_is_made(
     assert "cannot be used: --lm openai/gpt-4o-mini needs OPENAI_API_KEY" in finished.out
     assert "the first compile makes it" in finished.out
     assert not (tmp_path / "none").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_said(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "file"))
+    done = aisr("doctor", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1", "--artifacts", tmp_path)
+    assert (done.code, "cannot be used" in done.out) == (1, True)

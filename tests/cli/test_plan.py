@@ -112,6 +112,8 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, aisr: Aisr) -> None:
         ("lm.shema=false", "--set lm.shema: lm has no 'shema'; did you mean schema?"),
         ("limit.train=4", "expected one of the tables search, lm, teacher, limits; did you mean limits?"),
         ("lm.price=1,1e400", "--set lm.price '1,1e400': expected USD a million prompt and completion tokens"),
+        *((f"lm.embedding_price={price}", "--set lm.embedding_price") for price in ("inf", "nan", "-1")),
+        (f"lm.{'x' * 60_000}=1", "--set lm.xxx"),
         ("lm.timeout=1e12", "--set lm.timeout 1000000000000.0: expected seconds, more than 0, at most a day"),
         ("limits.train=few", "--set limits.train: limits train is 'few'; expected a whole number, 1 or more"),
         ("task.unit=sentence", "-T NAME=VALUE"),
@@ -123,6 +125,7 @@ def test_a_wrong_setting_is_refused(setting: str, message: str, aisr: Aisr) -> N
     finished = aisr("compile", "--task", "track1", "--set", setting)
     assert finished.code == 2
     assert message in finished.err
+    assert len(finished.err) < 70_000
 
 
 def test_choices_and_options_that_are_mistyped_name_the_nearest(aisr: Aisr) -> None:

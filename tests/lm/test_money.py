@@ -23,7 +23,8 @@ from aisr.programs.track1.task import TRACK1
 from support import faults
 from support.commands import sets
 from support.corpora import read_rows, write
-from support.decisions import served
+from support.decisions import decide, served
+from support.embedder import embed_letters
 from support.loopback import HttpRequest, Loopback, Reply, completion, judged
 from support.runs import run
 from support.scripted import claim
@@ -35,6 +36,8 @@ USD = Price(1.0, 10.0)  # a million tokens
 ANSWER = 1024  # tokens of the longest answer that is allowed
 WORDS = "Is it so? " * 40
 OWN = len(WORDS) / 4  # our count of that prompt
+NOT_RUN = (401, 402, 404, 429, 503, 529)  # a server that says so has run no model
+LONG = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
 TOP = [{"token": "Supported", "logprob": -0.1, "bytes": None}]
 
 
@@ -134,6 +137,7 @@ def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
         {"prompt_tokens": True, "completion_tokens": 20},
         {"prompt_tokens": 200},
         {"prompt_tokens": 200, "completion_tokens": 10**12},
+        {"prompt_tokens": 10**12, "completion_tokens": 20},
         {"prompt_tokens": 200, "completion_tokens": 20, "prompt_tokens_details": 3},
     ],
     ids=str,
@@ -153,7 +157,7 @@ def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
 
 @pytest.mark.parametrize(
     ("usage", "read"),
-    [({"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}, 200), (None, OWN)],
+    [(LONG, 200), (None, OWN)],
 )
 def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
     loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
@@ -161,6 +165,14 @@ def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopbac
     with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
         call(lm)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
+
+
+def test_an_answer_that_is_longer_than_its_usage_says_is_charged_as_long_as_it_is(loopback: Loopback) -> None:
+    usage = {"prompt_tokens": 200, "completion_tokens": 1}
+    loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 20_000)
+    lm = opened(loopback)
+    call(lm)
+    assert lm.ledger.spend.usd == pytest.approx((OWN + 10 * 25_000) / 1e6)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -176,11 +188,9 @@ def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopbac
         (faults.hang_up, OWN, 0),
         (faults.cut_short, OWN, 0),
         (faults.hang, OWN, 0),
-        (faults.refused(401, "no such key"), 0, 0),
-        (faults.refused(429, "slow down"), 0, 0),
-        (faults.refused(503, "overloaded"), 0, 0),
+        *((faults.refused(status, "not run"), 0, 0) for status in NOT_RUN),
     ],
-    ids=["no list", "no JSON", "deep", "error", "500", "400", "gone", "cut", "late", "401", "429", "503"],
+    ids=["no list", "no JSON", "deep", "error", "500", "400", "gone", "cut", "late", *map(str, NOT_RUN)],
 )
 def test_a_call_that_fails_is_charged_by_what_reached_the_model(
     loopback: Loopback, reply: Any, read: float, written: int, asynchronous: bool
@@ -250,6 +260,7 @@ def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[
     ("reply", "read", "written"),
     [
         (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20),
+        (changed(lambda body: body.update(usage=LONG), "word " * 220_000), 200, 275_000),
         (changed(lambda body: body.pop("usage")), OWN, ANSWER),
         (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER),
         (lambda request: (200, "<html>"), OWN, ANSWER),
@@ -257,7 +268,7 @@ def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[
         (faults.hang_up, OWN, 0),
         (faults.refused(429, "slow down"), 0, 0),
     ],
-    ids=["whole", "none", "negative", "no JSON", "500", "gone", "429"],
+    ids=["whole", "long", "none", "negative", "no JSON", "500", "gone", "429"],
 )
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_the_rule_holds_for_what_litellm_sends(
@@ -271,17 +282,55 @@ def test_the_rule_holds_for_what_litellm_sends(
     assert len(loopback.requests) == 1
 
 
-def test_two_servers_that_the_environment_names_never_share_cached_answers(
-    loopback: Loopback, by_litellm: Callable[[], OpenLM], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("top", "chosen", "source"),
+    [(float("-inf"), -0.1, "logprobs"), (float("nan"), -0.1, "logprobs"), (-2.0, float("-inf"), "vote")],
+    ids=str,
+)
+def test_odd_log_probabilities_are_none_by_litellm_either(
+    loopback: Loopback, by_litellm: Callable[[], OpenLM], top: float, chosen: float, source: str
 ) -> None:
-    call(by_litellm())
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url.replace("/v1", "/other/v1"))
-    call(by_litellm())
-    call(by_litellm())
+    loopback.reply = with_logprob(top, chosen)
+    program = TRACK1.build({})
+    with by_litellm().context():
+        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    assert judgement.source == source
+    assert all(0 <= one <= 1 for one in judgement.probabilities)
+
+
+@pytest.mark.parametrize(
+    ("variable", "spec"),
+    [
+        ("OPENAI_BASE_URL", "openai/local"),
+        ("OPENAI_API_BASE", "openai/local"),
+        ("OPENAI_BASE_URL", "embeddings"),
+        ("HOSTED_VLLM_API_BASE", "decide:hosted_vllm/judge"),
+    ],
+)
+def test_two_servers_that_the_environment_names_never_share_cached_answers(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, variable: str, spec: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    if spec == "embeddings":
+        loopback.reply = lambda request: (200, embed_letters(request))
+    elif spec.startswith("decide:"):
+        loopback.reply = decide
+    program = TRACK1.build({})
+    for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
+        monkeypatch.setenv(variable, url)
+        if spec == "embeddings":
+            Embeddings(LMConfig(embedding_price=1.0), Ledger()).of("openai/embedder")(["a wren"])
+        else:
+            with open_lm(LMConfig(spec, price=USD)).context():
+                program(**program.prepare(claim("Supported")).inputs())
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
-@pytest.mark.parametrize("usage", [{"input_tokens": -1_000_000, "output_tokens": -5}, None], ids=str)
+@pytest.mark.parametrize(
+    "usage",
+    [{"input_tokens": -1_000_000, "output_tokens": -5}, None, {"input_tokens": 5_000, "output_tokens": 0}],
+    ids=str,
+)
 def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopback: Loopback, usage: Any) -> None:
     def reply(request: HttpRequest) -> Reply:
         body = served(request)
@@ -300,7 +349,9 @@ def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopba
             break
     sent = sum(len(json.dumps(request.body)) for request in loopback.requests)
     assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
-    assert lm.ledger.spend.prompt_tokens == pytest.approx(sent / 4, rel=0.5)
+    is_whole = usage is not None and usage["input_tokens"] > 0
+    expected = 5_000 * len(loopback.requests) if is_whole else sent / 4
+    assert lm.ledger.spend.prompt_tokens == pytest.approx(expected, rel=0 if is_whole else 0.1)
 
 
 @pytest.mark.parametrize(
@@ -331,6 +382,18 @@ def test_embeddings_are_charged_whatever_their_usage_is(
         embed([WORDS])
     assert len(loopback.requests) == 1
     assert ledger.spend.usd == pytest.approx(tokens / 1e6)
+
+
+def test_embeddings_that_a_failed_server_was_sent_are_charged(loopback: Loopback) -> None:
+    loopback.reply = faults.refused(500, "oops")
+    ledger = Ledger()
+    embed: Any = Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=1.0), ledger).of(
+        "openai/embedder"
+    )
+    embed.limiter.retries = 0
+    with pytest.raises(NotEmbedded):
+        embed([WORDS])
+    assert ledger.spend.usd == pytest.approx(OWN / 1e6)
 
 
 # --- a limit is for all runs of a command

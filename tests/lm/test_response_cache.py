@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.response_cache import MEMORY_ANSWERS, AnswerCache, check_cache
+from aisr.lm.response_cache import MEMORY_ANSWERS, AnswerCache, Answers, check_cache
 from support.faults import small_files
 from support.loopback import Loopback
 from support.trap import Trap
@@ -117,8 +117,26 @@ def test_a_damaged_cache_is_put_aside_and_answers_are_kept_again(
         assert len(loopback.requests) == 20
 
 
+def test_two_processes_put_a_damaged_cache_aside_once(tmp_path: Path) -> None:
+    first = Answers(tmp_path)
+    for number in range(200):
+        first.set(str(number), {"answer": "y" * 200})
+    first.close()
+    content = bytearray((tmp_path / "kept.db").read_bytes())
+    content[4096:] = b"x" * len(content[4096:])
+    (tmp_path / "kept.db").write_bytes(content)
+    both = [Answers(tmp_path), Answers(tmp_path)]
+    for number, cache in enumerate(both):
+        cache.set(f"new {number}", {"answer": number})
+    for cache in (*both, Answers(tmp_path)):
+        assert [cache.get(f"new {number}") for number in (0, 1)] == [{"answer": 0}, {"answer": 1}]
+        cache.close()
+
+
 def test_what_a_cache_folder_lacks_is_told(tmp_path: Path) -> None:
     assert check_cache(tmp_path / "new") is None
+    with small_files((tmp_path / "new" / "kept.db").stat().st_size // 2):  # it opens, and cannot be written
+        assert check_cache(tmp_path / "new")
     (tmp_path / "file").write_text("")
     assert "file" in str(check_cache(tmp_path / "file"))
     with small_files(100):

@@ -136,11 +136,12 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a wrong encoding": ("<article><p>é</p></article>".encode("latin-1"), "not XML .not well-formed"),
     "zero bytes": (b"<article>\0</article>", "not XML"),
     "no article": (b"<html><p>x</p></html>", "XML, but no JATS article .its root is <html>"),
+    "many elements": (b"<article><body>" + b"<p/>" * 1_000_001, "nested or long beyond what a paper is"),
+    "a file that is too large": (b" " * (31 * 2**20), "larger than 30 MiB"),
     "a cell that stands in many columns": (
-        b"<article><body><table-wrap><tr>"
-        + b'<td colspan="60">'
+        b'<article><body><table-wrap><tr><td colspan="60"><p>'
         + b"a" * 10**6
-        + b"</td></tr></table-wrap></body></article>",
+        + b"</p></td></tr></table-wrap></body></article>",
         "tables of more than 31,457,280 characters",
     ),
     "an empty article": (b"<article><body><sec/></body></article>", "a JATS article without text"),
@@ -158,6 +159,12 @@ def test_hostile_and_broken_xml_is_refused_in_a_line(tmp_path: Path, name: str) 
     cited = cited_papers.read(tmp_path, WORKS)
     assert not cited.papers
     assert list(unread(cited)) == ["smith2020.xml"]
+
+
+def test_a_cell_stands_in_a_bounded_number_of_columns(tmp_path: Path) -> None:
+    table = b'<table-wrap><tr><td colspan="999">a</td></tr></table-wrap>'
+    (tmp_path / "a.xml").write_bytes(b"<article><body>" + table + b"</body></article>")
+    assert read_jats(tmp_path / "a.xml").paragraphs[0].count("a") == 60
 
 
 def keys_and_reasons(folder: Path) -> tuple[list[str], dict[str, str]]:

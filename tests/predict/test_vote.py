@@ -25,7 +25,10 @@ def cited(key: str, label: str, chance: float | None, *ids: str) -> Row:
     return {"id": key, "label": label, "evidence_para_ids": list(ids), "probabilities": [row]}
 
 
-def file(path: Path, rows: list[Row], task: str = "track2", data: str = "digest") -> Path:
+NONE = dict.fromkeys(CITATION_LABELS, 0.0)
+
+
+def file(path: Path, rows: list[Row], task: Any = "track2", data: str = "digest") -> Path:
     claim(path, {"task": task, "program": path.name, "input": data})
     return write(path, rows)
 
@@ -88,24 +91,40 @@ def test_what_is_voted_is_submitted_and_scored(aisr: Aisr, tmp_path: Path) -> No
         ([cited("x", "Supported", 0.6)], {"data": "other"}, "its input is other, and digest"),
         ([cited("x", "Supported", None)], {}, "no label probabilities"),
         ([{**cited("x", "Supported", 0.6), "probabilities": [{"Supported": 1.0}]}], {}, "expected one for each of"),
+        ([{**cited("x", "Supported", 0.6), "probabilities": [NONE]}], {}, "expected one for each of"),
         ([{**cited("x", "Supported", 0.6), "label": "True"}], {}, "no prediction of track2"),
+        ([cited("x", "Supported", 0.6)], {"data": "y" * 100_000}, "its input is yyy"),
     ],
+    ids=lambda value: value[:20] if isinstance(value, str) else None,
 )
 def test_files_that_do_not_go_together_are_refused(
-    rows: list[Row], options: dict[str, str], message: str, aisr: Aisr, tmp_path: Path
+    rows: list[Row], options: dict[str, Any], message: str, aisr: Aisr, tmp_path: Path
 ) -> None:
     one = file(tmp_path / "a.jsonl", [cited("x", "Supported", 0.6)])
     two = file(tmp_path / "b.jsonl", rows, **options)
     done = aisr("vote", tmp_path / "out.jsonl", one, two)
     assert done.code == 2
     assert message in done.err
+    assert len(done.err) < 1_000
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_task_that_is_none_is_refused(aisr: Aisr, tmp_path: Path) -> None:
+    files = [file(tmp_path / f"{name}.jsonl", [cited("x", "Supported", 0.6)], task=["track2"]) for name in "ab"]
+    done = aisr("vote", tmp_path / "out.jsonl", *files)
+    assert (done.code, "one of: track1" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("weights", [("0", "1"), ("-1", "1"), ("inf", "1"), ("nan", "1"), ("1e308", "1e308")])
+def test_weights_that_give_no_mean_are_refused(weights: tuple[str, str], aisr: Aisr, tmp_path: Path) -> None:
+    files = [file(tmp_path / f"{name}.jsonl", [cited("x", "Supported", 0.6)]) for name in "ab"]
+    done = aisr("vote", tmp_path / "out.jsonl", *files, *(f"--weight={weight}" for weight in weights))
+    assert (done.code, "--weight" in done.err, (tmp_path / "out.jsonl").exists()) == (2, True, False)
 
 
 def test_a_field_of_another_task_decides_nothing(aisr: Aisr, tmp_path: Path) -> None:
     def row(label: str) -> Row:
-        other = {name: 0.0 for name in CITATION_LABELS}
-        return {**cited("x", label, None), "probabilities": [other | {label: 0.55, "Supported": 0.45}]}
+        return {**cited("x", label, None), "probabilities": [NONE | {label: 0.55, "Supported": 0.45}]}
 
     one = file(tmp_path / "a.jsonl", [{**row("Overstate"), "labels": ["Supported"]}])
     two = file(tmp_path / "b.jsonl", [row("Irrelevant")])

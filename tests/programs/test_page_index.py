@@ -76,6 +76,34 @@ def test_a_file_of_a_stranger_is_refused_and_never_without_end(edit: str, tmp_pa
         made.read([key])
 
 
+def test_texts_that_are_none_are_refused_wherever_they_are_read(tmp_path: Path) -> None:
+    made = index(tmp_path)
+    with closing(sqlite3.connect(made.file)) as opened:
+        opened.executescript("update passage set text = null")
+    with pytest.raises(UserError, match="no index of pages"):
+        made.best(["bridge"], 3, bm25)
+    with pytest.raises(UserError, match="no index of pages"):
+        made.excerpts("bridge", 3)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "update about set passages = 'x'",
+        "update about set passages = null",
+        "update about set passages = x'00'",
+        "delete from passage where id = 6",
+        "delete from passage where id = 8",
+    ],
+)
+def test_odd_numbers_and_missing_neighbours_stop_no_search(edit: str, tmp_path: Path) -> None:
+    made = index(tmp_path)
+    with closing(sqlite3.connect(made.file)) as opened:
+        opened.executescript(edit)
+    assert made.best(["bridge"], 3, bm25)
+    assert made.excerpts("bridge", 1)
+
+
 FAR = "Divers inspected cracked pillars for nineteen days."
 
 

@@ -26,9 +26,15 @@ NOT_OURS = [
 ]
 
 
-@pytest.mark.parametrize("answer", NOT_OURS)
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        *((("inspect", "models:/aisr-track1@champion"), answer) for answer in NOT_OURS),
+        *((("promote", "models:/aisr-track1/1"), answer) for answer in NOT_OURS[:3]),
+    ],
+)
 def test_a_server_that_is_no_store_is_told_in_a_line(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str], answer: str
 ) -> None:
     class Stranger(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -47,7 +53,7 @@ def test_a_server_that_is_no_store_is_told_in_a_line(
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{server.server_port}")
         monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-        finished = aisr("inspect", "models:/aisr-track1@champion", "--artifacts", tmp_path)
+        finished = aisr(*words, "--artifacts", tmp_path)
         server.shutdown()
     assert finished.code == 2
     assert f"http://127.0.0.1:{server.server_port}: " in finished.err

@@ -150,9 +150,11 @@ def test_markdown_of_joss_and_quarto(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("source", ["ü.png", "%C3%BC.png", "a%20b.png", "<a b.png>", "fig[1].png"])
+@pytest.mark.parametrize(
+    "source", ["ü.png", "%C3%BC.png", "u\u0308.png", "e\u0301.png", "a%20b.png", "<a b.png>", "fig[1].png"]
+)
 def test_pictures_with_odd_names(tmp_path: Path, source: str) -> None:
-    for name in (unicodedata.normalize("NFD", "ü.png"), "a b.png", "fig[1].png"):
+    for name in (unicodedata.normalize("NFD", "ü.png"), "é.png", "a b.png", "fig[1].png"):
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "paper.md").write_text(f"Text.\n\n![Figure 1: One.]({source})\n")
     draft = read(tmp_path / "paper.md")

@@ -9,6 +9,7 @@ from PIL import Image
 
 from aisr.base.errors import UserError
 from aisr.paper.draft import Draft
+from aisr.paper.readers import word, word_archive
 from aisr.paper.readers.figures import draw_figures
 from aisr.paper.readers.word import read
 from aisr.paper.readers.word_archive import MOST_PART
@@ -188,6 +189,32 @@ def test_files_that_are_not_of_word_are_refused(tmp_path: Path, content: bytes, 
     (tmp_path / "paper.docx").write_bytes(content)
     with pytest.raises(UserError, match=why):
         read(tmp_path / "paper.docx")
+
+
+def test_a_bomb_is_refused_before_its_tables_are_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Laying them out is what takes the memory."""
+    monkeypatch.setattr(word, "lay_out", lambda rows: "")
+    body = part("document", f"<w:body>{paragraph('Words.')}{HIGH * 20}</w:body>")
+    with pytest.raises(UserError, match="more than 1,048,576"):
+        read(write(tmp_path / "paper.docx", "", {"word/document.xml": body}))
+
+
+def test_archives_beyond_the_bounds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed in a way that Word does not pack, with a second list of parts, and as a whole too large."""
+    file = write(tmp_path / "paper.docx", paragraph("Words."))
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(tmp_path / "b.docx", "w", zipfile.ZIP_BZIP2) as packed:
+        for name in archive.namelist():
+            packed.writestr(name, archive.read(name))
+    with pytest.raises(UserError, match="packed in an odd way"):
+        read(tmp_path / "b.docx")
+    content = file.read_bytes()
+    end = content.rindex(b"PK\5\6")
+    (tmp_path / "c.docx").write_bytes(content[:end] + b"PK\6\7" + bytes(16) + content[end:])
+    with pytest.raises(UserError, match="more parts"):
+        read(tmp_path / "c.docx")
+    monkeypatch.setattr(word_archive, "MOST_BYTES", 500)
+    with pytest.raises(UserError, match="larger than"):
+        read(file)
 
 
 def test_a_part_that_is_encrypted_or_damaged_is_refused(tmp_path: Path) -> None:
