@@ -1,24 +1,44 @@
 """What commands say of files of another task, of estimates without a key, and of papers with nothing to check."""
 
+import io
 import json
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
-from support.commands import Aisr
-from support.compiled import Compiled
-from support.corpora import beginning
-from support.loopback import HttpRequest, Loopback, completion
-from support.paths import SAMPLE
+import dspy
+import pytest
+from rich.console import Console
 
-TASKS = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
+from aisr.cli import display
+from aisr.cli.report import print_verdicts
+from aisr.predict.judge import Outcome
+from aisr.predict.replay import Reason
+from aisr.programs.probabilities import Judgement
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.registry import TASKS
+from aisr.programs.track2.task import TRACK2
+from aisr.tracking.registry import model_name
+from support import growth
+from support.commands import Aisr
+from support.compiled import FEW, Compiled
+from support.corpora import beginning, read_rows
+from support.loopback import HttpRequest, Loopback, completion, judged
+from support.paths import ROOT, SAMPLE
+
+NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
 
 
 def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -> None:
     """And of no third."""
-    files = {task: beginning(SAMPLE / task / "dev.jsonl", 3, tmp_path / f"{task}.jsonl") for task in TASKS}
+    files = {task: beginning(SAMPLE / task / "dev.jsonl", 3, tmp_path / f"{task}.jsonl") for task in NAMES}
     for task, file in files.items():
-        for name in TASKS:
+        for name in NAMES:
             done = aisr("check", file, "--task", name)
-            hints = [other for other in TASKS if f"check it with --task {other}" in " ".join(done.out.split())]
+            hints = [other for other in NAMES if f"check it with --task {other}" in " ".join(done.out.split())]
             assert (done.code, hints) == ((0, []) if name == task else (2, [task]))
 
 
@@ -52,3 +72,162 @@ def test_an_answer_too_long_to_read_fails_its_record(
     assert done.code == 1
     assert "an answer of more than 1,000,000 characters" in (tmp_path / "o.jsonl").read_text()
     assert len(loopback.requests) == 1
+
+
+# --- What a command says while it works
+
+
+@pytest.mark.parametrize("piece", ["\\", "[a] ", "\\[bold] ", "[/] "])
+def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def verdicts(count: int) -> str:
+        out = io.StringIO()
+        monkeypatch.setattr(display, "console", Console(file=out, width=120))
+        example, outcome = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
+        print_verdicts(TRACK2.labelled, example, outcome, [Reason([], {}, "")], [])
+        return out.getvalue()
+
+    assert piece.strip() * 1 in verdicts(3)
+    assert growth.grows(verdicts, 2_000) < growth.TOO_MUCH
+
+
+# --- A typing error is refused at once: before DSPy, MLflow or LiteLLM are imported, which takes seconds
+
+GOLD = SAMPLE / "track1" / "test.jsonl"
+CODE = """
+import shlex, sys
+from aisr.cli.__main__ import main
+for line in sys.stdin:
+    sys.argv = ["aisr", *shlex.split(line)]
+    try:
+        main()
+    except SystemExit as end:
+        heavy = [name for name in ("dspy", "mlflow", "litellm") if name in sys.modules]
+        print(end.code, *heavy, "|", line.strip())
+"""
+
+
+def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path: Path) -> None:
+    none = f"models:/{model_name(TASKS['track1'])}/first"
+    lines = [
+        "check nope.jsonl --task track1",
+        f"check {GOLD} --task track9",
+        f"split {GOLD} --task track9 --out out",
+        f"corrections {GOLD} --task track9 --out out",
+        "compile --task track9",
+        f"compile --task track1 --data {tmp_path}",
+        f"evaluate --task track1 --program nope --data {GOLD}",
+        f"compare uncompiled {none} --task track1 --data {GOLD}",
+        f"predict --task track1 --program {none} --data {GOLD} --out out",
+        f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
+        f"score {GOLD} {tmp_path} --task track1",
+        f"inspect {none}",
+        "report nope",
+        f"techreport {none}",
+        "check-text 'A sentence.' --program nope",
+        "check-paper nope.tex",
+        f"check-paper {GOLD}",
+        "mcp --folder nope",
+        f"promote {none}",
+        "retrieval nope.jsonl",
+        "export --task track1 --data nope.jsonl --out out",
+    ]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "AISR_ARTIFACTS": str(compiled.root)}
+    words = [sys.executable, "-c", CODE]
+    run = subprocess.run(
+        words, input="\n".join(lines), env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines() == [f"2 | {line}" for line in lines], run.stderr
+    assert run.stderr.count("error: ") == len(lines)
+    assert f"{none}: expected models:/NAME@champion or models:/NAME/VERSION" in run.stderr
+    assert f"such as {compiled.folder('track1')}" in run.stderr
+    assert "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment" in run.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr: Aisr) -> None:
+    words = ["uncompiled", compiled.folder("track1"), "--task", "track1", "--artifacts", compiled.root]
+    scored = aisr("compare", *words, "--data", GOLD, "--limit", 3, *compiled.lm)
+    assert scored.code == 0, scored.err
+    assert "evaluating uncompiled (" in scored.out
+    assert "difference, record by record: " in scored.out
+    assert scored.out.count(" on 3 records of ") == 2
+
+
+# --- A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows
+
+
+def stating(request: HttpRequest) -> str:
+    """The labels of `judged`; sure of all but the second, of which no readable number comes."""
+    answer = json.loads(judged(request))
+    count = len(answer["sentence_labels"])
+    return json.dumps(
+        {**answer, CONFIDENCE: ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(count)]}
+    )
+
+
+def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
+    aisr: Aisr, artifacts: Path, loopback: Loopback
+) -> None:
+    loopback.reply = stating
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "stated", "--no-track"]
+    finished = aisr("compile", *at, *FEW, *lm)
+    assert finished.code == 0, finished.err
+    folder = artifacts / "track1" / "stated"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["options"]["states"] is True
+    sources = manifest["decision"]["sources"]
+    assert set(sources) == {"stated", "vote"}
+    assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
+    with_demos = next(request for request in loopback.requests if request.has_demos)
+    answers = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
+    assert answers
+    assert not any(re.search(r'"\d+, [A-Z]', text) for text in answers)  # demos make up no chances
+
+    out = artifacts / "predicted.jsonl"
+    data = artifacts / "few.jsonl"
+    data.write_text("".join((SAMPLE / "track1" / "test.jsonl").read_text().splitlines(keepends=True)[:4]))
+    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out]
+    assert aisr("predict", *words, *lm).code == 0
+    for line in read_rows(out):
+        # One label of each longer paragraph is a vote, unless a fitted layer made a probability of it.
+        kept = manifest["decision"]["kept"] is not None
+        assert (None not in line["probabilities"]) == (kept or len(line["labels"]) == 1)
+
+
+# --- `aisr doctor` and `aisr --version`, as a new user meets them
+
+
+def test_it_says_what_is_there_and_keeps_the_key_to_itself(
+    compiled: Compiled, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-anybody")
+    before = len(compiled.server.requests)
+    finished = aisr("doctor", *compiled.lm)
+    assert finished.code == 0, finished.err
+    assert f"aisr {version('aisr')}" in finished.out
+    assert "LM: openai/gpt-4o-mini, at --api-base, with log-probabilities requested" in finished.out
+    assert "keys in the environment: OPENAI_API_KEY" in finished.out
+    assert "mlflow.db answers" in finished.out
+    assert "a write to it succeeded" in finished.out
+    assert "GB free" in finished.out
+    assert "sk-not-for-anybody" not in finished.out + finished.err
+    assert len(compiled.server.requests) == before
+
+
+def test_what_will_not_work_is_said_and_nothing_is_made(
+    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    finished = aisr("doctor", "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path / "none")
+    assert finished.code == 1
+    assert "cannot be used: --lm openai/gpt-4o-mini needs OPENAI_API_KEY" in finished.out
+    assert "the first compile makes it" in finished.out
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_said(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "file"))
+    done = aisr("doctor", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1", "--artifacts", tmp_path)
+    assert (done.code, "cannot be used" in done.out) == (1, True)

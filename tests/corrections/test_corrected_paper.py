@@ -11,10 +11,18 @@ from playwright.sync_api import Browser, Page, expect
 
 from aisr.paper.check.verdicts import Review
 from aisr.paper.check.write import write_page
+from aisr.predict.judge import judge_all
+from aisr.predict.replay import replay
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
+from aisr.report import page as error_page
+from aisr.report.records import About, gather
 from support import papers
 from support.commands import Aisr
 from support.corpora import Row, read_rows
-from support.pages import listening
+from support.pages import Show, listening
+from support.scripted import claim, corpus, flat, scripted
 
 Open = Callable[..., Page]
 
@@ -157,3 +165,77 @@ def test_hostile_words_stay_words(opened: Open, tmp_path: Path) -> None:
     assert (row["dismissed"], row["who"]) == (hostile, hostile)
     assert page.evaluate("window.hacked") is None
     assert "record" not in json.dumps(row["verdict"])
+
+
+# --- What a person says on the error browser, in a real Chromium, and what becomes of it
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Show]:
+    with listening(browser) as show_page:
+        yield show_page
+
+
+def judged(task: Task, records: list[Any], folder: Path) -> tuple[Path, Path]:
+    """A file of labelled records, and the error browser of what a flat LM says of them."""
+    data = folder / "data.jsonl"
+    data.write_text("".join(one.model_dump_json() + "\n" for one in records))
+    lm, program = scripted(flat), task.build({})
+    judge_all(task, program, [program.prepare(one) for one in records], lm)
+    replayed = replay(task, program, data, lm)
+    about = About(
+        task=task.name, labels=list(task.labelled.labels), evidence=task.labelled.names_evidence, title="mine",
+        program="abc", most=task.record.max_evidence, lm="scripted", data="", score=0.5, interval=(0, 1),
+    )  # fmt: skip
+    return data, error_page.write(folder, gather(task, about, replayed))
+
+
+def downloaded_by_ada(page: Page, target: Path) -> Path:
+    page.get_by_placeholder("your name").fill("Ada")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download corrections").click()
+    download.value.save_as(target)
+    return target
+
+
+def test_sentences_are_corrected_by_hand_and_by_key(show: Show, tmp_path: Path, aisr: Aisr) -> None:
+    data, file = judged(TRACK1, [claim("Contradiction", "Contradiction", number=1)], tmp_path)
+    page = show(file)
+    page.locator(".correcting summary").first.click()
+    page.get_by_role("button", name="Unsupported Entity", exact=True).first.click()
+    expect(page.locator(".correct p").first).to_contain_text("You say: Unsupported Entity")
+    page.keyboard.press("w")
+    page.keyboard.press("w")
+    page.keyboard.press("a")  # of the sentence that was gone to
+    expect(page.locator(".correcting[open]")).to_have_count(2)
+    expect(page.locator("#corrections")).to_contain_text("2 corrections")
+    expect(page.locator(".row.corrected")).to_have_count(1)
+    page.keyboard.press("u")
+    expect(page.locator("#corrections")).to_contain_text("1 correction")
+    corrections = downloaded_by_ada(page, tmp_path / "c.jsonl")
+    (row,) = read_rows(corrections)
+    assert "record" not in row
+    assert row["verdict"] == {"label": "Supported", "program": "abc", "lm": "scripted"}
+    done = aisr("corrections", corrections, "--task", "track1", "--data", data, "--out", tmp_path / "out")
+    assert done.code == 0, done.err + done.out
+    (made,) = read_rows(tmp_path / "out" / "corrections.jsonl")
+    assert [one["types"] for one in made["sentence_label"]] == [["Unsupported Entity"], ["Contradiction"]]
+
+
+def test_paragraphs_are_ticked_three_at_most(show: Show, tmp_path: Path, aisr: Aisr) -> None:
+    data, file = judged(TRACK2, corpus(TRACK2)[:2], tmp_path)
+    page = show(file)
+    page.locator(".correcting summary").click()
+    boxes = page.locator(".ticks input")
+    for place in range(boxes.count()):
+        if boxes.nth(place).is_enabled():
+            boxes.nth(place).set_checked(place < 1)
+    page.keyboard.press("2")
+    expect(page.locator(".correct p")).to_contain_text("You say: Overstate, by ")
+    corrections = downloaded_by_ada(page, tmp_path / "c.jsonl")
+    (row,) = read_rows(corrections)
+    assert len(row["evidence"]) == 1
+    done = aisr("corrections", corrections, "--task", "track2", "--data", data, "--out", tmp_path / "out")
+    assert done.code == 0, done.err + done.out
+    (made,) = read_rows(tmp_path / "out" / "corrections.jsonl")
+    assert (made["label"], made["evidence_para_ids"]) == ("Overstate", row["evidence"])

@@ -2,25 +2,25 @@
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import dspy
 import pytest
 
+from aisr.cli import display
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
+from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
+from aisr.predict.judge import judge
 from aisr.programs.track1.task import TRACK1
-from support.loopback import completion
+from support.loopback import HttpRequest, Loopback, completion, judged
 from support.scripted import claim, corpus, prompt_tokens, requests, right, scripted
-
-if TYPE_CHECKING:
-    from support.loopback import HttpRequest, Loopback
 
 RECORD = claim("Supported", "Contradiction")
 
 
-def judge(lm: OpenLM) -> list[str]:
+def labels_by(lm: OpenLM) -> list[str]:
     program = TRACK1.build({})
     with lm.context():
         labels: list[str] = program(**program.prepare(RECORD).inputs()).sentence_labels
@@ -48,9 +48,9 @@ def test_the_ledger_is_right_under_threads() -> None:
 
 
 def test_an_answer_from_the_cache_is_none_that_was_sent_also_where_the_server_states_no_usage(
-    loopback: "Loopback",
+    loopback: Loopback,
 ) -> None:
-    def reply(request: "HttpRequest") -> tuple[int, str]:
+    def reply(request: HttpRequest) -> tuple[int, str]:
         answer = json.loads(completion(request, "yes"))
         del answer["usage"]
         return 200, json.dumps(answer)
@@ -63,7 +63,7 @@ def test_an_answer_from_the_cache_is_none_that_was_sent_also_where_the_server_st
     assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
 
 
-def spelled(request: "HttpRequest", answer: str, chances: dict[str, float]) -> tuple[int, str]:
+def spelled(request: HttpRequest, answer: str, chances: dict[str, float]) -> tuple[int, str]:
     """An answer with log-probabilities, cut into tokens before and behind its first label."""
     label = next(iter(chances))
     before, behind = answer.split(label, 1)
@@ -79,7 +79,7 @@ def spelled(request: "HttpRequest", answer: str, chances: dict[str, float]) -> t
 
 
 @pytest.mark.parametrize("logprobs", [True, False])
-def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loopback", logprobs: bool) -> None:
+def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: Loopback, logprobs: bool) -> None:
     answer = '{"sentence_labels": ["Supported"]}'
     loopback.reply = lambda request: (
         spelled(request, answer, {"Supported": 0.6, "Contradiction": 0.2}) if request.body.get("logprobs") else answer
@@ -93,7 +93,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loop
     assert judged.probabilities == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
 
 
-def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loopback") -> None:
+def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: Loopback) -> None:
     """Twenty alternatives a token of ten answers: GEPA's question about them was twenty times as long for it."""
     answer = '{"sentence_labels": ["Supported"]}'
     loopback.reply = lambda request: spelled(request, answer, {"Supported": 0.6, "Contradiction": 0.2})
@@ -104,3 +104,46 @@ def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loop
     assert judged.source == "logprobs"
     assert predictor is program.judging
     assert dict(expected) == {"sentence_labels": ["Supported"]}
+
+
+# --- Servers that people run themselves: llama.cpp's own, and one that cuts prompts off without a word
+
+CONTEXT = 4096  # tokens, Ollama's default
+
+
+class IsBlue(dspy.Signature):
+    thing: str = dspy.InputField()
+    blue: Literal["yes", "no"] = dspy.OutputField()
+
+
+def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities() -> None:
+    """Not a stand-in: xllamacpp serves OpenAI's API on a port."""
+    lm = open_lm(LMConfig("openai/smollm2", api_base=f"{load(usable_cores()).address}/v1", threads=1))
+    with lm.context():
+        outcome = dspy.Predict(IsBlue)(thing="the sky", config={"logprobs": True, "top_logprobs": 5})
+    assert outcome.blue in ("yes", "no")
+    assert all(one.top_logprobs for one in outcome.logprobs.content)
+    assert lm.ledger.spend.prompt_tokens > 0
+
+
+def cut_off(request: HttpRequest) -> tuple[int, str]:
+    """The answer of a server that reads as much of a prompt as its context takes."""
+    body = json.loads(completion(request, judged(request)))
+    sent = sum(len(str(message["content"])) for message in request.body["messages"]) // 4
+    body["usage"]["prompt_tokens"] = min(sent, CONTEXT)
+    return 200, json.dumps(body)
+
+
+def test_a_prompt_that_was_cut_off_without_a_word_is_noticed(
+    loopback: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loopback.reply = cut_off
+    lm, program = open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)), TRACK1.build({})
+    short = claim("Supported")
+    table = {"type": "table", "table_caption": ["a row of many values, and another " * 1500]}
+    long = type(short).model_validate(short.model_dump() | {"evidence_bundle": [table]})
+    for record, cut in ((short, 0), (long, 1)):
+        judge(TRACK1, program, program.prepare(record), lm)
+        assert lm.ledger.spend.cut_prompts == cut
+    display.print_spend(lm.ledger.spend)
+    assert "of 1 prompts the server counted far fewer tokens" in "".join(capsys.readouterr())

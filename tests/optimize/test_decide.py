@@ -1,5 +1,7 @@
 """The decision layer: what it learns, what it must not see, and what becomes of hopeless data."""
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -8,24 +10,34 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aisr.artifact.program import parse, program_text
+from aisr.artifact.program import parse, program_text, uncompiled
 from aisr.cli.session import warn_of_another_lm
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.decision_fit import NO_LM, WEIGHTS, JudgedRecord, Material, fit_decision, gather, judge_fairly
 from aisr.optimize.decision_rule import count, fit_cues, fit_wording
+from aisr.optimize.estimate import spend_of
 from aisr.optimize.examples import group_records, prepare_one
-from aisr.predict.judge import Outcome, judge_all
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.search import Search, Settings, objective
+from aisr.predict.judge import Outcome, judge, judge_all
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.decision import CUES, LM, Decision, Rule
 from aisr.programs.probabilities import Judgement
+from aisr.programs.questions import describe_options
+from aisr.programs.records import read
 from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.judge import EvidencePolicy
+from aisr.programs.track2.record import CITATION_LABELS, Citation
 from aisr.programs.track2.task import TRACK2
-from support import scripted
+from support import decisions, scripted
+from support.commands import Aisr, Finished, sets
+from support.loopback import HttpRequest, Loopback, Reply, completion
+from support.paths import SAMPLE
 from support.scripted import TRACKS
+from support.tracks import BOTH
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 TAILS = {S: "", CAUSAL: ", because of its loss", SCOPE: ", and this holds everywhere", ENTITY: ", as ZedNet shows"}
@@ -248,3 +260,131 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1")))
     assert "fitted on openai/local " in capsys.readouterr().out
+
+
+# --- A program compiled with a decision model: what is searched, and what it would cost
+
+FEW = (*sets("limits.train=6", "limits.dev=4", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
+SPEC = "decide:openai/gpt-6-luna"
+BRIEF = "the evidence itself states otherwise: another value, direction or ranking for the same thing, or another of "
+BRIEF += "its own names; what it merely lacks conflicts with nothing"
+MEANING = "the table itself has another value"
+
+
+def compiled(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object) -> Finished:
+    at = ["--task", "track1", "--data", SAMPLE / "track1", "--lm", SPEC, "--api-base", server.url]
+    return aisr("compile", *at, "--artifacts", tmp_path, "--name", "decided", "--no-track", *FEW, *words)
+
+
+def described(request: HttpRequest) -> str:
+    """How a request describes Contradiction."""
+    return str(re.findall(r"^- Contradiction: (.*)$", request.body["input"], re.MULTILINE)[0])
+
+
+def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
+    def reply(request: HttpRequest) -> Reply:
+        if "questions" in request.body:
+            return decisions.decide(request)
+        written = f"Judge each sentence.\n\nOptions:\n- Contradiction: {MEANING}"
+        return 200, completion(request, json.dumps({"new_instruction": written}))
+
+    loopback.reply = reply
+    teacher = ["--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}"]
+    finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa", *teacher)
+    assert finished.code == 0, finished.err
+    requests = [request for request in loopback.requests if "questions" in request.body]
+    assert set(map(described, requests)) == {BRIEF, MEANING}
+
+
+def test_without_a_model_that_writes_no_instructions_are_searched(
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
+) -> None:
+    finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa")
+    assert finished.code == 2
+    assert "a decision model writes none: give --teacher-lm" in " ".join(finished.err.split())
+    assert not loopback.requests
+
+
+@pytest.mark.parametrize("track", ["track1", "track2"])
+def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopback: Loopback) -> None:
+    loopback.reply = decisions.decide
+    task, lm = BOTH[track], open_lm(LMConfig(SPEC, api_base=loopback.url))
+    program: Any = task.build({})
+    describe_options(program)
+    for record in list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]:
+        example = program.prepare(record)
+        spend = spend_of(program, [example], lm)
+        loopback.requests.clear()
+        judge(task, program, example, lm)
+        (request,) = loopback.requests
+        arrived = len(request.body["input"] + str(request.body["questions"])) / 4
+        assert (spend.calls, spend.completion_tokens) == (1, 0)
+        assert 0.5 * arrived < spend.prompt_tokens < 1.3 * arrived
+
+
+# --- Which paragraphs are named as evidence: train tells with which labels none are, and the prompt says so from the
+# first call on
+
+TOPICAL = "Topical Match"
+
+
+def empty_with(*labels: str) -> list[Citation]:
+    """Gold in which these labels have no evidence, and the others some."""
+    return [Citation(label, [] if label in labels else ["P1"]) for label in CITATION_LABELS]
+
+
+@pytest.mark.parametrize(
+    ("gold", "none"),
+    [
+        (empty_with(TOPICAL, "Irrelevant"), ("Irrelevant", TOPICAL)),
+        ([Citation(TOPICAL, [])] * 3 + [Citation(TOPICAL, ["P1"])], ("Irrelevant", TOPICAL)),  # train has no Irrelevant
+        ([Citation("Supported", [])] + [Citation("Supported", ["P1"])] * 2, ("Irrelevant",)),
+        (empty_with(), ()),
+    ],
+)
+def test_labels_most_of_whose_records_have_no_gold_evidence_name_none(
+    gold: Sequence[Citation], none: Sequence[str]
+) -> None:
+    policy = EvidencePolicy.from_gold(gold)
+    assert policy.none == none
+    for label in CITATION_LABELS:
+        assert policy.choose(label, ["P1"], ["P2", "P3"]) == ([] if label in none else ["P1", "P2", "P3"])
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted"),
+    [
+        (["P9", "P8", "P7"], ["P9", "P8", "P1"]),
+        (["P1"], ["P1", "P2", "P3"]),
+        (["P1", "P1"], ["P1", "P2", "P3"]),
+        ([], ["P1", "P2", "P3"]),
+    ],
+)
+def test_two_ids_are_the_lms_and_the_third_is_the_rankers_best_of_the_rest(named: list[str], wanted: list[str]) -> None:
+    assert EvidencePolicy().choose("Supported", named, ["P1", "P2", "P3"]) == wanted
+
+
+@pytest.mark.parametrize("optimizer", ["labeled", "bootstrap", "knn"])
+def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(optimizer: str) -> None:
+    """In every prompt of a compile and of the saved program, also where the LM names some all the same."""
+    labels = [*CITATION_LABELS] * 4
+    records = [
+        scripted.citation(label, *(["P1"] if label == "Supported" else []), number=k) for k, label in enumerate(labels)
+    ]
+    lm = scripted.scripted(lambda request: scripted.right(request).replace("[]", '["P2"]'))
+    student = TRACK2.build({})
+    student.fit(records)
+    rows = [student.prepare(record) for record in records]
+    baseline = objective(TRACK2, rows, judge_all(TRACK2, student, rows, lm))
+    work = Search(TRACK2, student, rows[:12], rows[12:], lambda: baseline, Settings(), lm, lm, lambda text: None)
+    programs = [student, *(program for _, program in compile_candidates(optimizer, work, []))]
+    loaded = parse(program_text(TRACK2, programs[-1]), "a test")
+    for program in (*programs, loaded.program, uncompiled(loaded).program):
+        for outcome in judge_all(TRACK2, program, rows[12:], lm):
+            assert outcome.answer is not None
+            assert bool(outcome.answer.evidence_para_ids) == (outcome.answer.label == "Supported")
+    assert len(programs[1].judging.demos) > 2
+    for demo in programs[1].judging.demos:
+        assert bool(demo["evidence_ids"]) == (demo["label"] == "Supported")
+    for request in scripted.requests(lm):
+        assert "empty where the label is Irrelevant or Overstate or Topical Match" in scripted.wording(request)

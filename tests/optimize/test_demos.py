@@ -1,17 +1,25 @@
 """Demos that teach: gold evidence beside what is easily taken for it, and every label among them."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
 
+from aisr.artifact.program import load_program
+from aisr.base.errors import UserError
+from aisr.optimize.examples import prepare_all, read_corrected
 from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.run import compile_program
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS, Track2Record
 from aisr.programs.track2.task import TRACK2
-from support.scripted import claim, right, scripted
+from aisr.report import techreport
+from support.plans import SILENT, plan
+from support.scripted import citation, claim, requests, right, scripted, wording
 
 LONG = "Nothing is said here of any fruit at all. " * 60
 PAPER = {
@@ -24,7 +32,7 @@ PAPER = {
 }
 
 
-def citation(label: str, number: int) -> Track2Record:
+def numbered(label: str, number: int) -> Track2Record:
     paper = {key: text.replace("Pears", f"Pears{number}") for key, text in PAPER.items()}
     return Track2Record.model_validate(
         {
@@ -46,8 +54,8 @@ def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) ->
 
 def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:
     student = TRACK2.build({})
-    records = [citation(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
-    common = [citation("Supported", 100 + k) for k in range(20)]
+    records = [numbered(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
+    common = [numbered("Supported", 100 + k) for k in range(20)]
     train = [student.prepare(record) for record in [*common, *records]]
     demo_sets = sets(TRACK2, student, train, demos=4, candidates=3)
     assert len(demo_sets) == 3
@@ -67,3 +75,66 @@ def test_the_neutral_label_is_among_them(unit: str) -> None:
     for demos in sets(TRACK1, student, train, demos=5, candidates=4):
         labels = [demo["sentence_label"] if unit == "sentence" else demo["sentence_labels"] for demo in demos]
         assert {label for one in labels for label in ([one] if unit == "sentence" else one)} == set(CLAIM_LABELS)
+
+
+# --- Labelled records: corrected ones count as train and never reach dev and test; a file without labels is refused
+
+
+def written(folder: Path, *records: Track1Record) -> Path:
+    file = folder / "corrections.jsonl"
+    file.write_text("".join(one.model_dump_json() + "\n" for one in records))
+    return file
+
+
+def relabelled(record: Track1Record, *labels: str, **more: Any) -> Track1Record:
+    types = [{"sentence": one, "types": [label]} for one, label in zip(record.statements, labels, strict=True)]
+    return Track1Record.model_validate({**record.model_dump(), "sentence_label": types, **more})
+
+
+def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
+    splits = plan(tmp_path).data
+    new, in_train, in_dev = (claim("Supported", "Contradiction", number=number) for number in (900, 51, 31))
+    alike = relabelled(in_dev, "Supported", "Supported", id="elsewhere")
+    file = written(
+        tmp_path,
+        new,
+        relabelled(in_train, "Supported", "Supported"),
+        relabelled(in_dev, "Supported", "Supported"),
+        alike,
+        relabelled(claim("Supported", number=901), "Supported", id="track1-000052"),
+    )
+    corrected = read_corrected(TRACK1, file, splits)
+    assert [one.id for one in corrected.records] == [new.id, in_train.id]
+    assert corrected.replaced == {in_train.id}
+    assert corrected.left_out[in_dev.id] == corrected.left_out["elsewhere"] == "dev has its claim"
+    assert "id stands in another record" in corrected.left_out["track1-000052"]
+    assert "2 corrected records count as train, 1 of them in the place of train's own; 3 left out" in str(corrected)
+
+
+def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> None:
+    compile_plan = plan(tmp_path / "data", decide=False)
+    new, in_train = claim("Unsupported Entity", number=900), claim("Supported", "Contradiction", number=51)
+    file = written(tmp_path, new, relabelled(in_train, "Contradiction", "Contradiction"))
+    compile_plan = replace(compile_plan, corrected=read_corrected(TRACK1, file, compile_plan.data), limits={"train": 2})
+    lm = scripted(right)
+    made = compile_program(compile_plan, lm, lm, tmp_path / "artifacts", SILENT)
+    assert made.manifest.corrections is not None
+    assert made.manifest.corrections.model_dump(exclude={"digest"}) == {"records": 2, "replaced": 1, "left_out": 0}
+    assert made.manifest.data["train"].records == 4  # two of train, and both corrected ones
+    loaded = load_program(made.folder)
+    report = techreport.render_techreport(loaded.task, loaded.program, made.manifest, "again")
+    assert "2 records that people corrected were in train" in report
+    assert any("Row 900.1" in wording(request) for request in requests(lm))
+
+
+def test_nothing_is_prepared_behind_a_record_without_labels() -> None:
+    judge, prepared = TRACK2.build({}), list[Any]()
+    records = [citation("Supported", "P1", number=1).without_labels(), citation("Supported", "P1", number=2)]
+
+    def prepare(record: Any) -> dspy.Example:
+        prepared.append(record)
+        return judge.prepare(record)
+
+    with pytest.raises(UserError, match="has no labels"):
+        prepare_all(TRACK2, prepare, iter(records), Path("dev.jsonl"))
+    assert prepared == records[:1]

@@ -1,6 +1,7 @@
 """What a run survives: faults of the server, kills, full disks, two processes at once. No record is lost, none written
 twice."""
 
+import json
 import multiprocessing
 import os
 import random
@@ -12,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,18 +22,18 @@ from aisr.artifact.program import program_text
 from aisr.base.files import CannotWrite
 from aisr.lm.budget import Limits
 from aisr.lm.client import OpenLM
+from aisr.lm.response_cache import configure_cache
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from aisr.tracking.store import NoStore, open_store
 from support.commands import sets
 from support.corpora import read_rows, write
 from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
+from support.loopback import HttpRequest, Loopback, Reply
 from support.paths import ROOT, SAMPLE, TESTS
 from support.runs import opened, predict_in_child, run
 from support.scripted import TRACKS, citation, claim, right, scripted
-
-if TYPE_CHECKING:
-    from support.loopback import HttpRequest, Loopback, Reply
 
 
 def many(folder: Path, task: Task, count: int) -> Path:
@@ -46,11 +47,11 @@ def many(folder: Path, task: Task, count: int) -> Path:
     return write(folder / "records.jsonl", [record.model_dump(mode="json") for record in records])
 
 
-def first(number: int, loopback: "Loopback", fault: Any) -> None:
+def first(number: int, loopback: Loopback, fault: Any) -> None:
     """Let the server do wrong that many times, and right after that."""
     answer, done = loopback.reply, 0
 
-    def reply(request: "HttpRequest") -> "Reply":
+    def reply(request: HttpRequest) -> Reply:
         nonlocal done
         done += 1
         return fault(request) if done <= number else answer(request)
@@ -60,7 +61,7 @@ def first(number: int, loopback: "Loopback", fault: Any) -> None:
 
 @pytest.mark.parametrize("name", [*PASSING, *UNUSABLE])
 @pytest.mark.parametrize("task", TRACKS)
-def test_a_fault_that_passes_costs_one_more_call(task: Task, name: str, loopback: "Loopback", tmp_path: Path) -> None:
+def test_a_fault_that_passes_costs_one_more_call(task: Task, name: str, loopback: Loopback, tmp_path: Path) -> None:
     first(1, loopback, (PASSING | UNUSABLE)[name])
     data, out = many(tmp_path, task, 1), tmp_path / "out.jsonl"
     assert run(task, data, out, opened(loopback.url)).failed == 0, read_rows(out)
@@ -84,7 +85,7 @@ def test_a_fault_that_passes_costs_one_more_call(task: Task, name: str, loopback
     ],
 )
 def test_a_fault_that_stays_fails_the_record_with_its_reason(
-    name: str, calls: int, reason: str, loopback: "Loopback", tmp_path: Path
+    name: str, calls: int, reason: str, loopback: Loopback, tmp_path: Path
 ) -> None:
     first(99, loopback, (PASSING | UNUSABLE | FINAL)[name])
     data, out = many(tmp_path, TRACK2, 1), tmp_path / "out.jsonl"
@@ -94,7 +95,7 @@ def test_a_fault_that_stays_fails_the_record_with_its_reason(
     assert len(loopback.requests) == calls
 
 
-def check_accounted_for(task: Task, count: int, loopback: "Loopback", folder: Path) -> Unreliable:
+def check_accounted_for(task: Task, count: int, loopback: Loopback, folder: Path) -> Unreliable:
     """Predict with faults in 30 % of the answers; each record must end as it would without any, or as failed."""
     data = many(folder, task, count)
     right_file, out = folder / "right.jsonl", folder / "out.jsonl"
@@ -112,11 +113,11 @@ def check_accounted_for(task: Task, count: int, loopback: "Loopback", folder: Pa
 
 
 @pytest.mark.parametrize("task", TRACKS)
-def test_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: Path) -> None:
+def test_records_are_accounted_for(task: Task, loopback: Loopback, tmp_path: Path) -> None:
     check_accounted_for(task, 60, loopback, tmp_path)
 
 
-def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp_path: Path) -> None:
+def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: Loopback, tmp_path: Path) -> None:
     data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
     summary = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
     assert summary.stopped == "5 LM calls were sent and limits.max_calls is 5"
@@ -236,7 +237,7 @@ def size(file: Path) -> int:
 
 @pytest.mark.slow
 def test_kills_leave_the_file_of_an_undisturbed_run(
-    loopback: "Loopback", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kill -9 at random moments, each time going on from what was left; no kill loses a line that was written."""
     data, out, whole = many(tmp_path, TRACK1, 400), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
@@ -276,7 +277,7 @@ def test_memory_does_not_grow_with_the_records() -> None:
     assert int(match[1]) < 9
 
 
-def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback", tmp_path: Path) -> None:
+def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: Loopback, tmp_path: Path) -> None:
     save_files(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
     data, out = many(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
     words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", out]
@@ -291,3 +292,79 @@ def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback",
     assert "6 records, 2 of them from an earlier run" in ended.out
     refused = aisr(*words[:-2], "--lm", "embedded", "--set", "lm.timeout=1")
     assert refused.code == 2
+
+
+# --- A disk without room: every command that writes a file names it, leaves nothing of it, and does its work once
+# there is room
+
+Aisr = Callable[..., Any]
+TRAIN, TEST = SAMPLE / "track1" / "train.jsonl", SAMPLE / "track1" / "test.jsonl"
+
+
+def predictions(folder: Path) -> Path:
+    """Right ones for the test split."""
+    out = folder / "predictions.jsonl"
+    rows = [json.loads(line) for line in TEST.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.dumps({"id": row["id"], "labels": [one["types"][0] for one in row["sentence_label"]]}) for row in rows
+    ]
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return out
+
+
+def program(folder: Path) -> Path:
+    save_files(folder / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    return folder / "mine"
+
+
+def batch_export(source: Path, out: Path) -> list[object]:
+    lm = ["--lm", "openai/local", "--api-base", "http://127.0.0.1:9/v1", "--artifacts", source]
+    return ["predict", "--program", program(source), "--data", TEST, *lm, "--batch", "export", "--out", out / "x.jsonl"]
+
+
+def export(source: Path, out: Path) -> list[object]:
+    return ["export", "--data", TRAIN, "--artifacts", source, "--out", out / "x.jsonl"]
+
+
+def submit(source: Path, out: Path) -> list[object]:
+    return ["submit", "--data", TEST, "--predictions", predictions(source), "--out", out / "x.zip"]
+
+
+def split(source: Path, out: Path) -> list[object]:
+    return ["split", TRAIN, "--out", out]
+
+
+@pytest.mark.parametrize(
+    ("words", "room", "named"),
+    [
+        (batch_export, 40_000, "x.jsonl"),
+        (export, 40_000, "x.jsonl"),
+        (submit, 400, "x.zip"),
+        (split, 40_000, "n.jsonl"),
+    ],
+)
+def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
+    words: Callable[[Path, Path], list[object]], room: int, named: str, aisr: Aisr, tmp_path: Path
+) -> None:
+    configure_cache()  # while there is room
+    source, out = tmp_path / "given", tmp_path / "out"
+    source.mkdir()
+    command = [*words(source, out), "--task", "track1"]
+    with small_files(room):
+        full = aisr(*command)
+    assert full.code == 2
+    assert f"{named}: cannot be written (File too large)" in full.err
+    assert len(full.err.splitlines()) == 1
+    assert "wrote" not in full.out
+    assert not list(out.glob("*"))
+    again = aisr(*command)
+    assert again.code == 0, again.err
+    assert all(json.loads(line) for file in out.glob("*.jsonl") for line in file.read_text("utf-8").splitlines())
+    assert list(out.glob("*"))
+
+
+def test_a_store_that_there_is_no_room_for_is_named_and_made_once_there_is(tmp_path: Path) -> None:
+    with small_files(500_000), pytest.raises(NoStore, match=r"mlflow.db: .*disk I/O error; .* Make room, choose anoth"):
+        open_store(tmp_path)
+    assert [path.name for path in (tmp_path / ".mlflow").iterdir()] == ["create.lock"]
+    assert open_store(tmp_path).MlflowClient().search_experiments()

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -10,10 +11,13 @@ from typing import Any
 
 import pytest
 from dspy.lm15 import Request
+from pydantic import TypeAdapter
 
 from aisr.base.errors import UserError
 from aisr.predict.judge import judge
 from aisr.predict.prepare import attach_gallery, open_gallery
+from aisr.programs import images
+from aisr.programs.averitec import convert as averitec_data
 from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.documents import SUFFIX, Indexed, build, held
 from aisr.programs.averitec.judge import AveritecJudge
@@ -21,9 +25,12 @@ from aisr.programs.averitec.record import AveritecRecord, Document
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.records import read
 from aisr.programs.retrieval import bm25, matcher
+from aisr.programs.text_store import TextStore
 from support.averitec import claim, passages
 from support.corpora import write as write_lines
+from support.drawn import picture
 from support.scripted import field, question, requests, scripted, written
+from support.trap import Trap
 
 DIGEST = "0123456789abcdef"
 DOCUMENTS = [*(claim().documents or ()), *(claim(2).documents or ()), Document(url="https://empty.example/", text="")]
@@ -162,3 +169,61 @@ def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
         AveritecJudge().prepare(record)
     with pytest.raises(UserError, match="not found under"):
         attach_gallery(AveritecJudge(), open_gallery(tmp_path, tmp_path)).prepare(record)
+
+
+# --- Somebody who can write to the folder of a text store gets nothing run by that, nor text of another form believed
+
+
+def planted(folder: Path, value: object) -> None:
+    """Every row below a folder made one of a value."""
+    met = 0
+    for file in folder.rglob("kept.db"):
+        with closing(sqlite3.connect(file)) as rows, rows:
+            met += rows.execute("UPDATE kept SET text = ?", (value,)).rowcount
+    assert met
+
+
+def read_picture(folder: Path) -> list[str]:
+    return images.Reader(folder / "kept")(str(folder / "a.png"))
+
+
+def read_converted(folder: Path) -> list[str]:
+    out = folder / "out.jsonl"
+    out.unlink(missing_ok=True)
+    averitec_data.write(folder / "claims.json", folder / "pages", out)
+    return [json.loads(line)["documents"][0]["text"] for line in out.read_text().splitlines()]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A folder with a picture, a claim and its pages; their texts are cached."""
+    picture(tmp_path / "a.png")
+    (tmp_path / "claims.json").write_text(json.dumps([{"claim": "Roofs are green."}]))
+    (tmp_path / "pages").mkdir()
+    page = {"url": "https://roofs.example/", "url2text": ["Roofs are green, the register of roofs says."]}
+    (tmp_path / "pages" / "0.json").write_text(json.dumps(page))
+    return tmp_path
+
+
+@pytest.mark.parametrize("read", [read_picture, read_converted])
+@pytest.mark.parametrize("planting", ["a pickle", "another form", "no JSON"])
+def test_a_planted_row_is_not_run_and_not_believed(
+    planting: str, read: Callable[[Path], list[str]], kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read", 0, 0, 1)])
+    first = read(kept)
+    assert first
+    mark = kept / "mark"
+    contents = {"a pickle": pickle.dumps(Trap(mark)), "another form": '{"0": 1}', "no JSON": "["}
+    planted(kept, contents[planting])
+    assert read(kept) == first
+    assert not mark.exists()
+    monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
+    monkeypatch.setattr(averitec_data, "reduced", lambda *given: pytest.fail("read again, though it was kept"))
+    assert read(kept) == first
+
+
+def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "kept.db").write_bytes(b"no database, " * 400)
+    with pytest.raises(UserError, match="remove it"):
+        TextStore(tmp_path, TypeAdapter(list[str]))

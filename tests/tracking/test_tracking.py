@@ -1,8 +1,12 @@
 """Compiles as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
 
 import json
+import os
 import re
-from collections.abc import Callable
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +15,19 @@ import pytest
 from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact, digest_file
-from aisr.tracking import registry
+from aisr.cli.machine import run
+from aisr.optimize.run import compile_program
+from aisr.paper.open import read_draft
+from aisr.paper.readers.figures import draw_pictures
+from aisr.tracking import registry, runs
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
+from support import pdfs, servers
 from support.commands import Aisr
 from support.compiled import KEY, TOKEN, Compiled, compile_words
+from support.loopback import Loopback
+from support.plans import SILENT, plan
+from support.scripted import right, scripted
 from support.trap import is_pickle
 
 
@@ -233,3 +245,111 @@ def test_a_run_reads_at_a_glance(logged: Logged) -> None:
         manifest = logged.json(name, "manifest.json")
         assert tags["aisr.candidate"] == manifest["champion"]
         assert tags["aisr.decision"] == (manifest["decision"]["kept"] or "none")
+
+
+# --- `aisr ui`: ready without the web, on this machine only, gone when told; and what it starts, as every reader of
+# files, imports nothing from the current folder
+
+
+@pytest.mark.slow
+def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: Path) -> None:
+    with servers.ui(artifacts) as server:
+        assert b"MLflow" in servers.get(server.port, "/")
+        assert not servers.listens(server.port, "127.0.0.2"), "listens on more than 127.0.0.1"
+        # a terminal sends Ctrl-C to all processes
+        servers.assert_ends(server, lambda: os.killpg(server.process.pid, signal.SIGINT))
+
+
+PLANTED = ("PIL", "aisr", "json", "mlflow", "pypdfium2", "sitecustomize", "timeit", "uvicorn", "xllamacpp")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder, with modules of anyone, none of which may have run."""
+    planted = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
+    folder = tmp_path / "here"
+    for name in PLANTED:
+        (folder / name).mkdir(parents=True)
+        for file in ("__init__.py", "__main__.py"):
+            (folder / name / file).write_text(planted)
+    monkeypatch.chdir(folder)
+    yield folder
+    assert not (tmp_path / "ran").exists()
+
+
+def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`aisr ui` runs a module; MLflow starts uvicorn by the interpreter, and that its workers."""
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    code = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', 'import {', '.join(PLANTED[3:])}'])"
+    (modules / "starter.py").write_text(f"{code.replace(', sitecustomize', '')}.returncode)\n")
+    monkeypatch.setenv("PYTHONPATH", str(modules))
+    assert run("timeit", ["-h"], {}) == 0
+    assert run("starter", [], {}) == 0
+    assert sorted(os.listdir(here)) == sorted(PLANTED)
+
+
+@pytest.mark.usefixtures("here")
+def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
+    (tmp_path / "paper").mkdir()
+    paper = pdfs.write(tmp_path / "paper" / "a.pdf", pdfs.text(72, 700, "A title") + pdfs.text(72, 650, "It is 5."))
+    assert read_draft(paper).paragraphs
+    pdfs.write(paper.with_name("plot.pdf"), "1 0 0 rg 0 0 306 792 re f\n")
+    figure = r"\begin{figure}\includegraphics{plot}\caption{A plot.}\end{figure}"
+    paper.with_suffix(".tex").write_text(f"See Figure 1. It falls by 3 points.\n\n{figure}", encoding="utf-8")
+    assert draw_pictures(read_draft(paper.with_suffix(".tex")), tmp_path / "kept").drawings
+
+
+# --- An artifacts folder that was moved: what is in its store is found where it is now, and nothing is written where
+# it was
+
+MODEL = "models:/aisr-track1@champion"
+
+
+def track(root: Path, data: Path, name: str) -> runs.LoggedCompile:
+    """A compile of a few records that is registered in the store below `root`."""
+    lm, compile_plan = scripted(right), replace(plan(data, decide=False), name=name)
+    return runs.log_compile(root, compile_program(compile_plan, lm, lm, root, SILENT))
+
+
+@pytest.mark.parametrize("name", ["with a blank and %"])
+def test_a_moved_folder_is_used_where_it_is(
+    name: str, artifacts: Path, aisr: Callable[..., Any], loopback: Loopback, tmp_path: Path
+) -> None:
+    run = track(artifacts, tmp_path / "data", "first").run_id
+    digest = load_registered(artifacts, MODEL).digest
+    moved = artifacts.rename(tmp_path / name)
+    assert load_registered(moved, MODEL).digest == digest
+    words = ["--task", "track1", "--artifacts", moved]
+    report = aisr("techreport", MODEL, "--artifacts", moved, "--out", tmp_path / "paper.md")
+    assert report.code == 0, report.err
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    done = aisr("evaluate", "--program", MODEL, "--data", tmp_path / "data" / "test.jsonl", *words, *lm)
+    assert done.code == 0, done.err
+    logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
+    assert logged, done.out
+    page = aisr("report", logged[1], "--artifacts", moved, "--out", tmp_path / "page.html")
+    assert page.code == 0, page.err
+    track(moved, tmp_path / "data", "second")
+    assert not artifacts.exists()
+    client = open_store(moved).MlflowClient()
+    assert {file.path for file in client.list_artifacts(run, "artifact")} >= {"artifact/program.json"}
+    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
+    assert all(
+        one.info.artifact_uri.startswith(moved.as_uri()) for one in client.search_runs([experiment.experiment_id])
+    )
+    assert all(
+        trace.info.tags["mlflow.artifactLocation"].startswith(moved.as_uri())
+        for trace in client.search_traces([experiment.experiment_id])
+    )
+
+
+def test_a_copied_folder_leaves_the_first_alone(artifacts: Path, tmp_path: Path) -> None:
+    track(artifacts, tmp_path / "data", "first")
+    copy = shutil.copytree(artifacts, tmp_path / "copy")
+    before = sorted(artifacts.rglob("*"))
+    track(copy, tmp_path / "data", "second")
+    assert sorted(artifacts.rglob("*")) == before
+    assert load_registered(artifacts, MODEL).digest == load_registered(copy, MODEL).digest
