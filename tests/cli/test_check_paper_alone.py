@@ -137,6 +137,7 @@ def test_what_is_right_and_what_is_not_decided_is_listed_with_its_cells(
     finished = aisr("check-paper", "main.tex", "--lm", "none", "--out", "review", "--fail-on", "arithmetic")
     assert finished.code == 0, finished.err
     assert "2 statements could be recomputed, none of them wrong, and 1 could not be decided" in finished.out
+    assert finished.out.count("“Wren has an F1 of 61.0") == 1  # a line for all that is recomputed of a sentence
     rows = read_rows(paper / "review" / "paper.jsonl")
     assert [(row["kind"], row["label"], row["why"]) for row in rows] == [
         ("recomputed", label, why) for _, label, why in LISTED

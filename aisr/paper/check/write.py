@@ -101,12 +101,16 @@ def left_out(review: Review) -> list[dict[str, Any]]:
 
 
 def list_recomputed(review: Review) -> list[dict[str, Any]]:
-    """What was recomputed and holds, and what could not be decided, each with its cells, in groups: title and items."""
+    """What was recomputed and holds, and what could not be decided, each with its cells, in groups: title and items,
+    a sentence each. The title counts recomputations."""
     groups = []
     for outcome, title in ((Outcome.HOLDS, "recomputed and right"), (Outcome.UNDECIDED, "not decided")):
-        facts = [one for one in review.recomputed if one.fact.outcome is outcome]
-        items = [printable(f"{_place(review, one)}: “{_bounded(one.text)}”: {one.fact.computed}") for one in facts]
-        groups.append({"title": f"{title}: {len(items)}", "items": items})
+        computed: dict[str, list[str]] = {}
+        for one in review.recomputed:
+            if one.fact.outcome is outcome:
+                computed.setdefault(f"{_place(review, one)}: “{_bounded(one.text)}”", []).append(one.fact.computed)
+        items = [printable(f"{sentence}: {'; '.join(each)}") for sentence, each in computed.items()]
+        groups.append({"title": f"{title}: {sum(map(len, computed.values()))}", "items": items})
     return [one for one in groups if one["items"]]
 
 
