@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.types import TextContent
-
 from aisr.lm.budget import Limits
-from aisr.paper.check.server import server
 from aisr.paper.check.session import Session, Settings
 from support import word_files
 from support.commands import sets
@@ -30,7 +23,9 @@ from support.paths import SAMPLE
 from support.reasons import asks_why
 from support.runs import opened
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # importing the SDK takes a second, which collecting any other test would cost
+    from mcp.client import Client
+
     from support.loopback import HttpRequest, Loopback
 
 EVIDENCE = ["| Site | Wren |\n|---|---|\n| Bog | 61.0 |"]
@@ -49,7 +44,11 @@ def session(loopback: "Loopback", tmp_path: Path) -> Callable[..., Session]:
     return make
 
 
-def talk(of: Session, talking: Callable[[Client], Awaitable[None]]) -> None:
+def talk(of: Session, talking: Callable[["Client"], Awaitable[None]]) -> None:
+    from mcp.client import Client
+
+    from aisr.paper.check.server import server
+
     async def run() -> None:
         async with Client(server(of)) as client:
             await talking(client)
@@ -57,7 +56,7 @@ def talk(of: Session, talking: Callable[[Client], Awaitable[None]]) -> None:
     anyio.run(run)
 
 
-async def call(client: Client, tool: str, **words: Any) -> dict[str, Any]:
+async def call(client: "Client", tool: str, **words: Any) -> dict[str, Any]:
     """What a tool answers; an error is an assertion."""
     answer = await client.call_tool(tool, words)
     assert not answer.is_error, answer.content
@@ -65,14 +64,14 @@ async def call(client: Client, tool: str, **words: Any) -> dict[str, Any]:
     return content
 
 
-async def refused(client: Client, tool: str, **words: Any) -> str:
+async def refused(client: "Client", tool: str, **words: Any) -> str:
     answer = await client.call_tool(tool, words)
     assert answer.is_error
     return text_of(answer)
 
 
 def text_of(answer: Any) -> str:
-    return "".join(part.text for part in answer.content if isinstance(part, TextContent))
+    return "".join(part.text for part in answer.content if part.type == "text")
 
 
 def unquoted(answer: Any) -> str:
@@ -84,14 +83,14 @@ def unquoted(answer: Any) -> str:
     return " ".join(map(unquoted, answer)) if isinstance(answer, list) else str(answer)
 
 
-async def finished(client: Client, job: str) -> dict[str, Any]:
+async def finished(client: "Client", job: str) -> dict[str, Any]:
     while (state := await call(client, "check_paper_status", job=job))["state"] == "running":
         await anyio.lowlevel.checkpoint()
     return state
 
 
 def test_sentences_are_judged_typed_and_explained(session: Callable[..., Session]) -> None:
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         checked = await call(client, "check_sentences", sentences=SENTENCES, evidence=EVIDENCE)
         first, second = checked["verdicts"]
         assert (first["label"], first.get("level")) == ("Supported", None)
@@ -111,7 +110,7 @@ def test_a_citation_is_judged_against_a_text_or_a_file(session: Callable[..., Se
     (tmp_path / "papers" / "ash.txt").write_text("We trained on calm nights.\n\nNot in wind.\n", encoding="utf-8")
     shutil.copy(SAMPLE / "paper" / "papers" / "marlow2021callnet.pdf", tmp_path / "papers" / "marlow.pdf")
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         claim = "Wren was trained on calm nights."
         by_text = await call(client, "check_citation", claim=claim, paper="We trained on calm nights.\n\nNot in wind.")
         by_path = await call(client, "check_citation", claim=claim, path="ash.txt")
@@ -135,7 +134,7 @@ def test_a_paper_is_started_looked_at_and_fetched_and_two_at_once(
     for name in ("a.md", "b.md"):
         (tmp_path / "papers" / name).write_text(text, encoding="utf-8")
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         cost = await call(client, "estimate", path="a.md")
         jobs = [(await call(client, "check_paper_start", path=name))["job"] for name in ("a.md", "b.md")]
         states = [await finished(client, job) for job in jobs]
@@ -159,7 +158,7 @@ def test_a_paper_is_started_looked_at_and_fetched_and_two_at_once(
 def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(
     session: Callable[..., Session], loopback: "Loopback"
 ) -> None:
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for number in range(4):
             sentences = [f"Wren {number} reaches 61.0 at Bog."]
             checked = await call(client, "check_sentences", sentences=sentences, evidence=EVIDENCE)
@@ -179,7 +178,7 @@ def test_no_file_outside_of_the_folders_is_read(session: Callable[..., Session],
     os.mkfifo(tmp_path / "papers" / "pipe")
     tools: Any = (("check_citation", {"claim": "It is."}), ("check_paper_start", {}), ("estimate", {}))
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for named in ("../secret.txt", "/etc/hostname", "link.txt", "pipe", "", "a\0b", "x" * 5000):
             for tool, words in tools:
                 reply = await refused(client, tool, path=named, **words)
@@ -190,7 +189,7 @@ def test_no_file_outside_of_the_folders_is_read(session: Callable[..., Session],
 
 
 def test_what_a_paper_says_is_a_quotation_and_nowhere_else(session: Callable[..., Session]) -> None:
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for name in ("order", "forged JSON answer", "closing fence"):
             hostile = INJECTIONS[name]
             checked = await call(client, "check_sentences", sentences=[hostile], evidence=[hostile])
@@ -211,7 +210,7 @@ def test_what_a_model_or_its_server_says_is_a_quotation_too_and_costs_no_session
 ) -> None:
     usual, error = loopback.reply, json.dumps({"error": {"message": ORDER, "type": "x"}})
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for number, reply in enumerate((ORDER, (400, error), (401, error))):
             loopback.reply = lambda request, reply=reply: reply  # type: ignore[misc]
             words = {"sentences": [f"Wren leads {number} times."], "evidence": EVIDENCE}
@@ -233,7 +232,7 @@ def test_what_a_model_or_its_server_says_is_a_quotation_too_and_costs_no_session
 
 
 def test_what_a_reader_repeats_of_a_paper_is_a_quotation_too(session: Callable[..., Session], tmp_path: Path) -> None:
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for text in (rf"\input{{{ORDER}}}", rf"\cite{{{ORDER}}} reaches 61.0 (Table 1).", rf"\{ORDER}"):
             paper = rf"\documentclass{{article}}\begin{{document}}{text}\end{{document}}"
             (tmp_path / "papers" / "x.tex").write_text(paper, encoding="utf-8")
@@ -266,7 +265,7 @@ def test_arguments_that_are_none_are_refused_and_not_repeated(session: Callable[
         (order, {}, ""),
     )
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for tool, words, meant in cases:
             reply = await refused(client, tool, **words)
             assert meant in reply
@@ -287,7 +286,7 @@ def test_what_was_recomputed_or_looked_up_is_quoted(session: Callable[..., Sessi
         encoding="utf-8",
     )
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         job = (await call(client, "check_paper_start", path=str(folder / "a.md"), papers=str(folder / "cited")))["job"]
         await finished(client, job)
         results = (await call(client, "check_paper_result", job=job))["verdicts"]
@@ -322,7 +321,7 @@ def test_a_check_that_is_cancelled_sends_nothing_more(
 
     loopback.reply = wait
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         started = await call(client, "check_paper_start", path="a.md")
         await anyio.to_thread.run_sync(reached.wait, 30)
         await call(client, "check_paper_cancel", job=started["job"])
@@ -355,7 +354,7 @@ def test_what_needs_no_model_is_there_at_once_and_the_rest_as_it_comes(
 
     loopback.reply = wait
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         started = await call(client, "check_paper_start", path="a.md")
         assert started["verdicts"] == 1
         first = await call(client, "check_paper_result", job=started["job"])
@@ -387,7 +386,7 @@ def test_a_verdict_in_a_list_is_short_without_nulls_and_known_again(tmp_path: Pa
     (folder / "c.tex").write_text(r"Again, 20 of 50 (70.0\,\%) agreed.", encoding="utf-8")
     ids = []
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert "check_paper_start" in names
         assert "check_sentences" not in names
@@ -423,7 +422,7 @@ def test_a_verdict_on_a_word_file_has_heading_and_paragraph(tmp_path: Path) -> N
     told = word_files.paragraph("Of 50 people, 20 of 50 (70.0 %) agreed.")
     word_files.write(tmp_path / "a.docx", word_files.paragraph("Results", "berschrift1") + told)
 
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         started = await call(client, "check_paper_start", path="a.docx")
         (verdict,) = (await call(client, "check_paper_result", job=started["job"]))["verdicts"]
         assert verdict["quote"]["paragraph"] == "Results, paragraph 1"
@@ -433,7 +432,7 @@ def test_a_verdict_on_a_word_file_has_heading_and_paragraph(tmp_path: Path) -> N
 
 
 def test_every_tool_and_parameter_is_described(session: Callable[..., Session]) -> None:
-    async def talking(client: Client) -> None:
+    async def talking(client: "Client") -> None:
         for tool in (await client.list_tools()).tools:
             assert tool.description
             assert tool.annotations
@@ -480,6 +479,9 @@ def test_what_is_no_request_is_answered_and_not_left_waiting(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) -> None:
+    from mcp.client import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
     command = StdioServerParameters(
         command=sys.executable,
