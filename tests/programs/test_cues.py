@@ -3,6 +3,7 @@
 import pytest
 
 from aisr.programs.decision import (
+    CueWeights,
     causes,
     foreign_figures,
     foreign_names,
@@ -51,3 +52,9 @@ def test_words_that_claim_generality_or_give_causes_are_counted() -> None:
 @pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "(" * 5000, "A-" * 5000, "a1.2" * 5000])
 def test_any_text_has_cues_within_their_ranges(text: str) -> None:
     assert all(0 <= value <= 3 for value in measure(text, text) + measure(text, "") + measure("Table 1", text))
+
+
+def test_a_strangers_cue_is_not_repeated_at_length() -> None:
+    with pytest.raises(ValueError, match="xxx") as refused:
+        CueWeights(intercepts=[0.0], coefficients={"x" * 100_000: [0.0]})
+    assert "x" * 81 not in str(refused.value).partition("[type=")[0]
