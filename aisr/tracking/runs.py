@@ -26,7 +26,7 @@ from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
 from aisr.programs.task import Task
 from aisr.tracking.registry import CHAMPION_TAG, DIGEST_TAG, NO, NotPromoted, model_name, promote, register, version_of
-from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, tracking_uri
+from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, readable, tracking_uri
 
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
@@ -125,14 +125,15 @@ def fetch_files(root: Path, run_id: str, names: Sequence[str], place: Path) -> P
     mlflow = open_store(root)
     client, where = mlflow.MlflowClient(), redact.secrets(tracking_uri(root))
     try:
-        kind = client.get_run(run_id).data.tags.get(KIND_TAG)
-        if kind not in FILES:
-            raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
-        wanted = [f"{FILES[kind]}/{name}" for name in names]
-        existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
-        if wanted[0] not in existing:
-            raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
-        fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
+        with readable(where):
+            kind = client.get_run(run_id).data.tags.get(KIND_TAG)
+            if kind not in FILES:
+                raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
+            wanted = [f"{FILES[kind]}/{name}" for name in names]
+            existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
+            if wanted[0] not in existing:
+                raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
+            fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
     except mlflow.MlflowException as error:
         raise NoRun(f"run {run_id}: {error.message}; looked for in {where}") from error
     return Path(fetched[0]).parent

@@ -31,6 +31,7 @@ NOT_OURS = [
     [
         *((("inspect", "models:/aisr-track1@champion"), answer) for answer in NOT_OURS),
         *((("promote", "models:/aisr-track1/1"), answer) for answer in NOT_OURS[:3]),
+        (("report", "0123456789abcdef0123456789abcdef"), '{"run": {"info": 7}}'),
     ],
 )
 def test_a_server_that_is_no_store_is_told_in_a_line(
