@@ -196,9 +196,10 @@ def _print_written(files: Sequence[Path]) -> None:
 
 def _why_nothing(checks: "Checks") -> str:
     """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
-    reasons = [f"{count} paragraphs: {why}" for why, count in checks.skipped.items()]
+    reasons = [f"{pluralize(count, 'paragraph')}: {why}" for why, count in checks.skipped.items()]
     if checks.missing:
-        reasons.append(f"{sum(checks.missing.values())} sentences cite works without a file; --papers brings them")
+        citing = pluralize(sum(checks.missing.values()), "sentence")
+        reasons.append(f"{citing} with a citation of a work without a file; --papers brings them")
     return "; ".join(reasons)
 
 

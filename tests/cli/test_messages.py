@@ -58,6 +58,18 @@ def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: P
         assert aisr(*words[:-1]).code == 2  # and without it does
 
 
+def test_a_paper_with_nothing_to_check_says_why(aisr: Aisr, tmp_path: Path) -> None:
+    (tmp_path / "paper.md").write_text(
+        "# Birds\n\nBirds sing.\n\nSo it is [1].\n\n## References\n\n1. Obi, A. Wind. 2022.\n"
+    )
+    lm = ["--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
+    done = aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", *lm)
+    assert done.code == 0, done.err
+    output = " ".join(done.out.split())
+    assert "nothing to check: 2 paragraphs: " in output
+    assert "1 sentence with a citation of a work without a file; --papers brings them" in output
+
+
 def test_an_answer_too_long_to_read_fails_its_record(
     aisr: Aisr, compiled: Compiled, loopback: Loopback, tmp_path: Path
 ) -> None:
