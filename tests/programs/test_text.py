@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aisr.programs.images import render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, select_passages, within
-from aisr.programs.text import ROW, clean, flat, rows_of, tokens
+from aisr.programs.text import ROW, clean, flat, plain, rows_of, tokens
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record
 
@@ -50,6 +50,10 @@ def test_no_letter_is_lost_and_cleaning_twice_changes_nothing(text: str) -> None
     letters = [sign for sign in text if unicodedata.category(sign)[0] == "L"]
     assert [sign for sign in clean(text) if unicodedata.category(sign)[0] == "L"] == letters
     assert clean(clean(text)) == clean(text)
+
+
+def test_signs_that_some_take_for_the_end_of_a_line_are_blanks() -> None:
+    assert plain("one\u2028two\u2029three\x85four\x0bfive") == "one two three four five"
 
 
 # --- A long paragraph is cut around what the claim is about, unless all of the paper is shown
