@@ -97,16 +97,18 @@ def fit_decision(
     seed: int,
     fitted_on: str = "",
     choose_evidence: ChooseEvidence | None = None,
-    others: Sequence[LabeledRecord] = (),
+    labelled: Sequence[LabeledRecord] = (),
 ) -> DecisionFit:
     """The decision layer for judged records of train and dev.
 
     fitted_on: the LM that judged, to tell it from others later; choose_evidence: of the program, in tasks that ask
-    for some; others: labelled records that the LM did not judge, for the classifiers alone. With too few judged records
-    for cross-validation there is no layer. Raises UserError for no records.
+    for some; labelled: records for the classifiers, which take those that the LM did not judge as well. With too few
+    judged records for cross-validation there is no layer. Raises UserError for no records.
     """
     if not judged:
         raise UserError("no judged records: nothing to fit a decision layer on")
+    known = {id(row) for row, _ in judged}
+    others = [row for row in labelled if id(row) not in known and "failure" not in row.example]
     every = [*judged, *map(_unjudged, others)]
     group = group_records([row for row, _ in every])
     if len(set(group[: len(judged)])) < FOLDS:

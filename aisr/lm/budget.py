@@ -5,7 +5,8 @@ One rule charges every call, before anybody reads its answer (`Call.cost`):
 * an answer came: the tokens that the server reports, where they can be true; else our count of the prompt and the
   longest answer that was allowed;
 * no answer came (a time-out, a lost connection, a failed server): our count of the prompt;
-* the server refused to run the model (a wrong key, no credit, too many calls), or was not reached: nothing.
+* the server refused to run the model (a wrong key, no credit, no such model, too many calls) or was not reached:
+  nothing.
 """
 
 import json

@@ -97,7 +97,7 @@ def test_a_model_that_says_supported_to_everything_learns_the_convention_from_th
 def test_where_classifiers_beat_the_lm_the_program_asks_none_and_they_learn_from_records_it_did_not_judge() -> None:
     few = judged_claims(12, wrong=1.0)
     others = [row for row, _ in judged_claims(80, seed=2)]
-    fitted = fit_decision(TRACK1.labelled, few, seed=0, others=others)
+    fitted = fit_decision(TRACK1.labelled, few, seed=0, labelled=others)
     assert fitted.report["kept"] == NO_LM
     assert fitted.decision == fitted.without_lm
     program = TRACK1.build({}).with_decision(fitted.decision)
