@@ -269,7 +269,14 @@ def mcp(
     lm: PaperLM = None,
     api_base: opt.ApiBase = None,
     settings: opt.Settings = None,
-    max_usd: opt.MaxUsd = None,
+    max_usd: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Send nothing more once so many US dollars are spent in this session.",
+            rich_help_panel=opt.LIMITS_PANEL,
+        ),
+    ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Serve the checker to coding agents, as an MCP server on standard input and output.
