@@ -50,11 +50,11 @@ def test_the_last_word_of_each_counts_and_a_difference_is_left_out(aisr: Aisr, t
         line("track1", CLAIM, "Supported", 0, who="Bo"),
         line("track1", CLAIM, "Supported", 1),
         line("track1", CLAIM, "Contradiction", 1, who="Bo"),
+        line("track1", CLAIM, "Supported", 1, who="Cy"),
     ]
     done = made(aisr, tmp_path, rows)
     assert [one["sentence"] for one in records(tmp_path)[0]["sentence_label"]] == ["Sentence 0."]
     assert "main.tex:1, statement 1: Ada: Supported" in done.out.replace("\n", " ")
-    rows.append(line("track1", CLAIM, "Supported", 1, who="Cy"))
     assert "there already" in made(aisr, tmp_path, rows, "--majority").err
     (tmp_path / "out" / "corrections.jsonl").unlink()
     (tmp_path / "out" / "corrections-provenance.jsonl").unlink()
@@ -84,6 +84,7 @@ OTHER = {**CLAIM, "evidence_bundle": [{"type": "text", "text": "Something else."
         (line("track1", CLAIM, "Right"), "page.jsonl:2: unknown label 'Right'; one of: Supported,"),
         (line("track1", CLAIM, "Supported", record_id="x"), "page.jsonl:2: it is about record 'x' and brings"),
         (line("track1", CLAIM, "Supported", sentence="Else."), ELSE),
+        (line("track1", CLAIM, "Supported", statement=2), "page.jsonl:2: statement 2 of 2, counted from 0"),
         (line("track1", CLAIM, "Supported", record=OTHER), ELSE),
         (line("track1", {**CLAIM, "claim_text": "Another paragraph."}, "Supported"), "page.jsonl:1, "),
         (line("track1", PICTURE, "Supported", record=CLIMBING), "leads out of the image folder"),

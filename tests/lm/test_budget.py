@@ -1,10 +1,12 @@
 """Limits of a compile hold, results until then are kept; what a compile of a name may go on with."""
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program import load_program
 from aisr.cli.compile import print_champion
@@ -45,6 +47,23 @@ def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: P
     lm = limited(calls=7)
     with pytest.raises(ValueError, match="not even the uncompiled program"):
         compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
+
+
+@pytest.mark.parametrize("paid", [0, 8, 24, 36, 47])  # calls: of the race, the demos, the layer, and of test
+def test_a_provider_that_wants_money_ends_a_compile_whatever_it_is_at(paid: int, tmp_path: Path) -> None:
+    """It is no limit of ours, behind which a valid artifact would be saved without a test."""
+    asked = count()
+
+    def answer(request: Any) -> str:
+        if next(asked) >= paid:
+            raise LMBillingError("no credit left")
+        return right(request)
+
+    lm = scripted(answer)
+    with pytest.raises(LMBillingError, match="no credit left"):
+        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert len(requests(lm)) == paid + 1
     assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
 
 

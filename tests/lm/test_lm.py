@@ -8,7 +8,6 @@ import dspy
 import pytest
 
 from aisr.cli import display
-from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
@@ -16,15 +15,6 @@ from aisr.predict.judge import judge
 from aisr.programs.track1.task import TRACK1
 from support.loopback import HttpRequest, Loopback, completion, judged
 from support.scripted import claim, corpus, prompt_tokens, requests, right, scripted
-
-RECORD = claim("Supported", "Contradiction")
-
-
-def labels_by(lm: OpenLM) -> list[str]:
-    program = TRACK1.build({})
-    with lm.context():
-        labels: list[str] = program(**program.prepare(RECORD).inputs()).sentence_labels
-    return labels
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:

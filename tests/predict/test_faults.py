@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dspy.utils.exceptions import LMAuthError, LMBillingError, LMError
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
@@ -132,22 +133,19 @@ def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: Loopback, tmp_p
     )
 
 
-def test_what_is_in_flight_is_written_before_an_error_ends_the_run(tmp_path: Path) -> None:
-
-    import dspy
-    from dspy import lm15
-
+@pytest.mark.parametrize("error", [LMAuthError("bad key"), LMBillingError("no credit left")], ids=str)
+def test_what_is_in_flight_is_written_before_an_error_ends_the_run(error: LMError, tmp_path: Path) -> None:
     others = threading.Barrier(4)
 
     def refuse_one(request: Any) -> str:
         others.wait(10)  # all four are in flight
         if "Row 2." in str(request):
-            raise lm15.AuthError("bad key")
+            raise error
         return right(request)
 
     lm = scripted(refuse_one, threads=4)
     data, out = many(tmp_path, TRACK1, 4), tmp_path / "out.jsonl"
-    with pytest.raises(dspy.LMAuthError):
+    with pytest.raises(type(error)):
         run(TRACK1, data, out, lm)
     assert sorted(line["id"][-1] for line in read_rows(out)) == ["1", "3", "4"]
 
@@ -359,6 +357,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     assert not list(out.glob("*"))
     again = aisr(*command)
     assert again.code == 0, again.err
+    assert aisr(*command).code == (0 if words is submit else 2)  # what is there is not written over
     assert all(json.loads(line) for file in out.glob("*.jsonl") for line in file.read_text("utf-8").splitlines())
     assert list(out.glob("*"))
 

@@ -43,11 +43,6 @@ def reader(request: HttpRequest) -> str:
 server = replying(reader)
 
 
-def test_the_page_is_short_and_its_task_is_shorter() -> None:
-    assert len(PAGE.splitlines()) <= 80
-    assert len(blocks("python")[0].splitlines()) <= 80
-
-
 def test_the_task_of_the_page_goes_through_its_commands(
     server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,6 @@ from aisr.base.errors import UserError
 from aisr.metrics import context24_figures
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from aisr.programs.records import read
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import Row, read_rows
 from support.loopback import HttpRequest, Loopback, serve
@@ -22,7 +21,6 @@ from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 NAME = CONTEXT24_FIGURES.name
-FILES = [SAMPLE / NAME / f"{side}.jsonl" for side in ("train", "dev", "test")]
 
 
 def answering(request: HttpRequest) -> str:
@@ -124,21 +122,6 @@ def test_what_the_evaluator_would_misread_is_refused() -> None:
 def test_bad_records_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Context24FiguresRecord.model_validate({**claim().model_dump(), **change})
-
-
-def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
-    papers: dict[str, set[str | None]] = {}
-    for file in FILES:
-        records = list(read(file, Context24FiguresRecord, "a"))
-        papers[file.stem] = {record.citekey for record in records}
-        for record in records:
-            assert record.gold is not None
-            assert set(record.gold.findings) <= set(record.gold.candidates)
-    assert {side: len(keys) for side, keys in papers.items()} == {"train": 6, "dev": 3, "test": 3}
-    assert len(set[str | None]().union(*papers.values())) == 12
-    hidden = read_rows(SAMPLE / NAME / "test-inputs.jsonl")
-    assert [row["id"] for row in hidden] == [row["id"] for row in read_rows(FILES[2])]
-    assert not any("findings" in row for row in hidden)
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,6 @@ class Team(NamedTuple):
         (experiment,) = [e for e in self.client.search_experiments() if e.name == "aisr track1"]
         return list(self.client.search_runs([experiment.experiment_id], order_by=["start_time"]))
 
-    def traces(self, run: Any) -> list[Any]:
-        chosen = f"request_metadata.`mlflow.sourceRun` = '{run.info.run_id}'"
-        return list(self.client.search_traces([run.info.experiment_id], filter_string=chosen))
-
 
 @pytest.fixture(scope="module")
 def team(tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Aisr) -> Iterator[Team]:

@@ -48,9 +48,6 @@ def logged(run: Any) -> list[Any]:
     )
 
 
-# --- which records
-
-
 # --- what a trace holds
 
 
@@ -132,6 +129,3 @@ def test_no_key_and_no_address_is_in_a_trace(
     assert b"<OPENAI_API_KEY> at <address>" in stored
     assert KEY.encode() not in stored
     assert b"planted-path" not in stored
-
-
-# --- runs and stores
