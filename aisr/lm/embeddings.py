@@ -22,14 +22,13 @@ from dspy.utils.exceptions import (
     LMRateLimitError,
     LMServerError,
     LMTimeoutError,
-    LMTransportError,
     LMUnsupportedModelError,
 )
 from numpy.typing import NDArray
 
 from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
-from aisr.base.private import TransportError, TransportRequest, litellm_errors
+from aisr.base.private import TransportRequest, litellm_errors
 from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
 from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_litellm
@@ -186,8 +185,6 @@ def _dspy_error(error: Exception) -> LMError:
     `LMRateLimitError`."""
     if isinstance(error, LMError):
         return error
-    if isinstance(error, TransportError):
-        return LMTransportError(str(error))
     kind = getattr(exceptions, f"LM{type(error).__name__}", None) if isinstance(error, LM15Error) else None
     known: LMError = (kind or LMProviderError)(str(error), retry_after=getattr(error, "retry_after", None))
     return known

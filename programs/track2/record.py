@@ -116,8 +116,6 @@ class Track2Record(CorrectableRecord):
 
     def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
         """The claim with its label; see `CorrectableRecord.with_labels`."""
-        if not labels:
-            return self
         label, evidence = labels[0]
         texts = {key: self.paragraphs[key] for key in evidence if key in self.paragraphs}
         gold = {"evidence_para_ids": list(evidence), "evidence_texts": texts, "label": label}

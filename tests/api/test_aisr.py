@@ -134,8 +134,15 @@ def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
     assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
     assert "data:image/jpeg;base64" in json.dumps(loopback.requests[-1].body)
-    with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
-        aisr.load(folder, image_root=SAMPLE).judge(record, aisr.open_lm())
+    program, blind = aisr.load(folder, image_root=SAMPLE), aisr.open_lm()
+    for judge in (
+        lambda: program.judge(record, blind),
+        lambda: program.judge_all([record], blind),
+        lambda: asyncio.run(program.ajudge(record, blind)),
+        lambda: asyncio.run(collected(program.ajudge_all([record], blind))),
+    ):
+        with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
+            judge()
 
 
 def test_what_would_meet_every_record_is_an_error_without_the_key(

@@ -265,7 +265,9 @@ def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
     describe_options(student)
     program = with_demos(task, 2)
     program.judging.signature = student.judging.signature
-    for began, made in ((task.build({}), with_demos(task, 2)), (student, program)):
+    kept = {"unit": "sentence"} if task is TRACK1 else {"context_tokens": 500}
+    searched = with_demos(task, 2, **kept, nearest=2)
+    for began, made in ((task.build({}), with_demos(task, 2)), (student, program), (task.build(kept), searched)):
         assert uncompiled(loaded(task, made)).digest == loaded(task, began).digest
 
 

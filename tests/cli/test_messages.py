@@ -129,6 +129,7 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         f"compile --task track1 --data {tmp_path}",
         f"evaluate --task track1 --program nope --data {GOLD}",
         f"compare uncompiled {none} --task track1 --data {GOLD}",
+        f"compare uncompiled uncompiled --task track1 --data {GOLD}",
         f"predict --task track1 --program {none} --data {GOLD} --out out",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",

@@ -114,6 +114,7 @@ def test_evidence_is_of_the_record_and_at_most_three(aisr: Aisr, tmp_path: Path)
     ("text", "why"),
     [
         ("[" * 100_000, "page.jsonl:1: not JSON"),
+        ("[1]", "page.jsonl:1: a list; expected one JSON object"),
         (dismissal(label="Supported"), "page.jsonl:1: expected either a label, or why"),
         (dismissal(who="A\x1b[2J"), "page.jsonl:1: who: control characters"),
         (dismissal(when="2026-01-05T20:50:00"), "page.jsonl:1: when: "),

@@ -82,6 +82,10 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Pa
             ["--set", "lm.embedding_api_base=provider"],
             "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY",
         ),
+        (
+            ["--set", "lm.embedding_api_base=provider", "-T", "retriever=dense:nosuch/x"],
+            "no provider of embeddings is known by the name of nosuch/x",
+        ),
         (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
     ):
         finished = compile_(aisr, tmp_path, server, *words)

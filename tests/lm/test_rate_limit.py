@@ -77,6 +77,25 @@ def test_no_more_are_in_flight_than_the_limit() -> None:
     assert most == 3
 
 
+def test_no_more_coroutines_are_in_flight_either() -> None:
+    limiter, inside = quick(3), list[int]()
+    most = 0
+
+    async def call() -> None:
+        nonlocal most
+        inside.append(1)
+        most = max(most, len(inside))
+        for _ in range(5):  # gives all others their turn
+            await asyncio.sleep(0)
+        inside.pop()
+
+    async def run() -> None:
+        await asyncio.gather(*(limiter.arun(call) for _ in range(12)))
+
+    asyncio.run(run())
+    assert most == 3
+
+
 def test_what_the_server_named_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr("tenacity.nap.time.sleep", waits.append)

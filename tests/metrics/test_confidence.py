@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aisr.metrics.intervals import (
     Interval,
+    difference_error,
     difference_interval,
     in_words,
     interval_of,
@@ -131,6 +132,7 @@ def test_the_same_seed_draws_the_same() -> None:
 
 def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_all() -> None:
     assert difference_interval(corpus(50), corpus(50)) == Interval(0.0, 0.0, 0.0)
+    assert difference_error(corpus(50), corpus(50)) == 0.0
     assert score_interval(corpus(50)) == score_interval(corpus(50)) != score_interval(corpus(50), seed=2)
     with pytest.raises(ValueError, match="10 records against 11"):
         difference_interval(corpus(10), corpus(11))

@@ -117,6 +117,7 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
         ([draft, *at, "--evidence", pdf], "not UTF-8"),
         ([draft, *at, "--evidence", empty], "no text in there"),
         ([draft, *at, "--paper", draft], "a paragraph is judged against its evidence"),
+        ([files["claim.txt"], "--program", programs["track2"], "--evidence", draft], "against the paper that it cites"),
     ):
         finished = aisr("check-text", *words)
         assert finished.code == 2, words

@@ -54,6 +54,12 @@ def test_a_panel_is_ranked_by_its_own_part_of_the_caption(strategy: str) -> None
     assert set(best[:3]) == {"FIG 7", "FIG 7B", "FIG 7C"}
 
 
+@pytest.mark.parametrize("options", [{"order": 1}, {"order": -1}, {"strategy": "magic"}])
+def test_an_option_that_is_none_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=next(iter(options))):
+        Context24FiguresJudge(**options)
+
+
 def test_without_any_lm_nothing_is_asked() -> None:
     program = Context24FiguresJudge(order=0)
     assert program.predictors() == []

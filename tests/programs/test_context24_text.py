@@ -127,6 +127,7 @@ def test_the_organisers_files_become_records(
         ([CLAIM], {}, "entry 0: citekey: no paper 'moss'"),
         ([{**CLAIM, "claim": ""}], {"moss": "T"}, "entry 0: claim"),
         ([CLAIM], ["T"], "papers.json: expected"),
+        ({}, {"moss": "T"}, "claims.json: expected a JSON list of claims"),
         ([CLAIM], {"moss": " "}, "moss: no text"),
     ],
 )

@@ -254,6 +254,7 @@ def test_arguments_that_are_none_are_refused_and_not_repeated(session: Callable[
         ("check_sentences", {"sentences": ["A."], "evidence": ["e"] * 2001}, "2,000 pieces"),
         ("check_sentences", {"sentences": order, "evidence": {order: order}}, "sentences: Input should be a valid"),
         ("check_citation", {"claim": [order], "paper": 3}, ""),
+        ("check_citation", {"claim": " ", "paper": "A text."}, "give a claim, and a paper that has some text"),
         ("check_paper_result", {"job": "j", "first": order}, ""),
         ("explain", {"id": {order: order}}, ""),
         ("explain", {"id": "a", order: 1}, "an unknown argument; it takes id"),
