@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import LMConfigurationError
 
 from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
@@ -136,7 +137,7 @@ def is_reasoning_model(spec: str) -> bool:
     """Whether DSPy takes a model for one of OpenAI's that reason: it refuses our settings of the others for them."""
     try:
         dspy.LM(spec, max_tokens=MAX_TOKENS)
-    except ValueError:
+    except LMConfigurationError:
         return True
     return False
 

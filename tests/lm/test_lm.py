@@ -83,6 +83,20 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: Loopb
     assert judged.probabilities == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
 
 
+@pytest.mark.parametrize("model", ["openai/o3", "openai/gpt-5-mini"])
+@pytest.mark.parametrize("at_provider", [False, True])
+def test_a_model_that_reasons_is_sent_no_setting_that_it_refuses(
+    model: str, at_provider: bool, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a temperature, nor a bound on the answer, nor a wish for log-probabilities."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    program = TRACK1.build({})
+    with open_lm(LMConfig(model, api_base=None if at_provider else loopback.url)).context():
+        assert program(**program.prepare(claim("Supported")).inputs()).sentence_labels == ["Supported"]
+    assert [set(request.body) - {"model", "messages", "response_format"} for request in loopback.requests] == [set()]
+
+
 def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: Loopback) -> None:
     """Twenty alternatives a token of ten answers: GEPA's question about them was twenty times as long for it."""
     answer = '{"sentence_labels": ["Supported"]}'

@@ -61,17 +61,21 @@ def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
     assert loopback.requests == []
 
 
-@pytest.mark.parametrize("optimizer", ["bootstrap", "mipro", "gepa"])
-def test_each_server_is_asked_for_its_own_model(aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str) -> None:
+@pytest.mark.parametrize(
+    ("optimizer", "teacher"),
+    [("bootstrap", "strong"), ("mipro", "strong"), ("gepa", "strong"), ("gepa", "o3"), ("mipro", "o3")],
+)
+def test_each_server_is_asked_for_its_own_model(
+    aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str, teacher: str
+) -> None:
     with serve() as other:
-        finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", optimizer
-        )
+        lm = ["--teacher-lm", f"openai/{teacher}", "--set", f"teacher.api_base={other.url}"]
+        finished = compile_(aisr, tmp_path, loopback, *lm, "--optimizer", optimizer)
     assert finished.code == 0, finished.err
     assert models(loopback) == {"weak"}
-    assert models(other) == {"strong"}
+    assert models(other) == {teacher}
     manifest = (tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8")
-    assert json.loads(manifest)["teacher"]["spec"] == "openai/strong"
+    assert json.loads(manifest)["teacher"]["spec"] == f"openai/{teacher}"
     assert other.url not in manifest
     assert "teacher.api_base=…" in json.loads(manifest)["command"]
 
