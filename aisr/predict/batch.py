@@ -84,9 +84,11 @@ def open_batch_lm(batch: str | None, answers: Path | None, config: LMConfig, led
 def export(task: Task, program: Judge, data: Path, out: Path, lm: OpenLM) -> Export:
     """Write the requests that predicting `data` would send, each once; the file is written whole or not at all.
 
-    Raises UserError where `out` exists or the program asks in steps, `BadLine` for a bad input line, and
-    `CannotWrite`.
+    Raises UserError where `out` exists, where the program asks in steps or not at all, `BadLine` for a bad input line,
+    and `CannotWrite`.
     """
+    if not program.asks_lm or not program.predictors():
+        raise UserError("the program asks no LM, so that there is nothing to export; leave out --batch to predict")
     if len(program.predictors()) > 1:  # its questions build on its answers
         raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
     if out.exists():

@@ -87,6 +87,9 @@ def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, ais
     predicted = aisr("predict", *at, "--program", folder, "--data", data / "test-inputs.jsonl", "--out", out, *lm)
     assert predicted.code == 0, predicted.err
     assert len(read_rows(out)) == 12
+    batch = ["--data", data / "test-inputs.jsonl", "--out", tmp_path / "b.jsonl", "--batch", "export"]
+    exported = aisr("predict", *at, "--program", folder, *batch, *lm)
+    assert (exported.code, "the program asks no LM" in exported.err) == (2, True)
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
 
 
