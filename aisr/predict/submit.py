@@ -131,18 +131,14 @@ def match(
 ) -> list[PredictionT]:
     """The predictions in the order of the gold records.
 
-    gold_ids: unique. numbered: the gold file has no ids and these are running numbers ("track1-000001"); predictions
-    that carry none of these, or no id at all, then match by line. Raises `Mismatch` where ids repeat, are missing on
-    some lines, or the two sets or numbers of records differ.
+    Ids are unique on either side. numbered: the gold file has no ids and these are running numbers ("track1-000001");
+    predictions that carry none of these, or no id at all, then match by line. Raises `Mismatch` where ids are missing
+    on some lines, or the two sets or numbers of records differ.
     """
     ids = [key for key in prediction_ids if key is not None]
     if ids and len(ids) < len(prediction_ids):
         line = prediction_ids.index(None) + 1
         raise Mismatch(f"prediction {line} has no id, others have one; give an id to all of them or to none")
-    repeated = len(ids) - len(set(ids))
-    if repeated:
-        twice = next(key for key in ids if ids.count(key) > 1)
-        raise Mismatch(f"prediction ids repeat ({repeated} times, the first {twice!r}); every id must be unique")
     if not ids or (numbered and set(ids).isdisjoint(gold_ids)):
         if len(predictions) != len(gold_ids):
             raise Mismatch(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
@@ -200,7 +196,7 @@ def vote(out: Path, files: Sequence[Path], weights: Sequence[float] = ()) -> Vot
     Raises UserError for files of different tasks or records, or without label probabilities.
     """
     if len(files) < 2:
-        raise UserError(f"{len(files)} predictions files; a vote takes two or more")
+        raise UserError("a vote takes two predictions files or more, and this is one")
     if weights and (len(weights) != len(files) or not (min(weights) > 0 and sum(weights) < inf)):
         listed = ", ".join(f"{weight:g}" for weight in weights)
         raise UserError(f"--weight {listed}: expected one above 0 for each file")

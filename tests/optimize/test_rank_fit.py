@@ -29,6 +29,7 @@ from support.paths import SAMPLE
 from support.plans import SILENT, plan
 from support.scripted import question, scripted, written
 
+Aisr = Callable[..., Any]
 ADDED = ["amber", "basalt", "cobalt", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "kelp", "lagoon", "moss"]
 CAPTIONED = EvidenceRanker(weights={"caption of a figure or table": -2.0}, spread={"caption of a figure or table": 0.5})
 
@@ -126,9 +127,20 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
     assert parse((made.folder / "program.json").read_text(), "it").program.ranker is not None
 
 
+def test_a_ranker_is_fitted_and_scored_beside_the_others(aisr: Aisr, tmp_path: Path) -> None:
+    """On its own file cross-validated; on another whose papers it partly knows, with a warning."""
+    train, other = (write(tmp_path / f"{begin}.jsonl", map(paper, range(begin, begin + 14))) for begin in (0, 10))
+    for file, warning in ((train, False), (other, True)):
+        done = aisr("retrieval", file, "--fit", train, "--retrievers", "bm25", "--artifacts", tmp_path)
+        assert done.code == 0, done.err
+        assert "fitted on 14 claims with evidence, in 14 groups" in done.out
+        assert re.search(r"bm25 +│ +0\.0 .*\n.*fitted +│ +100\.0", done.out)
+        assert "gain of the fitted ranker" in done.out
+        assert ("4 of 14 claims cite papers that it was fitted on" in done.out) == warning
+
+
 # --- Pictures and retrieval from the command line, against a server on the loopback address
 
-Aisr = Callable[..., Any]
 FEW = sets("limits.train=6", "limits.dev=6", "limits.test=4", "search.candidates=1", "search.decide=false")
 
 

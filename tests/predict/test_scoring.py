@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from aisr.predict.submit import Mismatch, score_files
+from aisr.programs.records import BadLine
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
@@ -53,9 +54,16 @@ def test_track_2_files_are_scored(tmp_path: Path) -> None:
     assert (report["macro_f1"], report["joint_at_3"], report["score"]) == (0.5, 0.5, 0.5)
 
 
+def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadLine, match=r"gold\.jsonl:2: "):
+        score(tmp_path, [*GOLD[:1], {}], SAID)
+
+
 @pytest.mark.parametrize(
     ("gold", "predictions", "words"),
     [
+        ([TEST[0], GOLD[1]], NAMED, "gold.jsonl:2: some records have an id, others have none"),
+        (TEST, [NAMED[0], SAID[1]], "prediction 2 has no id, others have one"),
         (TEST, NAMED[:1], "ids differ: 1 gold records without a prediction (first: b)"),
         (TEST, SAID[:1], "1 predictions for 2 gold records, matched by line"),
         (TEST, [{"id": "a", "labels": [S]}, NAMED[1]], "record 1: 1 labels for 2 sentences"),
