@@ -7,6 +7,9 @@ TASK ?= track1 track2
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Else each process of the tests compiles the project and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo test test-all test-newest lint study lock
 
 setup: $(READY)
