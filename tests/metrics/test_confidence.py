@@ -79,24 +79,6 @@ def test_records_of_one_group_are_resampled_together() -> None:
     assert gain.low < difference_interval(tally, nothing).low < gain.value
 
 
-def test_most_intervals_over_groups_contain_the_score_of_the_population() -> None:
-    """Of papers, some are read well and some badly: over records the intervals would be too narrow."""
-    papers, each = 1000, 8
-    draw = Random(11)
-    gold = draw_claims(draw, papers * each, 1)
-    luck = [draw.choice((0.2, 1.0)) for _ in range(papers)]
-    predicted = [
-        [types[0] if draw.random() < luck[k // each] else "Contradiction" for types in row]
-        for k, row in enumerate(gold)
-    ]
-    population = tally_track1(gold, predicted).report().score
-    group, size = [k // each for k in range(40 * each)], 40 * each
-    parts = [tally_track1(gold[k : k + size], predicted[k : k + size]) for k in range(0, len(gold), size)]
-    for known, least, most in ((group, 21, 25), (None, 0, 20)):
-        result = [score_interval(part, 300, group=known) for part in parts]
-        assert least <= sum(one.low <= population <= one.high for one in result) <= most
-
-
 def test_an_interval_is_the_same_in_whatever_order_the_records_stand() -> None:
     gold = draw_claims(Random(5), 60)
     pairs = list(zip(gold, judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), keep=0.5), strict=True))

@@ -3,13 +3,10 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from aisr.metrics.scores import Report, Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
-from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track2.record import Citation
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
 from support.paths import TESTS
@@ -17,13 +14,6 @@ from support.paths import TESTS
 Corpus = dict[str, Any]
 GOLDEN = TESTS / "golden" / "official-score-vectors.jsonl"
 VECTORS = read_rows(GOLDEN)
-
-claim_gold = st.lists(
-    st.lists(st.lists(st.sampled_from(CLAIM_LABELS), min_size=1, max_size=2, unique=True), min_size=1, max_size=4),
-    min_size=1,
-    max_size=8,
-)
-
 
 def golden_tally(corpus: Corpus) -> Tally:
     """The tally of a golden corpus; its predictions stand in the order of the gold records."""
@@ -113,11 +103,3 @@ def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list
         tally_track1([], []).report()
 
 
-@settings(deadline=None, max_examples=30)
-@given(gold=claim_gold)
-def test_a_perfect_prediction_scores_1_only_if_each_label_occurs(gold: list[list[list[str]]]) -> None:
-    result = claims_score(gold, [[types[0] for types in sentences] for sentences in gold])
-    occurring = {types[0] for sentences in gold for types in sentences}
-    assert exact(result) == 1
-    assert result.parts["macro_f1"] == pytest.approx(len(occurring) / 5)
-    assert (result.score == 1) == (len(occurring) == 5)

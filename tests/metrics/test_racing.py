@@ -47,7 +47,7 @@ def test_the_worse_go_and_who_is_not_shown_to_be_worse_and_the_uncompiled_progra
 
 
 def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
-    dev = examples_of(100)
+    dev = examples_of(60)
     candidates = [Candidate(name, instructed(name)) for name in ("uncompiled", "good", "bad", "worse")]
 
     def answer(request: Request) -> str:
@@ -57,15 +57,15 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
     choice = choose(TRACK1, candidates, dev, lm)
     assert choice.champion.name == "good"
     judged = {contender.name: len(contender.dev.scores) for contender in choice.contenders}
-    assert judged["uncompiled"] == judged["good"] == 100
-    assert min(judged["bad"], judged["worse"]) < 100
+    assert judged["uncompiled"] == judged["good"] == 60
+    assert min(judged["bad"], judged["worse"]) < 60
     assert len(requests(lm)) == sum(judged.values()) == max(contender.calls for contender in choice.contenders)
-    assert all(contender.finished is (judged[contender.name] == 100) for contender in choice.contenders)
+    assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
     assert {contender.usd for contender in choice.contenders} == {0.0}
 
 
 def test_a_gain_is_counted_over_groups() -> None:
-    dev = [example.copy(group=number // 5) for number, example in enumerate(examples_of(100))]
+    dev = [example.copy(group=number // 5) for number, example in enumerate(examples_of(60))]
     candidates = [Candidate(name, instructed(name)) for name in ("uncompiled", "good")]
 
     def answer(request: Request) -> str:

@@ -22,7 +22,8 @@ from support.paths import SAMPLE
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
 
 Aisr = Callable[..., Any]
-FEW = (*sets("limits.train=8", "limits.dev=6", "limits.test=4"), "--demos", 2, "--set", "search.candidates=2")
+FEW = (*sets("limits.train=8", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.decide=false"),)
+FEW += ("--demos", 2)
 TEACHER = ["--teacher-lm", "openai/strong"]
 
 
@@ -45,7 +46,6 @@ def refusing(request: HttpRequest) -> tuple[int, str]:
         (TEACHER, "teacher.api_base=ADDRESS, the same one if it serves both, or --set teacher.api_base=provider"),
         ([*TEACHER, "--set", "teacher.api_base=provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
         (["--set", "teacher.price=1,2"], "teacher.price goes with --teacher-lm"),
-        (["--teacher-lm", "embedded", "--set", "teacher.api_base=http://h"], "not with --teacher-lm embedded"),
         (
             [*TEACHER, "--set", "teacher.api_base=http://127.0.0.1:9", "--max-usd", "1", "--set", "lm.price=0,0"],
             "the price of openai/strong is unknown; give it by --set teacher.price=",
@@ -61,10 +61,7 @@ def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
     assert loopback.requests == []
 
 
-@pytest.mark.parametrize(
-    ("optimizer", "teacher"),
-    [("bootstrap", "strong"), ("mipro", "strong"), ("gepa", "strong"), ("gepa", "o3"), ("mipro", "o3")],
-)
+@pytest.mark.parametrize(("optimizer", "teacher"), [("gepa", "strong"), ("mipro", "o3")])
 def test_each_server_is_asked_for_its_own_model(
     aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str, teacher: str
 ) -> None:
@@ -96,17 +93,11 @@ def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: 
     assert spend["calls"] == len(loopback.requests) + 1
 
 
-@pytest.mark.parametrize("optimizer", ["random-search", "simba", "gepa"])
-def test_a_teacher_that_never_answers_is_told_of(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str
-) -> None:
-    """Each answer of the student holds a mistake, so that there is something to reflect on."""
-    loopback.reply = lambda request: judged(request).replace("Supported", "Contradiction", 1)
+def test_a_teacher_that_never_answers_is_told_of(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     with serve() as other:
         other.reply = refusing
-        finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", optimizer
-        )
+        lm = [*TEACHER, "--set", f"teacher.api_base={other.url}"]
+        finished = compile_(aisr, tmp_path, loopback, *lm, "--optimizer", "random-search")
         assert other.requests
     assert finished.code == 2
     assert re.search(r"every call of the teacher, openai/strong, failed, the first with LMAuthError: ", finished.err)
@@ -118,11 +109,11 @@ def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, tmp_path: P
     with serve() as other:
         finished = compile_(
             aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
-            *sets("limits.max_calls=14", "lm.threads=1"),
+            *sets("limits.max_calls=12", "lm.threads=1"),
         )  # fmt: skip
         assert other.requests == []
     assert finished.code == 0, finished.err
-    assert "stopped early: 14 LM calls were sent and limits.max_calls is 14" in finished.out
+    assert "stopped early: 12 LM calls were sent and limits.max_calls is 12" in finished.out
 
 
 # --- What GEPA is told of the whole of train, and that no instruction keeps what it quotes
@@ -145,32 +136,22 @@ def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
     assert describe_confusion(CONTEXT24_TEXT, [], []) == ""
 
 
-def cleaned(instruction: str) -> str:
+def test_what_an_instruction_quotes_is_cut_out_of_it_but_for_words_of_the_uncompiled_one() -> None:
     program = TRACK1.build({})
-    return Reflection(program, examples(TRACK1, program), "").without_quotes(instruction)
-
-
-def test_what_an_instruction_quotes_is_cut_out_of_it() -> None:
+    own = " ".join(program.judging.signature.instructions.split()[:12])
+    rows = [*corpus(TRACK1), claim("Supported").model_copy(update={"sentences": [own]})]
+    cleaned = Reflection(program, [program.prepare(row) for row in rows], "").without_quotes
     kept = cleaned(f"{RULES}For example: {QUOTED.upper()}, is supported. Then answer.")
     assert "Compare every number" in kept
     assert "Then answer." in kept
     assert "ROW" not in kept
-    assert cleaned(RULES) == RULES
-    five = f"{RULES}Say that 3.1 is unsupported entity."
-    assert cleaned(five) == five  # six words in a row are a quote
+    for free in (RULES, f"{RULES}Say that 3.1 is unsupported entity.", own):  # six words in a row are a quote
+        assert cleaned(free) == free
     with pytest.raises(ValueError, match="quotes records of train"):
         cleaned(f"Look. {QUOTED} is Supported.")
 
 
-def test_words_of_the_instruction_itself_are_no_quote() -> None:
-    program = TRACK1.build({})
-    instruction = program.judging.signature.instructions
-    record = claim("Supported").model_copy(update={"sentences": [" ".join(instruction.split()[:12])]})
-    assert Reflection(program, [program.prepare(record)], "").without_quotes(instruction) == instruction
-
-
-def gepa(written: str) -> tuple[list[Candidate], list[Any], Any]:
-    """GEPA over flat answers, with a teacher that always writes the same: its candidates, train, and who was asked."""
+def test_gepa_is_told_the_confusion_and_its_candidates_quote_nothing() -> None:
     program = TRACK1.build({})
     rows = examples(TRACK1, program)
     train, dev = rows[:8], rows[8:]
@@ -178,18 +159,14 @@ def gepa(written: str) -> tuple[list[Candidate], list[Any], Any]:
     def answer(request: Any) -> str:
         if "sentence_labels" in str(request.system) and "## sentences ##" in question(request):
             return right(request) if "Compare every number" in wording(request) else flat(request)
-        return json.dumps({"new_instruction": written, "shortened_instruction": "x"})
+        return json.dumps({"new_instruction": f"{RULES}Remember: {QUOTED} is Supported.", "shortened_instruction": "x"})
 
     lm = scripted(answer)
     work = Search(
         TRACK1, program, train, dev, lambda: objective(TRACK1, train, judge_all(TRACK1, program, train, lm)),
         Settings(demos=0, candidates=1), lm, lm, lambda text: None,
     )  # fmt: skip
-    return compile_candidates("gepa", work, [Candidate("uncompiled", program)]), train, lm
-
-
-def test_gepa_is_told_the_confusion_and_its_candidates_quote_nothing() -> None:
-    candidates, train, lm = gepa(f"{RULES}Remember: {QUOTED} is Supported.")
+    candidates = compile_candidates("gepa", work, [Candidate("uncompiled", program)])
     prompts = [wording(request) for request in requests(lm) if "new_instruction" in wording(request)]
     assert prompts
     assert all("was called Supported" in text and "Quote no sentence" in text for text in prompts)
@@ -197,10 +174,6 @@ def test_gepa_is_told_the_confusion_and_its_candidates_quote_nothing() -> None:
     written = candidates[1].program.predictors()[0].signature.instructions
     assert "Compare every number" in written
     assert not in_prompt(candidates[1].program, train[2])
-
-
-def test_an_instruction_of_quotes_is_no_candidate() -> None:
-    assert [one.name for one in gepa(f"Compare every number: {QUOTED} is Supported.")[0]] == ["uncompiled"]
 
 
 def test_a_record_that_an_instruction_quotes_counts_as_read_by_the_prompt() -> None:
