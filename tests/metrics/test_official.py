@@ -15,6 +15,7 @@ Corpus = dict[str, Any]
 GOLDEN = TESTS / "golden" / "official-score-vectors.jsonl"
 VECTORS = read_rows(GOLDEN)
 
+
 def golden_tally(corpus: Corpus) -> Tally:
     """The tally of a golden corpus; its predictions stand in the order of the gold records."""
     gold, predicted = corpus["gold"], {row["id"]: row for row in corpus["pred"]}
@@ -101,5 +102,3 @@ def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list
         tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
     with pytest.raises(ValueError, match="no records"):
         tally_track1([], []).report()
-
-

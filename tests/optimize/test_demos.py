@@ -21,28 +21,9 @@ from aisr.report import techreport
 from support.plans import SILENT, plan
 from support.scripted import citation, claim, requests, right, scripted, wording
 
-LONG = "Nothing is said here of any fruit at all. " * 60
-PAPER = {
-    "P1": "On pears",
-    "P2": f"{LONG}Pears keep well in sand. {LONG}",
-    "P3": "Pears were bought in town.",
-    "P4": "Pears keep badly in straw.",
-    "P5": "Plums are blue.",
-    "P6": "Figure 1. Pears keep.",
-}
 
-
-def numbered(label: str, number: int) -> Track2Record:
-    paper = {key: text.replace("Pears", f"Pears{number}") for key, text in PAPER.items()}
-    return Track2Record.model_validate(
-        {
-            "id": f"c{number}",
-            "claim_text": f"Pears{number} keep in sand.",
-            "cited_paper_full_text": [{key: text} for key, text in paper.items()],
-            "label": label,
-            "evidence_para_ids": [] if label == "Irrelevant" else ["P2"],
-        }
-    )
+def cited(label: str, number: int) -> Track2Record:
+    return citation(label, *([] if label == "Irrelevant" else ["P20"]), number=number, paragraphs=40)
 
 
 def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) -> list[list[dict[str, Any]]]:
@@ -54,16 +35,16 @@ def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) ->
 
 def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:
     student = TRACK2.build({})
-    records = [numbered(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
-    common = [numbered("Supported", 100 + k) for k in range(20)]
-    train = [student.prepare(record) for record in [*common, *records]]
+    rare = [cited(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
+    train = [student.prepare(record) for record in [*(cited("Supported", 100 + k) for k in range(20)), *rare]]
     demo_sets = sets(TRACK2, student, train, demos=4, candidates=3)
     assert len(demo_sets) == 3
     for demos in demo_sets:
         assert {demo["label"] for demo in demos} == set(CITATION_LABELS)
         for demo in demos:
-            assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P2"])
+            assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P20"])
             assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
+            assert demo["passages"].count("Model") < 40
 
 
 @pytest.mark.parametrize("unit", ["paragraph", "sentence"])

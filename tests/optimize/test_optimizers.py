@@ -90,6 +90,7 @@ def test_instructions_that_mipro_has_written_become_candidates() -> None:
     assert all(predictor.lm is None for _, program in candidates for predictor in program.predictors())
     assert len(set(texts(candidates))) == len(candidates)
 
+
 def test_a_package_adds_an_optimizer_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stranger.py").write_text("""
 def terse(search):

@@ -15,7 +15,6 @@ from aisr.artifact.manifest import read_manifest
 from aisr.corrections.labelled import RECORDS
 from aisr.optimize.examples import read_corrected
 from aisr.optimize.leakage import NEAR, RULE, all_keys, fingerprint, groups, leak, near_duplicates
-from aisr.optimize.ranker_fit import gold_claims
 from aisr.optimize.run import compile_program
 from aisr.optimize.split import survey
 from aisr.programs.averitec.task import AVERITEC
@@ -68,6 +67,7 @@ def captioned(words: str, picture: str) -> dict[str, Any]:
         (text(f"{CAPTION}\n{TABLE}"), captioned(CAPTION, "1"), True),
         (captioned(CAPTION, "1"), captioned(CAPTION.replace(":", "."), "2"), True),
         (captioned("Table 3: Results.", "1"), captioned("Table 3: Results.", "2"), False),
+        (captioned("Table 3: Results.", "1"), captioned("Table 4: Others.", "1"), True),  # of one picture
         (text(essay(1)), text(essay(1).replace(WORDS[3], "other")), True),
         (text(essay(1)), text(essay(1, 30) + essay(2, 30)), False),
         (text(essay(1, 500)), text(essay(1, 500) + " and an end"), True),  # one was cut off
@@ -102,6 +102,7 @@ def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
         (TRACK2, cited(1, essay(5), essay(6)), cited(2, f"{essay(5)} {essay(6)}"), True),  # parted otherwise
         (TRACK2, cited(1, essay(5), essay(6)), cited(2, essay(5), essay(6), "References"), True),  # read otherwise
         (TRACK2, cited(1, essay(5)), cited(2, essay(6)), False),
+        (TRACK2, cited(1, essay(5)), {**cited(2, essay(6)), "claim_text": essay(4001, 12).upper()}, True),  # one claim
         (AVERITEC, fact(1, TEXT), fact(2, TEXT), True),
         (AVERITEC, fact(1, "Yes, it did."), fact(2, "Yes, it did."), False),
         (AVERITEC, fact(1, TEXT, "Unanswerable"), fact(2, TEXT, "Unanswerable"), False),
@@ -114,14 +115,7 @@ def test_so_it_is_for_every_task(task: Task, one: dict[str, Any], other: dict[st
     assert (first == second) == same
 
 
-def test_the_ranker_is_tried_on_groups_that_share_no_paper_read_twice() -> None:
-    records = [cited(k, essay(k % 2), *(["References"] if k > 1 else [])) for k in range(4)]
-    rows = [TRACK2.record.model_validate({"id": f"r{k}", **row}) for k, row in enumerate(records)]
-    gold = [row.model_copy(update={"label": "Supported", "evidence_para_ids": ["P1"]}) for row in rows]
-    assert gold_claims(TRACK2, gold).group == [0, 1, 0, 1]
-
-
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.lists(st.lists(st.sampled_from(WORDS[:12]), min_size=3, max_size=8), min_size=2, max_size=25))
 def test_the_groups_are_those_of_comparing_each_with_each(drawn: list[list[str]]) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -141,11 +135,11 @@ def partition(group: Sequence[int]) -> set[frozenset[int]]:
 @pytest.mark.parametrize("text", ["The same claim of every record.", "Claim {} of so many that differ in one word."])
 def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, text: str) -> None:
     """Not one for each other record: 6,000 such records once took 11 GB."""
-    rows = [claim([S], text=text.format(k % 2000)) for k in range(4000)]
+    rows = [claim([S], text=text.format(k % 300)) for k in range(600)]
     records = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
-    assert len(records.keys) == 4000
-    assert sum(map(len, records.keys)) <= 3 * 4000
-    assert len(set(groups(records.keys))) in (1, 2000)
+    assert len(records.keys) == 600
+    assert sum(map(len, records.keys)) <= 3 * 600
+    assert len(set(groups(records.keys))) in (1, 300)
 
 
 def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
@@ -163,7 +157,7 @@ def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
-    compile_plan, lm, stages = plan(tmp_path / "data"), scripted(right), list[str]()
+    compile_plan, lm, stages = plan(tmp_path / "data", decide=False), scripted(right), list[str]()
     rows = read_rows(compile_plan.data["dev"])
     rows[0]["evidence_bundle"] = [text(TEXT)]
     write(compile_plan.data["dev"], rows)
@@ -192,22 +186,11 @@ def of_other_scripts(text: str) -> str:
     return text.translate(str.maketrans("acehgijnopsvwxyzABMPTKLORé", "асеһɡіјոορѕѵԝхуᴢᎪВМᏢΤКꓡОꓣё".replace("ё", "é")))
 
 
-def wide(text: str) -> str:
-    return "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text)
-
-
 DISGUISES: dict[str, Callable[[str], str]] = {
-    **{
-        f"U+{ord(sign):04X}": within(sign)
-        for sign in "\u200b\u00ad\u200d\u2060\u034f\u3164\u115f\u17b5\ufe0f\x08\x1f\x7f\U000e0041\U0001d173"
-    },
+    **{f"U+{ord(sign):04X}": within(sign) for sign in "\u200b\u034f\u3164\ufe0f\x08\U000e0041"},
     "other scripts": of_other_scripts,
-    "other scripts, decomposed": lambda text: unicodedata.normalize("NFD", of_other_scripts(text)).replace("e", "е"),
     "mathematics": lambda text: "".join(chr(0x1D5BA + ord(c) - 97) if "a" <= c <= "z" else c for c in text),
-    "mathematical Greek": lambda text: text.replace("a", "𝛼").replace("o", "𝝄"),
-    "full width": wide,
-    "full width capitals": lambda text: wide(text.upper()),
-    "decomposed": lambda text: unicodedata.normalize("NFD", text),
+    "full width": lambda text: "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text),
     "decomposed, marks behind what is not seen": lambda text: unicodedata.normalize("NFD", text).replace(
         "\u0301", "\u200b\u0301"
     ),
@@ -231,58 +214,32 @@ def deep(value: Any, how: Callable[[str], str]) -> Any:
     return how(value) if isinstance(value, str) else value
 
 
-def bundle(*items: dict[str, Any]) -> dict[str, Any]:
-    return claim([S], text=SAID, id="dev1", evidence_bundle=list(items))
+def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path) -> None:
+    held = claim([S], text=SAID, id="dev1", evidence_bundle=[text(LONG)])
+    other = {**held, "evidence_bundle": [], "claim_text": "Kestrel needs less memory.", "id": "t1"}
+    splits = {"train": write(tmp_path / "train.jsonl", [other]), "dev": write(tmp_path / "dev.jsonl", [held])}
+    kept = {"sentence_label": held["sentence_label"]}
+    file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in DISGUISES.items()])
+    corrected = read_corrected(TRACK1, file, splits)
+    assert (len(corrected.records), set(corrected.left_out)) == (0, set(DISGUISES))
 
 
-PLAIN = bundle({"type": "text", "text": LONG})
+def keys_of(sentence: str, item: dict[str, Any]) -> set[str]:
+    row = claim([S], text=sentence, evidence_bundle=[item])
+    return TRACK1.shared_keys(TRACK1.record.model_validate({"id": "x", **row}))
 
 
-def cited_as(paragraph: str, **more: Any) -> dict[str, Any]:
-    gold = {"evidence_para_ids": ["P1"], "evidence_texts": {"P1": paragraph}}
-    return {**citation("Supported", text=SAID, id="dev1"), **gold, "cited_paper_full_text": [{"P1": paragraph}], **more}
-
-
-CITED = cited_as(LONG)
-LABELS = ("label", "evidence_para_ids", "sentence_label")
-
-
-@pytest.mark.parametrize(("task", "held"), [(TRACK1, PLAIN), (TRACK2, CITED)])
-def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path, task: Task, held: dict[str, Any]) -> None:
-    unlike = {"evidence_bundle": []} if task is TRACK1 else cited_as("Elsewhere.")
-    other = {**held, **unlike, "claim_text": "Kestrel needs less memory.", "id": "t1"}
-    splits = {
-        "train": write(tmp_path / "train.jsonl", [other]),
-        "dev": write(tmp_path / "dev.jsonl", [held]),
-    }
-    kept = {key: held[key] for key in LABELS if key in held}
-    disguises = {name: how for name, how in DISGUISES.items() if not name.startswith("decomposed")}
-    file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in disguises.items()])
-    corrected = read_corrected(task, file, splits)
-    assert (len(corrected.records), set(corrected.left_out)) == (0, set(disguises))
-
-
-@pytest.mark.parametrize(
-    "path", ["./images/a.jpg", "images//a.jpg", "images/./a.jpg", "images/a.jpg/", "images/\u200ba.jpg"]
-)
+@pytest.mark.parametrize("path", ["./images/a.jpg", "images//a.jpg", "images/\u200ba.jpg"])
 def test_a_picture_is_the_same_however_its_path_is_spelled(path: str) -> None:
-    def keys(spelled: str, text: str) -> set[str]:
-        row = claim([S], text=text, evidence_bundle=[{"type": "image", "img_path": spelled}])
-        return all_keys([fingerprint(TRACK1, TRACK1.record.model_validate({"id": "x", **row}))])[0]
-
-    assert keys(path, "One.") & keys("images/a.jpg", "Another.") == {"picture:images/a.jpg"}
-    assert not keys(path, "One.") & keys("images/b.jpg", "Another.")
+    one, same, other = ({"type": "image", "img_path": spelled} for spelled in (path, "images/a.jpg", "images/b.jpg"))
+    assert keys_of("One.", one) & keys_of("Another.", same) == {"picture:images/a.jpg"}
+    assert not keys_of("One.", one) & keys_of("Another.", other)
 
 
 def test_a_table_is_known_behind_what_is_not_seen() -> None:
-    table = "| System | Score |\n|---|---|\n| Oriole | 68.1 |\n| Magpie | 71.3 |"
     html = (
         "<t\u200br><td>Mag&#8203;pie<td>71.3</t\u200br><tr><td>System<td>Score</tr>"
         "<tr><td>Oriole<td>\uff16\uff18.1</tr>"
     )
-
-    def keys(text: str, sentence: str) -> set[str]:
-        row = claim([S], text=sentence, evidence_bundle=[{"type": "text", "text": text}])
-        return TRACK1.shared_keys(TRACK1.record.model_validate({"id": "x", **row}))
-
-    assert [key.partition(":")[0] for key in keys(table, "One.") & keys(html, "Another.")] == ["table"]
+    shared = keys_of("One.", text(TABLE)) & keys_of("Another.", text(html))
+    assert [key.partition(":")[0] for key in shared] == ["table"]

@@ -17,7 +17,7 @@ from aisr.predict.judge import judge_all
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.track1.task import TRACK1
 from support.commands import sets
-from support.loopback import HttpRequest, Loopback, judged, prompt_tokens, serve
+from support.loopback import HttpRequest, Loopback, prompt_tokens, serve
 from support.paths import SAMPLE
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
 
