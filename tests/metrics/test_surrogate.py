@@ -77,7 +77,7 @@ def test_it_is_the_official_score_of_track_1() -> None:
     records = draw_claims(draw, 30)
     for sentences in records:
         sentences[0] = draw.sample(CLAIM_LABELS, 2)  # several gold labels
-    predicted = judge_claims(draw, records, dict.fromkeys(CLAIM_LABELS, 0.6), 0.5)
+    predicted = judge_claims(draw, records, 0.6)
     gold = Gold.of(records, CLAIM_LABELS)
     indices = np.array([CLAIM_LABELS.index(label) for labels in predicted for label in labels])
     official = tally_track1(records, predicted)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aisr.lm.config import Price
-from aisr.metrics.intervals import Interval
+from aisr.metrics.intervals import Interval, difference_interval
 from aisr.metrics.scores import FN, TP, MeanScores, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import Contender, choose, worth
@@ -165,6 +165,43 @@ def test_the_gradient_is_told_from_a_hundred_records_and_all_rare_labels() -> No
     assert 100 <= len(chosen) <= 103
     assert {labels[0][0] for labels in (example.gold for example in chosen)} == {"Supported", *rare.values()}
     assert gradient_records(TRACK1, train[:50], seed=0) == train[:50]
+
+
+def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
+    dev = examples_of(60)
+    candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "good", "bad", "worse")]
+
+    def answer(request: Any) -> str:
+        return right(request) if "good" in wording(request) else flat(request)
+
+    lm = scripted(answer)
+    choice = choose(TRACK1, candidates, dev, lm)
+    assert choice.champion.name == "good"
+    judged = {contender.name: len(contender.dev.scores) for contender in choice.contenders}
+    assert judged["uncompiled"] == judged["good"] == 60
+    assert min(judged["bad"], judged["worse"]) < 60
+    assert len(requests(lm)) == sum(judged.values()) == max(contender.calls for contender in choice.contenders)
+    assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
+    assert {contender.usd for contender in choice.contenders} == {0.0}
+
+
+def test_a_gain_is_counted_over_groups() -> None:
+    dev = [example.copy(group=number // 5) for number, example in enumerate(examples_of(60))]
+    candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "good")]
+
+    def answer(request: Any) -> str:
+        able = int(re.findall(r"Row (\d+)", question(request))[-1]) % 40 < 20
+        return right(request) if "good" in wording(request) and able else flat(request)
+
+    before, after = choose(TRACK1, candidates, dev, scripted(answer)).contenders
+    gain = difference_interval(after.dev.scores, before.dev.scores, group=after.dev.group)
+    assert after.gain == gain != difference_interval(after.dev.scores, before.dev.scores)
+
+
+def examples_of(count: int) -> list[Any]:
+    program = TRACK1.build({})
+    kinds = ("Supported", "Contradiction")
+    return [program.prepare(claim(kinds[k % 2], number=k + 1)) for k in range(count)]
 
 
 # --- Nearest demos in the default search: when they race, at what price, and that none gives an answer away

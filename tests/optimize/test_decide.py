@@ -193,15 +193,18 @@ def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_th
         assert says(decision, ["A token."], [Judgement(S, unsure, "logprobs")]) == [SCOPE]
 
 
-def test_records_like_a_demo_are_not_asked_about() -> None:
-    program = TRACK1.build({})
+def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_about() -> None:
+    """The decision layer is not fitted on such a record, nor on others of its group."""
+    program, lm = TRACK1.build({}), scripted.scripted(scripted.right)
     parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
     edited = scripted.claim(S, SCOPE, number=1).sentence_label
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
     program.judging.demos = [rows[2].example.toDict()]
-    fair = judge_fairly(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
-    assert [row.example.id for row, _ in fair] == [other.id]
+    assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [other.id]
+    program.judging.demos = []
+    program.judging.signature = program.judging.signature.with_instructions("Row 2.1 is Unsupported Entity, for one.")
+    assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [parent.id, "beside"]
 
 
 def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm_only_moved(

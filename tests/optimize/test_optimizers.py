@@ -6,16 +6,19 @@ import re
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
+from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
-from aisr.optimize.optimizers import OPTIMIZERS, compile_candidates
-from aisr.optimize.search import Candidate, Objective, Search, Settings, objective
+from aisr.optimize.optimizers import OPTIMIZERS, CorpusAcceptance, Reflection, compile_candidates
+from aisr.optimize.search import Candidate, Objective, Search, Settings, describe_confusion, objective
 from aisr.predict.judge import judge_all
+from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.track1.task import TRACK1
 from support.plugins import install
-from support.scripted import Answers, examples, flat, has_demos, question, right, scripted, wording
+from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
 
 
 def half_right(request: Any) -> str:
@@ -105,3 +108,70 @@ def terse(search):
     assert candidates[1].program.judging.signature.instructions == "Be terse."
     with pytest.raises(UserError, match=r"optimizer 'lost' of package stranger 1\.0 cannot be used"):
         compiled("lost", flat)
+
+
+# --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes
+
+STATE: Any = None  # the gate does not look at what GEPA knows
+QUOTED = "Row 3.1 is Unsupported Entity"  # the beginning of a record of train
+RULES = "Compare every number with the evidence before anything else. Take a name that it lacks for new. "
+
+
+def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
+    program = TRACK1.build({})
+    rows = [claim("Contradiction", "Supported", number=k) for k in (1, 2)] + [claim("Unsupported Entity", number=3)]
+    train = [program.prepare(row) for row in rows]
+    confusion = describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
+    assert "Over all 5 labels" in confusion
+    assert (
+        "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in confusion
+    )
+    assert "Said too often: Supported (5 times, right 2)" in confusion
+    assert describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(right))) == ""
+    assert describe_confusion(CONTEXT24_TEXT, [], []) == ""
+
+
+def test_what_an_instruction_quotes_is_cut_out_of_it_but_for_words_of_the_uncompiled_one() -> None:
+    program = TRACK1.build({})
+    own = " ".join(program.judging.signature.instructions.split()[:12])
+    rows = [*corpus(TRACK1), claim("Supported").model_copy(update={"sentences": [own]})]
+    cleaned = Reflection(program, [program.prepare(row) for row in rows], "").without_quotes
+    kept = cleaned(f"{RULES}For example: {QUOTED.upper()}, is supported. Then answer.")
+    assert "Compare every number" in kept
+    assert "Then answer." in kept
+    assert "ROW" not in kept
+    for free in (RULES, f"{RULES}Say that 3.1 is unsupported entity.", own):  # six words in a row are a quote
+        assert cleaned(free) == free
+    with pytest.raises(ValueError, match="quotes records of train"):
+        cleaned(f"Look. {QUOTED} is Supported.")
+
+
+def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
+    """Twenty Supported records and one Contradiction. Finding it at the price of two false alarms lowers the accuracy
+    and raises macro-F1."""
+    gold = [[["Supported"]]] * 20 + [[["Contradiction"]]]
+    flat_said = [["Supported"]] * 21
+    finder = [["Contradiction"]] * 2 + [["Supported"]] * 18 + [["Contradiction"]]
+
+    def evaluated(predicted: list[list[str]]) -> SubsampleEvaluation:
+        exact = [float(s[0] in g[0]) for g, s in zip(gold, predicted, strict=True)]
+        return SubsampleEvaluation(exact, [dspy.Prediction(sentence_labels=s) for s in predicted])
+
+    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=types) for types in reversed(gold)])
+    places = list(reversed(range(len(gold))))
+    result, flat = evaluated(finder), evaluated(flat_said)
+    assert sum(result.scores) < sum(flat.scores)
+    better = CandidateProposal({}, [0], places, eval_before=flat, eval_after=result)
+    worse = CandidateProposal({}, [0], places, eval_before=result, eval_after=flat)
+    assert gate.should_accept(better, STATE)
+    assert not gate.should_accept(worse, STATE)
+
+
+def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
+    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=[["Supported"]])] * 2)
+    predicted = dspy.Prediction(sentence_labels=["Supported"])
+    whole = SubsampleEvaluation([1.0, 1.0], [predicted, predicted])
+    for unread in (dspy.Prediction(), None):
+        torn = SubsampleEvaluation([0.0, 1.0], [unread, predicted])
+        assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=torn, eval_after=whole), STATE)
+        assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=torn), STATE)
