@@ -1,14 +1,18 @@
-"""The official scores: 150 corpora that the official evaluator scored, and what must hold for every corpus."""
+"""The official scores of both tracks, as the official evaluator has them, and what stands for them in optimizers."""
 
+from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
-from aisr.metrics.scores import Report, Tally
+from aisr.metrics.judgements import Gold, calibration_error, raised, tally
+from aisr.metrics.scores import Report, Surrogate, Tally, f1_scores, linearise, value
 from aisr.metrics.track1 import tally_track1
-from aisr.metrics.track2 import tally_track2
-from aisr.programs.track2.record import Citation
-from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
+from aisr.metrics.track2 import evidence_right, tally_track2
+from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track2.record import CITATION_LABELS, Citation
+from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims, read_rows
 from support.paths import TESTS
 
 Corpus = dict[str, Any]
@@ -56,13 +60,6 @@ def test_a_hit_on_any_gold_label_counts_as_that_label_and_a_miss_against_the_fir
     assert (hit.per_label[ENTITY].f1, exact(hit), exact(miss)) == (1, 1, 0)
 
 
-def test_a_label_that_never_occurs_still_divides_the_macro_f1() -> None:
-    assert claims_score([[[S]]], [[S]]).parts["macro_f1"] == pytest.approx(1 / 5)
-    assert citations_score([Citation("Supported", [])], [Citation("Supported", [])]).parts["macro_f1"] == pytest.approx(
-        1 / 4
-    )
-
-
 @pytest.mark.parametrize(
     ("label", "gold", "predicted", "joint"),
     [
@@ -102,3 +99,117 @@ def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list
         tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
     with pytest.raises(ValueError, match="no records"):
         tally_track1([], []).report()
+
+
+# --- The surrogate of one record: it moves as the ranking score does
+
+GoldLabels = list[list[list[str]]]
+Predicted = list[list[str]]
+
+
+def balanced_baseline() -> tuple[GoldLabels, Predicted]:
+    """600 records and predictions that say each label as often as it occurs, two in five of them in the wrong place."""
+    rng = Random(3)
+    gold = draw_claims(rng, 600)
+    places = rng.sample([(row, k) for row in range(600) for k in range(5)], 1200)
+    labels = [gold[row][k][0] for row, k in places]
+    rng.shuffle(labels)
+    predicted = [[types[0] for types in row] for row in gold]
+    for (row, k), label in zip(places, labels, strict=True):
+        predicted[row][k] = label
+    return gold, predicted
+
+
+def changes(gold: GoldLabels, before: Predicted, after: Predicted) -> tuple[float, float]:
+    """The change of the mean surrogate, with the slopes of `before` itself, and the change of the ranking score."""
+    old, new = tally_track1(gold, before), tally_track1(gold, after)
+    surrogate = Surrogate(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old.counts).n)
+    new_surrogate, old_surrogate = (surrogate.of(one.counts, one.exact).mean() for one in (new, old))
+    return float(new_surrogate - old_surrogate), new.report().score - old.report().score
+
+
+@pytest.mark.parametrize(("label", "others_wrong"), [(S, 0), (SCOPE, 0), (CONTRA, 1)])
+def test_setting_one_sentence_right_adds_as_much_surrogate_as_score(label: str, others_wrong: int) -> None:
+    """Where that completes the paragraph, and where another sentence of it stays wrong."""
+    gold, predicted = balanced_baseline()
+    wrong = [[k for k in range(5) if predicted[row][k] not in gold[row][k]] for row in range(600)]
+    moves = [
+        (row, k) for row, ks in enumerate(wrong) if len(ks) == 1 + others_wrong for k in ks if gold[row][k] == [label]
+    ]
+    assert moves
+    row, k = moves[0]
+    after = [list(labels) for labels in predicted]
+    after[row][k] = label
+    surrogate, official = changes(gold, predicted, after)
+    assert official > 0
+    assert surrogate == pytest.approx(official, rel=0.02)
+
+
+def test_a_citation_set_right_adds_as_much_surrogate_as_score() -> None:
+    rng = Random(4)
+    gold = draw_citations(rng, 800)
+    half = [g.label for g in gold[:400]]
+    rng.shuffle(half)
+    labels = half + [g.label for g in gold[400:]]
+    predicted = [Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, labels, strict=True)]
+    row = next(k for k in range(800) if gold[k].label != predicted[k].label)
+    after = [*predicted[:row], gold[row], *predicted[row + 1 :]]
+    old, new = tally_track2(gold, predicted), tally_track2(gold, after)
+    gain = new.surrogate(old).mean() - old.surrogate(old).mean()
+    assert gain == pytest.approx(new.report().score - old.report().score, rel=0.02)
+
+
+# --- The score of label indices in arrays, held against the official one
+
+
+def test_it_is_the_official_score_of_track_1() -> None:
+    draw = Random(0)
+    records = draw_claims(draw, 30)
+    for sentences in records:
+        sentences[0] = draw.sample(CLAIM_LABELS, 2)  # several gold labels
+    predicted = judge_claims(draw, records, 0.6)
+    gold = Gold.of(records, CLAIM_LABELS)
+    indices = np.array([CLAIM_LABELS.index(label) for labels in predicted for label in labels])
+    official = tally_track1(records, predicted)
+    assert value(tally(gold, indices, None, CLAIM_LABELS)) == pytest.approx(official.report().score, abs=1e-12)
+    ours = tally(gold, indices, None, CLAIM_LABELS)
+    assert np.array_equal(ours.counts, official.counts)
+    assert np.array_equal(ours.exact, official.exact)
+    kept = gold[np.arange(len(indices)) >= 5]  # all but the first record of five sentences
+    rest = tally_track1(records[1:], predicted[1:]).report().score
+    assert value(tally(kept, indices[5:], None, CLAIM_LABELS)) == pytest.approx(rest, abs=1e-12)
+
+
+def test_it_is_the_official_score_of_track_2() -> None:
+    draw = Random(0)
+    records = draw_citations(draw, 60)
+    predicted = [Citation(draw.choice([right.label, "Irrelevant"]), right.evidence_para_ids[:1]) for right in records]
+    result = np.array(
+        [evidence_right(a.evidence_para_ids, b.evidence_para_ids) for a, b in zip(records, predicted, strict=True)]
+    )
+    gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
+    indices = np.array([CITATION_LABELS.index(guess.label) for guess in predicted])
+    wanted = tally_track2(records, predicted).report().score
+    assert value(tally(gold, indices, result, CITATION_LABELS)) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_calibration_error_is_the_distance_between_sureness_and_rightness() -> None:
+    assert calibration_error([0.95] * 4, [True, True, True, False]) == pytest.approx(0.2)
+    assert calibration_error([0.25] * 4, [True, False, False, False]) == pytest.approx(0.0)
+    assert calibration_error([1.0, 0.05], [True, False]) == pytest.approx(0.025)
+    apart = calibration_error([0.81, 0.89, 0.99], [False, False, True])  # one bin of 0.8 to 0.9, one from 0.9 on
+    assert apart == pytest.approx((1.7 + 0.01) / 3)
+    with pytest.raises(ValueError, match="no judgements"):
+        calibration_error([], [])
+
+
+def test_several_labellings_at_once_score_as_each_alone() -> None:
+    draw = np.random.default_rng(0)
+    records = [[["A"], ["B", "A"]], [["C"]], [["B"], ["B"], ["A", "C"]]] * 5
+    gold = Gold.of(records, ["A", "B", "C"], f1_share=0.8)
+    predicted = draw.integers(3, size=len(gold.first))
+    moved = draw.random((4, len(predicted))) < 0.4
+    for result in (None, draw.random(len(predicted)) < 0.7):
+        wanted = [value(tally(gold, np.where(row, 1, predicted), result, "ABC")) for row in moved]
+        assert raised(gold, predicted, 1, moved, result, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
+        assert (raised(gold, predicted, 1, moved, result, doubt=1.0) < wanted).all()
