@@ -32,7 +32,7 @@ from aisr.programs.track2.judge import EvidencePolicy
 from aisr.programs.track2.record import CITATION_LABELS, Citation
 from aisr.programs.track2.task import TRACK2
 from support import decisions, scripted
-from support.commands import Aisr, Finished, sets
+from support.commands import Aisr, sets
 from support.loopback import HttpRequest, Loopback, Reply, completion
 from support.paths import SAMPLE
 from support.tracks import BOTH
@@ -222,45 +222,34 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm
 
 # --- A program compiled with a decision model: what is searched, and what it would cost
 
-FEW = (*sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.decide=false"),)
 SPEC = "decide:openai/gpt-6-luna"
-BRIEF = "the evidence itself states otherwise: another value, direction or ranking for the same thing, or another of "
-BRIEF += "its own names; what it merely lacks conflicts with nothing"
-MEANING = "the table itself has another value"
 
 
-def compiled(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object) -> Finished:
-    at = ["--task", "track1", "--data", SAMPLE / "track1", "--lm", SPEC, "--api-base", server.url]
-    return aisr("compile", *at, "--artifacts", tmp_path, "--name", "x", "--no-track", *FEW, *words)
+def test_gepa_rewrites_how_an_option_is_described_where_a_model_writes(
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
+) -> None:
+    meaning = "the table itself has another value"
 
-
-def described(request: HttpRequest) -> str:
-    """How a request describes Contradiction."""
-    return str(re.findall(r"^- Contradiction: (.*)$", request.body["input"], re.MULTILINE)[0])
-
-
-def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     def reply(request: HttpRequest) -> Reply:
         if "questions" in request.body:
             return decisions.decide(request)
-        written = f"Judge each sentence.\n\nOptions:\n- Contradiction: {MEANING}"
-        return 200, completion(request, json.dumps({"new_instruction": written}))
+        instruction = f"Judge each sentence.\n\nOptions:\n- Contradiction: {meaning}"
+        return 200, completion(request, json.dumps({"new_instruction": instruction}))
 
     loopback.reply = reply
-    teacher = ["--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}"]
-    finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa", *teacher)
-    assert finished.code == 0, finished.err
-    requests = [request for request in loopback.requests if "questions" in request.body]
-    assert set(map(described, requests)) == {BRIEF, MEANING}
-
-
-def test_without_a_model_that_writes_no_instructions_are_searched(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback
-) -> None:
-    finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa")
-    assert finished.code == 2
-    assert "a decision model writes none: give --teacher-lm" in " ".join(finished.err.split())
+    few = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.decide=false")
+    words = ["compile", "--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "gepa", "--no-track", *few]
+    words += ["--lm", SPEC, "--api-base", loopback.url, "--artifacts", tmp_path]
+    refused = aisr(*words)
+    assert refused.code == 2
+    assert "a decision model writes none: give --teacher-lm" in " ".join(refused.err.split())
     assert not loopback.requests
+    finished = aisr(*words, "--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}")
+    assert finished.code == 0, finished.err
+    texts = [request.body["input"] for request in loopback.requests if "questions" in request.body]
+    meanings = {re.findall(r"^- Contradiction: (.*)$", text, re.MULTILINE)[0] for text in texts}
+    assert meaning in meanings
+    assert len(meanings) == 2
 
 
 @pytest.mark.parametrize("track", ["track1", "track2"])

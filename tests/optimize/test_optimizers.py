@@ -22,9 +22,8 @@ from support.scripted import Answers, claim, corpus, examples, flat, has_demos, 
 
 
 def half_right(request: Any) -> str:
-    """Right about records with an even number, and about all once there are demos to learn from."""
-    number = int(re.findall(r"Row (\d+)", question(request))[-1])
-    return right(request) if has_demos(request) or number % 2 == 0 else flat(request)
+    """Right about records with an even number; of the others, the answers are half right."""
+    return right(request) if re.search(r"Row \d*[02468]\.", question(request)) else flat(request)
 
 
 def compiled(optimizer: str, answers: Answers = half_right, *, seed: int = 0, threads: int = 1) -> list[Candidate]:
@@ -57,13 +56,7 @@ def test_the_same_seed_gives_the_same_programs_and_another_one_others() -> None:
 
 
 def test_bootstrapped_demos_come_from_right_answers_only() -> None:
-    """Of the others, the answers are half right."""
-
-    def half(request: Any) -> str:
-        return right(request) if re.search(r"Row [2468]\.", question(request)) else flat(request)
-
-    candidates = compiled("random-search", half)
-    own = [demo for _, program in candidates for demo in program.judging.demos if demo.get("augmented")]
+    own = [demo for _, one in compiled("random-search") for demo in one.judging.demos if demo.get("augmented")]
     assert own
     for demo in own:
         assert demo["sentence_labels"] == re.findall(r" is ([^.]*)\.", str(demo["sentences"]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.commands import sets
-from support.loopback import HttpRequest, Loopback, prompt_tokens, serve
+from support.loopback import Loopback, prompt_tokens, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
@@ -21,14 +21,6 @@ TEACHER = ["--teacher-lm", "openai/strong"]
 def compile_(aisr: Aisr, tmp_path: Path, student: Loopback, *words: object) -> Any:
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--lm", "openai/weak", "--api-base", student.url]
     return aisr("compile", *at, "--artifacts", tmp_path, "--name", "taught", "--no-track", *FEW, *words)
-
-
-def models(server: Loopback) -> set[str]:
-    return {request.body["model"] for request in server.requests}
-
-
-def refusing(request: HttpRequest) -> tuple[int, str]:
-    return 401, json.dumps({"error": {"message": "no such key", "type": "invalid_request_error"}})
 
 
 @pytest.mark.parametrize(
@@ -63,8 +55,8 @@ def test_each_server_is_asked_for_its_own_model(
         lm = ["--teacher-lm", f"openai/{teacher}", "--set", f"teacher.api_base={other.url}"]
         finished = compile_(aisr, tmp_path, loopback, *lm, "--optimizer", optimizer)
     assert finished.code == 0, finished.err
-    assert models(loopback) == {"weak"}
-    assert models(other) == {teacher}
+    for server, model in ((loopback, "weak"), (other, teacher)):
+        assert {request.body["model"] for request in server.requests} == {model}
     assert any(re.search(prompt, request.question) for request in other.requests)
     manifest = (tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8")
     assert json.loads(manifest)["teacher"]["spec"] == f"openai/{teacher}"
@@ -90,7 +82,7 @@ def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: 
 
 def test_a_teacher_that_never_answers_is_told_of(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     with serve() as other:
-        other.reply = refusing
+        other.reply = lambda request: (401, json.dumps({"error": {"message": "no such key"}}))
         lm = [*TEACHER, "--set", f"teacher.api_base={other.url}"]
         finished = compile_(aisr, tmp_path, loopback, *lm, "--optimizer", "random-search")
         assert other.requests
