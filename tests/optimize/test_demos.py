@@ -108,6 +108,9 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
     report = techreport.render_techreport(loaded.task, loaded.program, made.manifest, "again")
     assert "2 records that people corrected were in train" in report
     assert any("Row 900.1" in wording(request) for request in requests(lm))
+    without_test = {name: file for name, file in compile_plan.data.items() if name != "test"}
+    with pytest.raises(UserError, match="x was begun with another test data: "):
+        compile_program(replace(compile_plan, data=without_test), lm, lm, tmp_path / "artifacts", SILENT)
 
 
 def test_nothing_is_prepared_behind_a_record_without_labels() -> None:

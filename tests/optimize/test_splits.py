@@ -337,6 +337,7 @@ def deep(value: Any, how: Callable[[str], str]) -> Any:
 
 
 def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path) -> None:
+    assert [name for name, disguise in DISGUISES.items() if alike(disguise(SAID)) != alike(SAID)] == []
     held = claim([S], text=SAID, id="dev1", evidence_bundle=[text(LONG)])
     other = {**held, "evidence_bundle": [], "claim_text": "Kestrel needs less memory.", "id": "t1"}
     splits = {"train": write(tmp_path / "train.jsonl", [other]), "dev": write(tmp_path / "dev.jsonl", [held])}
