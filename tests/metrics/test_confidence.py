@@ -165,14 +165,10 @@ def test_a_result_says_what_hangs_on_one_sentence() -> None:
     assert over_the_others[0] - over_the_others[1] < 2
 
 
-def test_a_lucky_hit_does_not_decide_a_choice() -> None:
-    lucky, better = answered(0.6, True), answered(0.7, False)
+def test_a_lucky_hit_does_not_decide_a_choice_and_the_race_drops_no_better_program_for_it() -> None:
+    lucky, better, best = answered(0.6, True), answered(0.7, False), answered(0.9, False)
     assert value(lucky) > value(better)
     assert value(better.smoothed()) > value(lucky.smoothed())
     assert lucky.report().score == pytest.approx(value(lucky))
-
-
-def test_a_race_drops_no_better_program_for_a_lucky_hit() -> None:
-    lucky, better = answered(0.6, True), answered(0.9, False)
-    assert 1 in survivors([lucky, better])
-    assert survivors([better, lucky]) == [0]
+    assert 1 in survivors([lucky, best])
+    assert survivors([best, lucky]) == [0]

@@ -3,12 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import dspy
 import pytest
 
 from aisr.artifact.program import load_program
 from aisr.base.errors import UserError
+from aisr.corrections.labelled import RECORDS
 from aisr.optimize.examples import conversations, prepare_all, read_corrected
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.run import compile_program
@@ -20,6 +22,7 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS, Track2Record
 from aisr.programs.track2.task import TRACK2
 from aisr.report import techreport
+from support.corpora import write
 from support.plans import SILENT, plan
 from support.scripted import TRACKS, citation, claim, examples, question, requests, right, scripted, wording
 
@@ -63,12 +66,6 @@ def test_the_neutral_label_is_among_them(unit: str) -> None:
 # --- Labelled records: corrected ones count as train and never reach dev and test; a file without labels is refused
 
 
-def written(folder: Path, *records: Track1Record) -> Path:
-    file = folder / "corrections.jsonl"
-    file.write_text("".join(one.model_dump_json() + "\n" for one in records))
-    return file
-
-
 def relabelled(record: Track1Record, *labels: str, **more: Any) -> Track1Record:
     types = [{"sentence": one, "types": [label]} for one, label in zip(record.statements, labels, strict=True)]
     return Track1Record.model_validate({**record.model_dump(), "sentence_label": types, **more})
@@ -78,14 +75,9 @@ def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
     splits = plan(tmp_path).data
     new, in_train, in_dev = (claim("Supported", "Contradiction", number=number) for number in (900, 51, 31))
     alike = relabelled(in_dev, "Supported", "Supported", id="elsewhere")
-    file = written(
-        tmp_path,
-        new,
-        relabelled(in_train, "Supported", "Supported"),
-        relabelled(in_dev, "Supported", "Supported"),
-        alike,
-        relabelled(claim("Supported", number=901), "Supported", id="track1-000052"),
-    )
+    others = (relabelled(one, "Supported", "Supported") for one in (in_train, in_dev))
+    taken = relabelled(claim("Supported", number=901), "Supported", id="track1-000052")
+    file = write(tmp_path / RECORDS, [one.model_dump_json() for one in (new, *others, alike, taken)])
     corrected = read_corrected(TRACK1, file, splits)
     assert [one.id for one in corrected.records] == [new.id, in_train.id]
     assert corrected.replaced == {in_train.id}
@@ -97,7 +89,8 @@ def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
 def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> None:
     compile_plan = plan(tmp_path / "data", decide=False)
     new, in_train = claim("Unsupported Entity", number=900), claim("Supported", "Contradiction", number=51)
-    file = written(tmp_path, new, relabelled(in_train, "Contradiction", "Contradiction"))
+    again = relabelled(in_train, "Contradiction", "Contradiction")
+    file = write(tmp_path / RECORDS, [one.model_dump_json() for one in (new, again)])
     compile_plan = replace(compile_plan, corrected=read_corrected(TRACK1, file, compile_plan.data), limits={"train": 2})
     lm = scripted(right)
     made = compile_program(compile_plan, lm, lm, tmp_path / "artifacts", SILENT)
@@ -114,16 +107,11 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
 
 
 def test_nothing_is_prepared_behind_a_record_without_labels() -> None:
-    judge, prepared = TRACK2.build({}), list[Any]()
     records = [citation("Supported", "P1", number=1).without_labels(), citation("Supported", "P1", number=2)]
-
-    def prepare(record: Any) -> dspy.Example:
-        prepared.append(record)
-        return judge.prepare(record)
-
+    prepare = Mock(side_effect=TRACK2.build({}).prepare)
     with pytest.raises(UserError, match="has no labels"):
         prepare_all(TRACK2, prepare, iter(records), Path("dev.jsonl"))
-    assert prepared == records[:1]
+    prepare.assert_called_once_with(records[0])
 
 
 # --- The training file for providers that tune: the program's own prompts, with the right answers

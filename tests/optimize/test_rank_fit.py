@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,13 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from support.commands import sets
+from support.commands import Aisr, sets
 from support.corpora import S, claim, write
 from support.drawn import picture
 from support.loopback import HttpRequest, Loopback, judged
 from support.plans import SILENT, plan
 from support.scripted import question, scripted, written
 
-Aisr = Callable[..., Any]
 ADDED = ["amber", "basalt", "cobalt", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "kelp", "lagoon", "moss"]
 CAPTIONED = EvidenceRanker(weights={"caption of a figure or table": -2.0}, spread={"caption of a figure or table": 0.5})
 

@@ -2,19 +2,18 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.commands import sets
+from support.commands import Aisr, sets
 from support.loopback import Loopback, prompt_tokens, serve
 from support.paths import SAMPLE
 
-Aisr = Callable[..., Any]
-FEW = (*sets("limits.train=8", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.decide=false"),)
-FEW += ("--demos", 2)
+FEW = sets(
+    "limits.train=8", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.demos=2", "search.decide=false"
+)
 TEACHER = ["--teacher-lm", "openai/strong"]
 
 
