@@ -76,35 +76,23 @@ def test_synonyms_go_by_wordnets_base_forms_and_need_no_data_of_nltk(monkeypatch
     assert synonyms("studi") == synonyms("zzz") == frozenset()
 
 
-def corpus() -> tuple[list[Checked], list[FactCheck | None]]:
+def test_a_claim_counts_where_label_and_evidence_are_right_and_its_surrogate_has_a_slope_between() -> None:
     """A right claim, one with a wrong label, one with useless evidence, and one that failed."""
     asked = (Question(question="When did the bridge close?", answers=[Answer(answer="It closed in May 2020.")]),)
     good, bad = (Pair("When did the bridge close?", "It closed in May 2020."),), (Pair("Why?", "Nobody said."),)
     gold = [Checked(label, asked) for label in ("Refuted", "Refuted", "Supported", "Refuted")]
     predicted = [FactCheck("Refuted", good), FactCheck("Supported", good), FactCheck("Supported", bad), None]
-    return gold, predicted
-
-
-def test_a_claim_counts_where_label_and_evidence_are_right() -> None:
-    scores = Matches.of(*corpus())
-    assert scores.passed().tolist() == [True, False, False, False]
-    assert value(scores) == 0.25
+    scores = Matches.of(gold, predicted)
+    assert scores.passed().tolist() == scores.right().tolist() == [True, False, False, False]
     report = scores.report()
-    assert report.score == 0.25
+    assert value(scores) == report.score == 0.25
     assert report.parts["accuracy"] == 0.5
     assert report.per_label["Refuted"].support == 3
     assert report.per_label["Supported"].precision == 0.5
     assert score_interval(scores).low == 0
-
-
-def test_surrogate_has_a_slope_where_the_score_has_a_step() -> None:
-    scores = Matches.of(*corpus())
     right, wrong_label, poor, failed = scores.surrogate(scores)
-    assert right == 1
-    assert wrong_label == 0.5
+    assert (right, wrong_label, failed) == (1, 0.5, 0)
     assert 0.5 <= poor < 1
-    assert failed == 0
-    assert scores.right().tolist() == [True, False, False, False]
 
 
 def written(file: Path, content: Any) -> Path:

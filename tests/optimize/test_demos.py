@@ -3,46 +3,32 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import dspy
 import pytest
 
 from aisr.artifact.program import load_program
 from aisr.base.errors import UserError
-from aisr.optimize.examples import prepare_all, read_corrected
+from aisr.corrections.labelled import RECORDS
+from aisr.optimize.examples import conversations, prepare_all, read_corrected
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.run import compile_program
 from aisr.optimize.search import Candidate, Search, Settings
+from aisr.predict.judge import judge_all
+from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS, Track2Record
 from aisr.programs.track2.task import TRACK2
 from aisr.report import techreport
+from support.corpora import write
 from support.plans import SILENT, plan
-from support.scripted import citation, claim, requests, right, scripted, wording
-
-LONG = "Nothing is said here of any fruit at all. " * 60
-PAPER = {
-    "P1": "On pears",
-    "P2": f"{LONG}Pears keep well in sand. {LONG}",
-    "P3": "Pears were bought in town.",
-    "P4": "Pears keep badly in straw.",
-    "P5": "Plums are blue.",
-    "P6": "Figure 1. Pears keep.",
-}
+from support.scripted import TRACKS, citation, claim, examples, question, requests, right, scripted, wording
 
 
-def numbered(label: str, number: int) -> Track2Record:
-    paper = {key: text.replace("Pears", f"Pears{number}") for key, text in PAPER.items()}
-    return Track2Record.model_validate(
-        {
-            "id": f"c{number}",
-            "claim_text": f"Pears{number} keep in sand.",
-            "cited_paper_full_text": [{key: text} for key, text in paper.items()],
-            "label": label,
-            "evidence_para_ids": [] if label == "Irrelevant" else ["P2"],
-        }
-    )
+def cited(label: str, number: int) -> Track2Record:
+    return citation(label, *([] if label == "Irrelevant" else ["P20"]), number=number, paragraphs=40)
 
 
 def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) -> list[list[dict[str, Any]]]:
@@ -54,16 +40,16 @@ def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) ->
 
 def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:
     student = TRACK2.build({})
-    records = [numbered(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
-    common = [numbered("Supported", 100 + k) for k in range(20)]
-    train = [student.prepare(record) for record in [*common, *records]]
+    rare = [cited(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
+    train = [student.prepare(record) for record in [*(cited("Supported", 100 + k) for k in range(20)), *rare]]
     demo_sets = sets(TRACK2, student, train, demos=4, candidates=3)
     assert len(demo_sets) == 3
     for demos in demo_sets:
         assert {demo["label"] for demo in demos} == set(CITATION_LABELS)
         for demo in demos:
-            assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P2"])
+            assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P20"])
             assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
+            assert demo["passages"].count("Model") < 40
 
 
 @pytest.mark.parametrize("unit", ["paragraph", "sentence"])
@@ -80,12 +66,6 @@ def test_the_neutral_label_is_among_them(unit: str) -> None:
 # --- Labelled records: corrected ones count as train and never reach dev and test; a file without labels is refused
 
 
-def written(folder: Path, *records: Track1Record) -> Path:
-    file = folder / "corrections.jsonl"
-    file.write_text("".join(one.model_dump_json() + "\n" for one in records))
-    return file
-
-
 def relabelled(record: Track1Record, *labels: str, **more: Any) -> Track1Record:
     types = [{"sentence": one, "types": [label]} for one, label in zip(record.statements, labels, strict=True)]
     return Track1Record.model_validate({**record.model_dump(), "sentence_label": types, **more})
@@ -95,14 +75,9 @@ def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
     splits = plan(tmp_path).data
     new, in_train, in_dev = (claim("Supported", "Contradiction", number=number) for number in (900, 51, 31))
     alike = relabelled(in_dev, "Supported", "Supported", id="elsewhere")
-    file = written(
-        tmp_path,
-        new,
-        relabelled(in_train, "Supported", "Supported"),
-        relabelled(in_dev, "Supported", "Supported"),
-        alike,
-        relabelled(claim("Supported", number=901), "Supported", id="track1-000052"),
-    )
+    others = (relabelled(one, "Supported", "Supported") for one in (in_train, in_dev))
+    taken = relabelled(claim("Supported", number=901), "Supported", id="track1-000052")
+    file = write(tmp_path / RECORDS, [one.model_dump_json() for one in (new, *others, alike, taken)])
     corrected = read_corrected(TRACK1, file, splits)
     assert [one.id for one in corrected.records] == [new.id, in_train.id]
     assert corrected.replaced == {in_train.id}
@@ -114,7 +89,8 @@ def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
 def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> None:
     compile_plan = plan(tmp_path / "data", decide=False)
     new, in_train = claim("Unsupported Entity", number=900), claim("Supported", "Contradiction", number=51)
-    file = written(tmp_path, new, relabelled(in_train, "Contradiction", "Contradiction"))
+    again = relabelled(in_train, "Contradiction", "Contradiction")
+    file = write(tmp_path / RECORDS, [one.model_dump_json() for one in (new, again)])
     compile_plan = replace(compile_plan, corrected=read_corrected(TRACK1, file, compile_plan.data), limits={"train": 2})
     lm = scripted(right)
     made = compile_program(compile_plan, lm, lm, tmp_path / "artifacts", SILENT)
@@ -125,16 +101,33 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
     report = techreport.render_techreport(loaded.task, loaded.program, made.manifest, "again")
     assert "2 records that people corrected were in train" in report
     assert any("Row 900.1" in wording(request) for request in requests(lm))
+    without_test = {name: file for name, file in compile_plan.data.items() if name != "test"}
+    with pytest.raises(UserError, match="x was begun with another test data: "):
+        compile_program(replace(compile_plan, data=without_test), lm, lm, tmp_path / "artifacts", SILENT)
 
 
 def test_nothing_is_prepared_behind_a_record_without_labels() -> None:
-    judge, prepared = TRACK2.build({}), list[Any]()
     records = [citation("Supported", "P1", number=1).without_labels(), citation("Supported", "P1", number=2)]
-
-    def prepare(record: Any) -> dspy.Example:
-        prepared.append(record)
-        return judge.prepare(record)
-
+    prepare = Mock(side_effect=TRACK2.build({}).prepare)
     with pytest.raises(UserError, match="has no labels"):
         prepare_all(TRACK2, prepare, iter(records), Path("dev.jsonl"))
-    assert prepared == records[:1]
+    prepare.assert_called_once_with(records[0])
+
+
+# --- The training file for providers that tune: the program's own prompts, with the right answers
+
+
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize("task", TRACKS)
+def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Task, adapter: str) -> None:
+    program = task.build({})
+    labelled = examples(task, program)
+    made = list(conversations(program, labelled, scripted([], adapter=adapter).adapter))
+    answers = [chat["messages"][-1]["content"] for chat in made]
+    lm = scripted(answers, adapter=adapter)
+    outcomes = judge_all(task, program, labelled, lm)
+    assert [outcome.failure for outcome in outcomes] == [None] * len(labelled)
+    assert [[judged.label for judged in outcome.judgements] for outcome in outcomes] == [
+        task.labelled.first_labels(example.gold) for example in labelled
+    ]
+    assert [chat["messages"][-2]["content"] for chat in made] == [question(request) for request in requests(lm)]

@@ -1,127 +1,90 @@
 """Every optimizer gives back all that it tried, in a fixed order, stripped to what a program needs."""
 
+import json
 import random
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
+from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
-from aisr.optimize.optimizers import OPTIMIZERS, compile_candidates
-from aisr.optimize.search import Candidate, Search, Settings, objective
+from aisr.optimize.optimizers import OPTIMIZERS, CorpusAcceptance, Reflection, compile_candidates
+from aisr.optimize.search import Candidate, Objective, Search, Settings, describe_confusion, objective
 from aisr.predict.judge import judge_all
-from aisr.programs.task import Task
+from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
 from support.plugins import install
-from support.scripted import examples, flat, has_demos, question, right, scripted, wording
-
-Answer = Callable[[Any], str]
+from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
 
 
 def half_right(request: Any) -> str:
-    """Right about records with an even number, and about all once there are demos to learn from."""
-    number = int(re.findall(r"(?:Row|Model) (\d+)", question(request))[-1])
-    return right(request) if has_demos(request) or number % 2 == 0 else flat(request)
+    """Right about records with an even number; of the others, the answers are half right."""
+    return right(request) if re.search(r"Row \d*[02468]\.", question(request)) else flat(request)
 
 
-def compiled(
-    task: Task, optimizer: str, answer: Answer = half_right, *, seed: int = 0, threads: int = 1, **options: Any
-) -> tuple[list[Candidate], list[Any], Any]:
-    """The candidates, the training examples, and the LM that was asked."""
-    student = task.build(options)
-    rows = examples(task, student)
+def compiled(optimizer: str, answers: Answers = half_right, *, seed: int = 0, threads: int = 1) -> list[Candidate]:
+    """The candidates for Track 1."""
+    student = TRACK1.build({})
+    rows = examples(TRACK1, student)
     train, dev = rows[:8], rows[8:]
-    lm = scripted(answer, threads=threads)
+    lm = scripted(answers, threads=threads)
 
-    def baseline() -> Any:
-        return objective(task, train, judge_all(task, student, train, lm))
+    def baseline() -> Objective:
+        return objective(TRACK1, train, judge_all(TRACK1, student, train, lm))
 
     settings = Settings(demos=3, candidates=3, seed=seed)
-    work = Search(task, student, train, dev, baseline, settings, lm, lm, lambda text: None)
-    return compile_candidates(optimizer, work, [Candidate("uncompiled", student)]), train, lm
+    work = Search(TRACK1, student, train, dev, baseline, settings, lm, lm, lambda text: None)
+    return compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
 
 
-def texts(task: Task, candidates: list[Candidate]) -> list[str]:
-    return [program_text(task, program) for _, program in candidates]
+def texts(candidates: list[Candidate]) -> list[str]:
+    return [program_text(TRACK1, program) for _, program in candidates]
 
 
-def demos(candidate: Candidate) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]]
-    (rows,) = [predictor.demos for _, predictor in candidate.program.named_predictors()]
-    return rows
-
-
-@pytest.mark.parametrize(("task", "optimizer"), [(TRACK1, "labeled"), (TRACK2, "bootstrap"), (TRACK1, "random-search")])
-def test_the_same_seed_gives_the_same_programs_and_another_one_others(task: Task, optimizer: str) -> None:
+def test_the_same_seed_gives_the_same_programs_and_another_one_others() -> None:
     random.seed("something else before")
-    first, _, _ = compiled(task, optimizer, seed=7)
+    first = texts(compiled("random-search", seed=7))
     random.seed("and again")
-    second, _, _ = compiled(task, optimizer, seed=7, threads=4)
-    assert texts(task, first) == texts(task, second)
-    other, _, _ = compiled(task, optimizer, seed=2)
-    assert texts(task, first)[0] == texts(task, other)[0]
-    assert texts(task, first)[1:] != texts(task, other)[1:]
+    assert texts(compiled("random-search", seed=7, threads=4)) == first
+    other = texts(compiled("random-search", seed=2))
+    assert other[0] == first[0]
+    assert other[1:] != first[1:]
 
 
-@pytest.mark.parametrize(("task", "optimizer"), [(TRACK1, "bootstrap"), (TRACK2, "random-search")])
-def test_bootstrapped_demos_come_from_right_answers_only(task: Task, optimizer: str) -> None:
-    """Records with an odd number are answered flatly, which is wrong unless they hold nothing but Supported."""
-
-    def half(request: Any) -> str:
-        number = int(re.findall(r"(?:Row|Model) (\d+)", question(request))[-1])
-        return right(request) if number % 2 == 0 else flat(request)
-
-    candidates, train, _ = compiled(task, optimizer, half)
-    own = [demo for candidate in candidates for demo in demos(candidate) if demo.get("augmented")]
+def test_bootstrapped_demos_come_from_right_answers_only() -> None:
+    own = [demo for _, one in compiled("random-search") for demo in one.judging.demos if demo.get("augmented")]
     assert own
-    golds = {str(example.sentences if task is TRACK1 else example.claim): example for example in train}
     for demo in own:
-        example = golds[str(demo["sentences"] if task is TRACK1 else demo["claim"])]
-        if task is TRACK1:
-            assert demo["sentence_labels"] == example.sentence_labels
-        else:
-            assert demo["label"] == example.label
+        assert demo["sentence_labels"] == re.findall(r" is ([^.]*)\.", str(demo["sentences"]))
 
 
-@pytest.mark.parametrize(("task", "optimizer"), [(TRACK2, "bootstrap"), (TRACK1, "random-search")])
-def test_a_repaired_answer_shows_no_trace_of_the_repair(task: Task, optimizer: str) -> None:
+def test_a_repaired_answer_shows_no_trace_of_the_repair() -> None:
     def stubborn(request: Any) -> str:
         return right(request) if "correction" in question(request) or has_demos(request) else "garbage"
 
-    candidates, _, _ = compiled(task, optimizer, stubborn)
-    assert any(demos(candidate) for candidate in candidates)
-    assert "correction" not in "".join(texts(task, candidates))
+    candidates = compiled("bootstrap", stubborn)
+    assert any(program.judging.demos for _, program in candidates)
+    assert "correction" not in "".join(texts(candidates))
 
 
-def proposer(request: Any) -> str:
-    """Judges records flatly, or rightly under an instruction that it wrote itself; writes such instructions."""
-    prompt = wording(request)
-    user = question(request)
-    if "## sentences ##" in user and "sentence_labels" in str(request.system):
-        return right(request) if "LOOK CLOSELY" in prompt else flat(request)
-    if "```" in user:
-        return "```\nLOOK CLOSELY at each sentence.\n```"
-    fields = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
-    if "JSON object" in user:
-        import json
-
+def test_instructions_that_mipro_has_written_become_candidates() -> None:
+    def answer(request: Any) -> str:
+        if "sentence_labels" in str(request.system) and "## sentences ##" in question(request):
+            return right(request) if "LOOK CLOSELY" in wording(request) else flat(request)
+        fields = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
         return json.dumps({name: "LOOK CLOSELY at each sentence." for name in fields})
-    return "\n\n".join(f"[[ ## {name} ## ]]\nLOOK CLOSELY at each sentence." for name in fields)
 
-
-@pytest.mark.parametrize("optimizer", ["mipro", "gepa"])
-def test_instructions_that_the_lm_wrote_become_candidates(optimizer: str) -> None:
-    candidates, _, _ = compiled(TRACK1, optimizer, proposer)
+    candidates = compiled("mipro", answer)
     assert candidates[0].name == "uncompiled"
-    instructions = [p.predictors()[0].signature.instructions for _, p in candidates]
+    instructions = [program.judging.signature.instructions for _, program in candidates]
     assert "LOOK CLOSELY" not in instructions[0]
     assert any("LOOK CLOSELY" in instruction for instruction in instructions[1:])
-    assert all(predictor.lm is None for _, p in candidates for predictor in p.predictors())
-    assert len(set(texts(TRACK1, candidates))) == len(candidates)
+    assert all(predictor.lm is None for _, program in candidates for predictor in program.predictors())
+    assert len(set(texts(candidates))) == len(candidates)
 
 
 def test_a_package_adds_an_optimizer_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,8 +96,75 @@ def terse(search):
     return [program]
 """)
     install(monkeypatch, tmp_path, "stranger", "terse = stranger:terse\nlost = stranger:lost", OPTIMIZERS)
-    candidates, _, _ = compiled(TRACK1, "terse", flat)
+    candidates = compiled("terse", flat)
     assert [candidate.name for candidate in candidates] == ["uncompiled", "terse 1"]
     assert candidates[1].program.judging.signature.instructions == "Be terse."
     with pytest.raises(UserError, match=r"optimizer 'lost' of package stranger 1\.0 cannot be used"):
-        compiled(TRACK1, "lost", flat)
+        compiled("lost", flat)
+
+
+# --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes
+
+STATE: Any = None  # the gate does not look at what GEPA knows
+QUOTED = "Row 3.1 is Unsupported Entity"  # the beginning of a record of train
+RULES = "Compare every number with the evidence before anything else. Take a name that it lacks for new. "
+
+
+def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
+    program = TRACK1.build({})
+    rows = [claim("Contradiction", "Supported", number=k) for k in (1, 2)] + [claim("Unsupported Entity", number=3)]
+    train = [program.prepare(row) for row in rows]
+    confusion = describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
+    assert "Over all 5 labels" in confusion
+    assert (
+        "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in confusion
+    )
+    assert "Said too often: Supported (5 times, right 2)" in confusion
+    assert describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(right))) == ""
+    assert describe_confusion(CONTEXT24_TEXT, [], []) == ""
+
+
+def test_what_an_instruction_quotes_is_cut_out_of_it_but_for_words_of_the_uncompiled_one() -> None:
+    program = TRACK1.build({})
+    own = " ".join(program.judging.signature.instructions.split()[:12])
+    rows = [*corpus(TRACK1), claim("Supported").model_copy(update={"sentences": [own]})]
+    cleaned = Reflection(program, [program.prepare(row) for row in rows], "").without_quotes
+    kept = cleaned(f"{RULES}For example: {QUOTED.upper()}, is supported. Then answer.")
+    assert "Compare every number" in kept
+    assert "Then answer." in kept
+    assert "ROW" not in kept
+    for free in (RULES, f"{RULES}Say that 3.1 is unsupported entity.", own):  # six words in a row are a quote
+        assert cleaned(free) == free
+    with pytest.raises(ValueError, match="quotes records of train"):
+        cleaned(f"Look. {QUOTED} is Supported.")
+
+
+def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
+    """Twenty Supported records and one Contradiction. Finding it at the price of two false alarms lowers the accuracy
+    and raises macro-F1."""
+    gold = [[["Supported"]]] * 20 + [[["Contradiction"]]]
+    flat_said = [["Supported"]] * 21
+    finder = [["Contradiction"]] * 2 + [["Supported"]] * 18 + [["Contradiction"]]
+
+    def evaluated(predicted: list[list[str]]) -> SubsampleEvaluation:
+        exact = [float(s[0] in g[0]) for g, s in zip(gold, predicted, strict=True)]
+        return SubsampleEvaluation(exact, [dspy.Prediction(sentence_labels=s) for s in predicted])
+
+    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=types) for types in reversed(gold)])
+    places = list(reversed(range(len(gold))))
+    result, flat = evaluated(finder), evaluated(flat_said)
+    assert sum(result.scores) < sum(flat.scores)
+    better = CandidateProposal({}, [0], places, eval_before=flat, eval_after=result)
+    worse = CandidateProposal({}, [0], places, eval_before=result, eval_after=flat)
+    assert gate.should_accept(better, STATE)
+    assert not gate.should_accept(worse, STATE)
+
+
+def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
+    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=[["Supported"]])] * 2)
+    predicted = dspy.Prediction(sentence_labels=["Supported"])
+    whole = SubsampleEvaluation([1.0, 1.0], [predicted, predicted])
+    for unread in (dspy.Prediction(), None):
+        torn = SubsampleEvaluation([0.0, 1.0], [unread, predicted])
+        assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=torn, eval_after=whole), STATE)
+        assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=torn), STATE)

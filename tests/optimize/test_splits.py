@@ -1,27 +1,37 @@
-"""Splits: nothing that records share stands on two sides, and labels keep their proportions."""
+"""Splits: nothing that records share stands on two sides, however it is written, and labels keep their proportions."""
 
 import json
-import tracemalloc
-from collections.abc import Callable
-from itertools import combinations
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aisr.artifact.manifest import read_manifest
+from aisr.corrections.labelled import RECORDS
 from aisr.optimize import split as splits
-from aisr.optimize.leakage import Fingerprint, all_keys, groups, leak, near_duplicates
-from aisr.optimize.split import Parts, Split, split, split_folds, stratum, survey
-from aisr.programs.records import Record
+from aisr.optimize.examples import read_corrected
+from aisr.optimize.leakage import NEAR, RULE, all_keys, fingerprint, groups, leak, near_duplicates
+from aisr.optimize.run import compile_program
+from aisr.optimize.split import Parts, split, split_folds, stratum, survey
+from aisr.programs.averitec.task import AVERITEC
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.task import Task
+from aisr.programs.text import alike
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from support.corpora import CONTRA, S, citation, claim, write
+from support.commands import Aisr
+from support.corpora import CONTRA, S, citation, claim, read_rows, write
 from support.paths import SAMPLE
+from support.plans import SILENT, plan
+from support.scripted import right, scripted
 
 ANY = Parts(1, 1, 1)
 
@@ -31,88 +41,20 @@ def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> di
     return splits.write_split(split(task, records.strata, records.keys, parts, seed), records, file, out)
 
 
-def sides(made: Split) -> list[list[int]]:
-    return [made.train, made.dev, made.test]
-
-
-def claims(count: int, shares: int = 1) -> list[Track1Record]:
-    """Records of which `shares` in a row show the same picture; every fourth holds a contradiction."""
-    rows = [
-        claim([CONTRA if k % 4 == 0 else S], text=f"Claim {k}.", pictures=[f"images/{k // shares}.jpg"], id=f"r{k}")
-        for k in range(count)
-    ]
-    return [Track1Record.model_validate(row) for row in rows]
-
-
-def split_records(records: list[Track1Record], parts: Parts = ANY, seed: int = 0) -> Split:
-    return split(TRACK1, [stratum(TRACK1, r) for r in records], [TRACK1.shared_keys(r) for r in records], parts, seed)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    keys=st.lists(st.sets(st.integers(0, 60).map(str), min_size=1, max_size=2), min_size=20, max_size=60),
-    parts=st.sampled_from([ANY, Parts(3, 1, 1)]),
-    seed=st.integers(0, 99),
-)
-def test_nothing_is_shared_across_sides_and_every_record_is_on_one(
-    keys: list[set[str]], parts: Parts, seed: int
-) -> None:
-    strata = [(S, CONTRA)[k % 2] for k in range(len(keys))]
-    if len(set(groups(keys))) < sum(parts):
-        with pytest.raises(ValueError, match="are needed for parts"):
-            split(TRACK1, strata, keys, parts, seed)
-        return
-    made = split(TRACK1, strata, keys, parts, seed)
-    assert sorted(k for side in sides(made) for k in side) == list(range(len(keys)))
-    assert all(sides(made))
-    seen = [set().union(*(keys[k] for k in side)) for side in sides(made)]
-    assert all(one.isdisjoint(other) for one, other in combinations(seen, 2))
-
-
-def related(one: Record, other: Record) -> bool:
-    task: Task = TRACK1 if isinstance(one, Track1Record) else TRACK2
-    return not task.shared_keys(one).isdisjoint(task.shared_keys(other))
-
-
-def track1(text: str, *pictures: str) -> Track1Record:
-    return Track1Record.model_validate(claim([S], text=text, pictures=pictures, id="a"))
-
-
-def track2(text: str, *paragraphs: str) -> Track2Record:
-    paper = [{f"P{k}": paragraph} for k, paragraph in enumerate(paragraphs, 1)]
-    return Track2Record.model_validate(citation(None, text=text, cited_paper_full_text=paper, id="a"))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        (track1("A.", "images/1.jpg", "images/2.jpg"), track1("B.", "images/2.jpg"), True),
-        (track1("A.", "images/1.jpg"), track1("B.", "images/2.jpg"), False),
-        (track1("A.", "images/1.jpg"), track1("a. ", "images/2.jpg"), True),  # the claim, but for case and spaces
-        (track1("A."), track1("B."), False),  # no picture is no common picture
-        (track2("A.", "one", "two"), track2("B.", "one", "two"), True),
-        (track2("A.", "one", "two"), track2("B.", "one", "three"), False),
-        (track2("A.", "one"), track2("A.", "two"), True),
-    ],
-)
-def test_records_are_related_by_picture_paper_or_claim(one: Record, other: Record, same: bool) -> None:
-    assert related(one, other) == same
-
-
-def test_sides_have_the_sizes_and_label_proportions_that_were_asked_for() -> None:
-    records = claims(500)
-    made = split_records(records, Parts(3, 1, 1))
-    assert [len(side) for side in sides(made)] == pytest.approx([300, 100, 100], abs=10)
-    for side in sides(made):
-        assert sum(records[k].gold == [[CONTRA]] for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
-
-
-def test_too_few_groups_are_an_error_that_says_how_many_are_needed() -> None:
+def test_sides_share_nothing_and_have_the_sizes_and_label_proportions_that_were_asked_for() -> None:
+    strata, keys = [CONTRA if k % 4 == 0 else S for k in range(500)], [{f"picture:{k // 3}"} for k in range(500)]
+    made = split(TRACK1, strata, keys, Parts(3, 1, 1), seed=0)
+    sides = [made.train, made.dev, made.test]
+    assert sorted(k for side in sides for k in side) == list(range(500))
+    assert [len(side) for side in sides] == pytest.approx([300, 100, 100], abs=10)
+    for side in sides:
+        assert leak(keys, side).any_kind == 0
+        assert sum(strata[k] == CONTRA for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
     with pytest.raises(ValueError, match=r"12 records of track1 form 4 groups .* 5 are needed for parts 3:1:1"):
-        split_records(claims(12, shares=3), Parts(3, 1, 1))
+        split(TRACK1, strata[:12], keys[:12], Parts(3, 1, 1), seed=0)
 
 
-@pytest.mark.parametrize("text", ["", "3:1", "3:1:1:1", "3:0:1", "0.6:0.2:0.2", "a:b:c", "21:1:1", "-3:1:1"])
+@pytest.mark.parametrize("text", ["3:1", "3:0:1", "a:b:c", "21:1:1"])
 def test_anything_else_than_three_small_numbers_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected three whole numbers from 1 to 20"):
         Parts.parse(text)
@@ -164,14 +106,13 @@ def test_a_file_is_split_line_by_line_byte_for_byte(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"train.jsonl", "dev.jsonl", "test.jsonl"}
 
 
-@pytest.mark.parametrize("name", ["train", "dev", "test"])
-def test_a_split_that_is_there_is_not_overwritten(name: str, tmp_path: Path) -> None:
+def test_a_split_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     file = write(tmp_path / "all.jsonl", odd_lines(10))
-    there = write(tmp_path / f"{name}.jsonl", ["mine"])
-    with pytest.raises(ValueError, match=f"{name}.jsonl is there already; choose another --out"):
+    there = write(tmp_path / "dev.jsonl", ["mine"])
+    with pytest.raises(ValueError, match=r"dev\.jsonl is there already; choose another --out"):
         split_file(TRACK1, file, tmp_path, ANY, seed=0)
     assert there.read_text() == "mine\n"
-    assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", f"{name}.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", "dev.jsonl"}
 
 
 def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
@@ -179,29 +120,6 @@ def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="t0 has no labels; only labelled records can be split"):
         split_file(TRACK2, file, tmp_path / "out", ANY, seed=0)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_claim_of_megabytes_is_compared_by_its_beginning() -> None:
-    long = " ".join(f"{k:x}" for k in range(20_000))
-    rows = [Fingerprint(frozenset(), text) for text in (long, f"{long} and more", "Magpies sing.")]
-    near_duplicates(["a b"])  # what it imports
-    tracemalloc.start()
-    keys = all_keys(rows)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert keys[0] & keys[1]
-    assert not keys[2]
-    assert peak < 4 * 2**20
-
-
-def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:
-    texts = [f"System {chr(97 + k)}{k} gains {k} points on corpus {k * 7} thanks to a larger beam." for k in range(20)]
-    rows = [claim([S], claim_text=text, evidence_bundle=[]) for text in texts]
-    rows += [{**row, "claim_text": row["claim_text"].replace("larger", "wider")} for row in rows]
-    records = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
-    made = split(TRACK1, records.strata, records.keys, Parts(), 0)
-    sides = {row: name for name in splits.SIDES for row in getattr(made, name)}
-    assert all(sides[k] == sides[k + 20] for k in range(20))
 
 
 def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
@@ -223,6 +141,7 @@ def test_folds_can_have_the_shape_of_a_test_file(aisr: Callable[..., Any], tmp_p
     words = ["split", train, "--task", "track1", "--folds", 3, "--out", tmp_path]
     finished = aisr(*words, "--shape-like", SAMPLE / "track1" / "test-inputs.jsonl", "--error-share", 0.5)
     assert (finished.code, finished.err) == (0, "")
+    assert re.search(r"dev\.jsonl: \d+ records.*; \d+ of \d+ left out, to look like", finished.out)
     whole = set(train.read_bytes().splitlines())
     for k in (1, 2, 3):
         sides = {path.name: path.read_bytes().splitlines() for path in (tmp_path / f"fold-{k}").iterdir()}
@@ -231,3 +150,219 @@ def test_folds_can_have_the_shape_of_a_test_file(aisr: Callable[..., Any], tmp_p
         errors = sum(stratum(TRACK1, record) != S for record in dev)
         assert errors / len(dev) == pytest.approx(0.5, abs=0.1)
         assert whole > set(sides["train.jsonl"]) | set(sides["dev.jsonl"])
+
+
+# --- Records that rest on the same evidence are one group, whatever form that has; and commands print what is shared
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
+TEXT = "Magpie reaches 71.3 points on MarlQA, which is more than Oriole has, at half its size."
+TABLE = "| System | Score |\n|---|---|\n| Oriole | 68.1 |\n| Magpie | 71.3 |"
+HTML = "<table><tr><td>Magpie<td>71.3</tr><tr><td>System<td>Score</tr><tr><td>Oriole<td>68.1</tr></table>"
+CAPTION = "Table 3: Scores of both systems on MarlQA, which was made for question answering."
+
+
+def essay(seed: int, words: int = 60) -> str:
+    return " ".join(Random(seed).choices(WORDS, k=words))
+
+
+def grouped(task: Task, *records: dict[str, Any]) -> list[int]:
+    rows = [task.record.model_validate({"id": f"r{k}", **record}) for k, record in enumerate(records)]
+    return groups(all_keys([fingerprint(task, row) for row in rows]))
+
+
+def track1(seed: int, *evidence: dict[str, Any]) -> dict[str, Any]:
+    return {**claim([S], text=essay(1000 + seed)), "evidence_bundle": list(evidence)}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def captioned(words: str, picture: str) -> dict[str, Any]:
+    return {"type": "table", "table_caption": [words], "img_path": f"images/{picture}.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (text(TEXT), text(TEXT), True),
+        (text(TEXT), text(TEXT.upper().replace(",", " ;")), True),
+        (text("Magpie is better."), text("Magpie is better."), False),  # a phrase, as many texts may hold it
+        (text(TABLE), text(HTML), True),
+        (text(TABLE), text(TABLE.replace("71.3", "71.4")), False),
+        (text(f"{CAPTION}\n{TABLE}"), captioned(CAPTION, "1"), True),
+        (captioned(CAPTION, "1"), captioned(CAPTION.replace(":", "."), "2"), True),
+        (captioned("Table 3: Results.", "1"), captioned("Table 3: Results.", "2"), False),
+        (captioned("Table 3: Results.", "1"), captioned("Table 4: Others.", "1"), True),  # of one picture
+        (text(essay(1)), text(essay(1).replace(WORDS[3], "other")), True),
+        (text(essay(1)), text(essay(1, 30) + essay(2, 30)), False),
+        (text(essay(1, 500)), text(essay(1, 500) + " and an end"), True),  # one was cut off
+    ],
+)
+def test_paragraphs_on_the_same_evidence_are_one_group(one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
+    first, second = grouped(TRACK1, track1(1, one), track1(2, other))
+    assert (first == second) == same
+
+
+def paper(*paragraphs: str) -> list[dict[str, str]]:
+    return [{f"P{k}": paragraph} for k, paragraph in enumerate(paragraphs, 1)]
+
+
+def fact(seed: int, answer: str, kind: str = "Abstractive") -> dict[str, Any]:
+    details = {"answer": answer, "answer_type": kind, "source_url": f"https://{seed}.example"}
+    questions = [{"question": f"Which {seed}?", "answers": [details]}]
+    return {"claim": essay(2000 + seed, 12), "label": "Supported", "questions": questions}
+
+
+def figures(seed: int, caption: str) -> dict[str, Any]:
+    return {"claim": essay(3000 + seed, 12), "paragraphs": [], "elements": [{"label": "FIG 1", "caption": caption}]}
+
+
+def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
+    return citation(None, text=essay(4000 + seed, 12), cited_paper_full_text=paper(*paragraphs))
+
+
+@pytest.mark.parametrize(
+    ("task", "one", "other", "same"),
+    [
+        (TRACK2, cited(1, essay(5), essay(6)), cited(2, f"{essay(5)} {essay(6)}"), True),  # parted otherwise
+        (TRACK2, cited(1, essay(5), essay(6)), cited(2, essay(5), essay(6), "References"), True),  # read otherwise
+        (TRACK2, cited(1, essay(5)), cited(2, essay(6)), False),
+        (TRACK2, cited(1, essay(5)), {**cited(2, essay(6)), "claim_text": essay(4001, 12).upper()}, True),  # one claim
+        (AVERITEC, fact(1, TEXT), fact(2, TEXT), True),
+        (AVERITEC, fact(1, "Yes, it did."), fact(2, "Yes, it did."), False),
+        (AVERITEC, fact(1, TEXT, "Unanswerable"), fact(2, TEXT, "Unanswerable"), False),
+        (CONTEXT24_FIGURES, figures(1, CAPTION), figures(2, CAPTION), True),
+        (CONTEXT24_FIGURES, figures(1, "Figure 1."), figures(2, "Figure 1."), False),
+    ],
+)
+def test_so_it_is_for_every_task(task: Task, one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
+    first, second = grouped(task, one, other)
+    assert (first == second) == same
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.lists(st.sampled_from(WORDS[:12]), min_size=3, max_size=8), min_size=2, max_size=25))
+def test_the_groups_are_those_of_comparing_each_with_each(drawn: list[list[str]]) -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [" ".join(words) for words in drawn]
+    unique = sorted(set(texts))
+    rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+").fit_transform(unique)
+    close = (rows @ rows.T).toarray() >= NEAR
+    every = groups([{str(sorted((i, j))) for j in range(len(unique)) if close[i, j]} for i in range(len(unique))])
+    assert partition(near_duplicates(texts)) == partition([every[unique.index(text)] for text in texts])
+
+
+def partition(group: Sequence[int]) -> set[frozenset[int]]:
+    return {frozenset(k for k, other in enumerate(group) if other == one) for one in group}
+
+
+@pytest.mark.parametrize("text", ["The same claim of every record.", "Claim {} of so many that differ in one word."])
+def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, text: str) -> None:
+    """Not one for each other record: 6,000 such records once took 11 GB."""
+    rows = [claim([S], text=text.format(k % 300)) for k in range(600)]
+    records = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
+    assert len(records.keys) == 600
+    assert sum(map(len, records.keys)) <= 3 * 600
+    assert len(set(groups(records.keys))) in (1, 300)
+
+
+def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
+    rows = [track1(k, text(essay(k // 2, 20)), *([captioned(CAPTION, str(k))] * (k < 3))) for k in range(40)]
+    file = write(tmp_path / "all.jsonl", rows)
+    summary = (
+        "40 records in 19 groups; what they share with another: 40 of 40 records (3 a caption, 40 an evidence text)"
+    )
+    assert summary in aisr("check", file, "--task", "track1").out
+    finished = aisr("split", file, "--task", "track1", "--out", tmp_path / "out").out
+    assert summary in finished
+    assert "this one: 0 of 1" in finished
+    sides = [survey(TRACK1, tmp_path / "out" / f"{name}.jsonl").keys for name in ("train", "dev")]
+    assert leak([*sides[0], *sides[1]], range(len(sides[0]))).any_kind == 0
+
+
+def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
+    compile_plan, lm, stages = plan(tmp_path / "data", decide=False), scripted(right), list[str]()
+    rows = read_rows(compile_plan.data["dev"])
+    rows[0]["evidence_bundle"] = [text(TEXT)]
+    write(compile_plan.data["dev"], rows)
+    write(compile_plan.data["train"], [*read_rows(compile_plan.data["train"]), track1(1, text(TEXT))])
+    made = compile_program(compile_plan, lm, lm, tmp_path / "out", replace(SILENT, stage=stages.append))
+    apart = read_manifest(made.folder).apart
+    assert apart is not None
+    assert apart.rule == RULE
+    assert (apart.splits["dev"].by_kind["evidence text"], apart.splits["dev"].sharing) == (1, 1)
+    assert apart.splits["test"].sharing == 0
+    assert any("dev shares with train: 1 of 8 records (1 an evidence text)" in stage for stage in stages)
+
+
+# --- A copy that looks the same is known again, whatever a stranger did to it that nobody sees
+
+SAID = "Magpie reaches 71.3 points on MarlQA, which is more than Oriole has, at half its size in the café."
+LONG = " ".join(f"{a}{b}{c}on" for a in "bdfglm" for b in "aeio" for c in "nrs")
+
+
+def within(sign: str) -> Callable[[str], str]:
+    return lambda text: " ".join(word[:1] + sign + word[1:] for word in text.split(" "))
+
+
+def of_other_scripts(text: str) -> str:
+    """Cyrillic, Greek, Armenian, Cherokee, Lisu and small capitals, where they look the same."""
+    return text.translate(str.maketrans("acehgijnopsvwxyzABMPTKLORé", "асеһɡіјոορѕѵԝхуᴢᎪВМᏢΤКꓡОꓣё".replace("ё", "é")))
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    **{f"U+{ord(sign):04X}": within(sign) for sign in "\u200b\u034f\u3164\ufe0f\x08\U000e0041"},
+    "other scripts": of_other_scripts,
+    "mathematics": lambda text: "".join(chr(0x1D5BA + ord(c) - 97) if "a" <= c <= "z" else c for c in text),
+    "full width": lambda text: "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text),
+    "decomposed, marks behind what is not seen": lambda text: unicodedata.normalize("NFD", text).replace(
+        "\u0301", "\u200b\u0301"
+    ),
+}
+
+
+def test_capitals_make_no_other_text_in_any_script() -> None:
+    for text in ("Всё держит сеть", "Λέξεις της σελίδας", "ᾧ ἀρχῇ τῷ λόγῳ", "ᲂᲃᲅ", "Հայերեն լեզու", "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ"):
+        assert alike(text.upper()) == alike(text.lower()) == alike(text)
+
+
+def deep(value: Any, how: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: one if key in ("type", "img_path") else deep(one, how) for key, one in value.items()}
+    if isinstance(value, list):
+        return [deep(one, how) for one in value]
+    return how(value) if isinstance(value, str) else value
+
+
+def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path) -> None:
+    assert [name for name, disguise in DISGUISES.items() if alike(disguise(SAID)) != alike(SAID)] == []
+    held = claim([S], text=SAID, id="dev1", evidence_bundle=[text(LONG)])
+    other = {**held, "evidence_bundle": [], "claim_text": "Kestrel needs less memory.", "id": "t1"}
+    splits = {"train": write(tmp_path / "train.jsonl", [other]), "dev": write(tmp_path / "dev.jsonl", [held])}
+    kept = {"sentence_label": held["sentence_label"]}
+    file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in DISGUISES.items()])
+    corrected = read_corrected(TRACK1, file, splits)
+    assert (len(corrected.records), set(corrected.left_out)) == (0, set(DISGUISES))
+
+
+def keys_of(sentence: str, item: dict[str, Any]) -> set[str]:
+    row = claim([S], text=sentence, evidence_bundle=[item])
+    return TRACK1.shared_keys(TRACK1.record.model_validate({"id": "x", **row}))
+
+
+@pytest.mark.parametrize("path", ["./images/a.jpg", "images//a.jpg", "images/\u200ba.jpg"])
+def test_a_picture_is_the_same_however_its_path_is_spelled(path: str) -> None:
+    one, same, other = ({"type": "image", "img_path": spelled} for spelled in (path, "images/a.jpg", "images/b.jpg"))
+    assert keys_of("One.", one) & keys_of("Another.", same) == {"picture:images/a.jpg"}
+    assert not keys_of("One.", one) & keys_of("Another.", other)
+
+
+def test_a_table_is_known_behind_what_is_not_seen() -> None:
+    html = (
+        "<t\u200br><td>Mag&#8203;pie<td>71.3</t\u200br><tr><td>System<td>Score</tr>"
+        "<tr><td>Oriole<td>\uff16\uff18.1</tr>"
+    )
+    shared = keys_of("One.", text(TABLE)) & keys_of("Another.", text(html))
+    assert [key.partition(":")[0] for key in shared] == ["table"]

@@ -53,22 +53,14 @@ def beginning(source: Path, count: int, target: Path) -> Path:
     return target
 
 
-def draw_claims(rng: Random, records: int, sentences: int = 5, supported: float = 0.6) -> list[list[list[str]]]:
+def draw_claims(rng: Random, records: int, sentences: int = 5) -> list[list[list[str]]]:
     """Gold labels of a Track 1 corpus, one label a sentence, with `sentences` sentences in each record."""
-    weights = [supported, *[(1 - supported) / 4] * 4]
-    return [[[label] for label in rng.choices(CLAIM_LABELS, weights, k=sentences)] for _ in range(records)]
+    return [[[label] for label in rng.choices(CLAIM_LABELS, [6, 1, 1, 1, 1], k=sentences)] for _ in range(records)]
 
 
-def judge_claims(rng: Random, gold: list[list[list[str]]], right: dict[str, float], keep: float) -> list[list[str]]:
-    """Predictions that find a label as often as `right` says; a sentence that is missed is called Supported with
-    probability `keep`, and another label otherwise."""
-
-    def judge(types: list[str]) -> str:
-        if rng.random() < right[types[0]]:
-            return types[0]
-        return S if types[0] != S and rng.random() < keep else rng.choice([label for label in CLAIM_LABELS[1:]])
-
-    return [[judge(types) for types in sentences] for sentences in gold]
+def judge_claims(rng: Random, gold: list[list[list[str]]], right: float) -> list[list[str]]:
+    """Predictions of which each is right with probability `right`, and any label otherwise."""
+    return [[types[0] if rng.random() < right else rng.choice(CLAIM_LABELS) for types in row] for row in gold]
 
 
 def draw_citations(rng: Random, records: int) -> list[Citation]:
