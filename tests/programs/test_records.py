@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,28 +38,22 @@ def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
     return [problem.removeprefix(f"{path}:") for problem in problems if problem]
 
 
-def test_a_track_1_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
+def test_records_of_the_guidelines_are_read(tmp_path: Path) -> None:
     [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), Track1Record, "track1")
     assert record.statements == ["A holds.", "B holds."]
     assert record.gold == [[S], [SCOPE, ENTITY]]
     assert [item.caption for item in record.evidence_bundle] == ["", "Table 3: ...", "Figure 1: ..."]
     assert record.evidence_bundle[1].img_path == "images/xxx.jpg"
-
-
-def test_a_track_2_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
-    [record] = read(write(tmp_path / "train.jsonl", [citation("Overstate", ["P3", "P2"])]), Track2Record, "track2")
-    assert record.gold == Citation("Overstate", ["P3", "P2"])
-    assert list(record.paragraphs) == ["P1", "P2", "P3", "P4"]
-    assert record.paragraphs["P2"] == "Paragraph 2 about pears."
+    [cited] = read(write(tmp_path / "train.jsonl", [citation("Overstate", ["P3", "P2"])]), Track2Record, "track2")
+    assert cited.gold == Citation("Overstate", ["P3", "P2"])
+    assert list(cited.paragraphs) == ["P1", "P2", "P3", "P4"]
 
 
 @pytest.mark.parametrize(
     ("row", "model"),
     [
-        (claim(None, None, id="track1-p1-test-000008"), Track1Record),
+        (claim(None, None), Track1Record),
         (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": []}]}, Track1Record),
-        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": None}]}, Track1Record),
-        (citation(None, id="track2-p1-test-000008"), Track2Record),
         (citation(None, evidence_para_ids=None, evidence_texts=None), Track2Record),
     ],
 )
@@ -69,21 +62,19 @@ def test_withheld_labels_are_no_labels(row: dict[str, Any], model: type[Any], tm
     assert record.gold is None
 
 
-def test_records_without_ids_are_numbered_as_the_official_preparation_does(tmp_path: Path) -> None:
-    path = write(tmp_path / "train.jsonl", [claim([S]), claim([S], id="b"), claim([S])])
-    lines = list(scan(path, Track1Record, "track1"))
-    assert [line.record and line.record.id for line in lines] == ["track1-000001", "b", "track1-000003"]
-    assert [line.numbered for line in lines] == [True, False, True]
-
-
-def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -> None:
-    path = write(tmp_path / "train.jsonl", ["", claim([S]), "  \t", claim([S]), "\r", "{}"])
+def test_records_are_numbered_as_the_official_preparation_does_and_blank_lines_count_in_messages(
+    tmp_path: Path,
+) -> None:
+    marked = b"\xef\xbb\xbf" + json.dumps(claim([S])).encode() + b"\r"  # as an editor of Windows saves it
+    path = write(tmp_path / "train.jsonl", [marked, "", claim([S], id="b"), "  \t", claim([S]), "\r", "{}"])
     lines = list(scan(path, Track1Record, "track1"))
     assert [(line.number, line.record and line.record.id) for line in lines] == [
-        (2, "track1-000001"),
-        (4, "track1-000002"),
-        (6, None),
+        (1, "track1-000001"),
+        (3, "b"),
+        (5, "track1-000003"),
+        (7, None),
     ]
+    assert [line.numbered for line in lines[:3]] == [True, False, True]
 
 
 def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +82,10 @@ def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pyte
     long = json.dumps(claim([S], text="w " * 3000))
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
     observed: list[bytes] = []
-    rows = list(scan(file, Track1Record, "track1", observed.append))
+    stream = scan(file, Track1Record, "track1", observed.append)
+    rows = [next(stream)]
+    assert len(observed) == 1  # a file is never held whole
+    rows += stream
     assert [line.problem and line.problem.partition(": ")[2] for line in rows] == [
         None, *["longer than 0 MiB; expected one record"] * 2, None
     ]  # fmt: skip
@@ -102,17 +96,11 @@ def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pyte
     assert max(map(len, observed)) <= 4097
 
 
-def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "train.jsonl", [b"\xef\xbb\xbf" + json.dumps(claim([S], id="a")).encode() + b"\r"])
-    assert [record.id for record in read(path, Track1Record)] == ["a"]
-
-
-UNKNOWN_LABEL = (
-    "unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanistic, Unsupported Entity, "
-    "Scope Overgeneralization, Contradiction"
-)
 BAD_CLAIMS = {
-    "unknown label": (claim([S], ["Unsuported Entity"]), f"sentence_label[1].types[0]: {UNKNOWN_LABEL}"),
+    "unknown label": (
+        claim([S], ["Unsuported Entity"]),
+        "sentence_label[1].types[0]: unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanis",
+    ),
     "not JSON": ('{"claim_text": ', "not JSON"),
     "not UTF-8": (b'{"claim_text": "\xff"}', "not valid utf-8"),
     "nested without end": ("[" * 100_000, "not JSON"),
@@ -122,11 +110,6 @@ BAD_CLAIMS = {
         claim(),
         "claim_text: String should have at least 1 character; sentence_label: List should have at least 1 item",
     ),
-    "types no list": (
-        claim([S]) | {"sentence_label": [{"sentence": "A.", "types": "Supported"}]},
-        "sentence_label[0].types: Input should be a valid list",
-    ),
-    "id no string": (claim([S], id=5), "id: Input should be a valid string"),
 }
 
 
@@ -150,7 +133,7 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
             "cited_paper_full_text: paragraph id 'P1' stands there more than once",
         ),
         (citation(None, cited_paper_full_text=[{}, {}]), "cited_paper_full_text: no paragraph in there; expected at"),
-        (citation(evidence_para_ids="P2"), "evidence_para_ids: Input should be a valid list"),
+        (citation(None, cited_paper_full_text=[{"P" * 1001: "a"}]), "cited_paper_full_text: paragraph id 'PPP"),
     ],
 )
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
@@ -167,19 +150,6 @@ def test_read_stops_at_the_first_bad_line_and_says_how_to_see_all(tmp_path: Path
     path = write(tmp_path / "train.jsonl", [claim([S]), "{}", "{}"])
     with pytest.raises(BadLine, match=r"train\.jsonl:2: .*`aisr check` lists every bad line"):
         list(read(path, Track1Record, "track1"))
-
-
-def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
-    path = tmp_path / "growing.jsonl"
-    line = json.dumps(claim([S], text="x" * 100_000)) + "\n"
-    with path.open("w") as file:
-        file.write(line)
-        file.flush()
-        records = read(path, Track1Record, "track1")
-        assert next(records).id == "track1-000001"
-        file.write(line)  # written only after the first record was handed out
-        file.flush()
-        assert next(records).id == "track1-000002"
 
 
 # --- From predictions to the zip: what is refused, what is filled in, and what the server gets
@@ -225,14 +195,11 @@ def test_a_filled_citation_names_the_best_ranked_paragraphs_and_a_foreign_one_is
 def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: Path) -> None:
     out, other = tmp_path / "submission.zip", tmp_path / "other.zip"
     with zipfile.ZipFile(out, "w") as file:
-        file.writestr("__MACOSX/._track1_pred.jsonl", "x")
         file.writestr("notes/track2_pred.jsonl", "x")
-    for path, order in ((out, (2, 1, 1)), (other, (1, 2))):
-        for track in order:
-            if track == 1:
-                TRACK1.submission.write(GOOD_CLAIMS, path)
-            else:
-                TRACK2.submission.write(GOOD_CITATIONS, path)
+    TRACK2.submission.write(GOOD_CITATIONS, out)
+    for path in (out, other):
+        TRACK1.submission.write(GOOD_CLAIMS, path)
+    TRACK2.submission.write(GOOD_CITATIONS, other)
     with zipfile.ZipFile(out) as file:
         assert file.namelist() == ["track1_pred.jsonl", "track2_pred.jsonl"]
         assert len(file.read("track1_pred.jsonl").splitlines()) == 3
@@ -240,23 +207,12 @@ def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: 
     assert out.read_bytes() == other.read_bytes()
 
 
-def encrypted(content: bytearray) -> None:
-    """As `zip -e` makes it: the first flag of the file's header and of the directory's entry."""
-    content[content.find(b"PK\3\4") + 6] |= 1
-    content[content.find(b"PK\1\2") + 8] |= 1
-
-
-def torn(content: bytearray) -> None:
-    place = content.find(b"track2_pred.jsonl") + len("track2_pred.jsonl")
-    content[place : place + 8] = b"\xff" * 8
-
-
-@pytest.mark.parametrize("spoil", [encrypted, torn])
-def test_a_zip_whose_content_cannot_be_kept_is_left_alone(spoil: Callable[[bytearray], None], tmp_path: Path) -> None:
+def test_a_zip_whose_content_cannot_be_kept_is_left_alone(tmp_path: Path) -> None:
     out = tmp_path / "submission.zip"
     TRACK2.submission.write(GOOD_CITATIONS, out)
     content = bytearray(out.read_bytes())
-    spoil(content)
+    place = content.find(b"track2_pred.jsonl") + len("track2_pred.jsonl")
+    content[place : place + 8] = b"\xff" * 8
     out.write_bytes(content)
     with pytest.raises(ValueError, match=r"submission.zip is there already, and its track2_pred.jsonl .*another --out"):
         TRACK1.submission.write(GOOD_CLAIMS, out)
