@@ -34,18 +34,14 @@ PAPER = {
 }
 
 
-def test_a_paper_that_fits_is_shown_whole_in_document_order() -> None:
-    passages = select_passages("the reranker gains recall", PAPER, 1000)
-    assert passages.keys == list(PAPER)
-    assert passages.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
-    assert sorted(passages.ranking) == list(PAPER)
-
-
-def test_the_best_paragraphs_are_shown_in_document_order() -> None:
-    passages = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
-    assert passages.ranking[:2] == ["P4", "P2"]
-    assert passages.keys == ["P2", "P4"]
-    assert passages.text.startswith("[P2] ")
+def test_a_paper_that_fits_is_shown_whole_and_of_another_the_best_in_document_order() -> None:
+    whole = select_passages("the reranker gains recall", PAPER, 1000)
+    assert whole.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
+    assert sorted(whole.ranking) == whole.keys == list(PAPER)
+    best = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
+    assert best.ranking[:2] == ["P4", "P2"]
+    assert best.keys == ["P2", "P4"]
+    assert best.text.startswith("[P2] ")
 
 
 papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=12).map(
@@ -53,7 +49,7 @@ papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(paper=papers, claim=st.text("abc xyz é語", max_size=30), budget=st.integers(1, 120))
 def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str], claim: str, budget: int) -> None:
     passages = select_passages(claim, paper, budget)
@@ -66,31 +62,19 @@ def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str]
 @pytest.mark.parametrize(
     ("claim", "paper"),
     [
-        ("pears", {"P1": "", "P2": "", "P3": " "}),
-        ("pears", {"P1": "the of and", "P2": "is", "P3": "to be or not to be"}),
+        ("pears", {"P1": "", "P2": "is", "P3": "to be or not to be"}),
         ("the of and", {"P1": "pears", "P2": "plums", "P3": "figs"}),
-        ("…!?", {"P1": "pears", "P2": "plums", "P3": "figs"}),
         ("quinces", {"P1": "pears", "P2": "plums", "P3": "figs"}),
-        ("", {"P1": "pears", "P2": "plums", "P3": "figs"}),
     ],
-    ids=["empty paper", "stop words only", "claim of stop words", "claim of signs", "no common word", "empty claim"],
+    ids=["stop words only", "claim of stop words", "no common word"],
 )
 def test_with_nothing_to_rank_by_the_order_is_that_of_the_document(claim: str, paper: dict[str, str]) -> None:
     assert rank(claim, paper) == list(paper)
 
 
-@pytest.mark.parametrize(
-    ("claim", "hit"), [("модель точность", "P2"), ("模型 准确率", "P3"), ("Łoza-1 auf BræmChat", "P1"), ("نموذج", "P4")]
-)
+@pytest.mark.parametrize(("claim", "hit"), [("модель точность", "P1"), ("模型 准确率", "P2")])
 def test_other_scripts_are_ranked_too(claim: str, hit: str) -> None:
-    paper = {
-        "P0": "None of it.",
-        "P1": "Łoza-1, BræmChat",
-        "P2": "Эта модель: точность",
-        "P3": "模型 的 准确率",
-        "P4": "نموذج",
-    }
-    assert rank(claim, paper)[0] == hit
+    assert rank(claim, {"P0": "None of it.", "P1": "Эта модель: точность", "P2": "模型 的 准确率"})[0] == hit
 
 
 def test_what_cannot_decide_is_not_shown() -> None:
@@ -132,8 +116,8 @@ def fixed(*scores: float) -> Matcher:
 
 
 @pytest.mark.parametrize("spec", RETRIEVERS)
-@pytest.mark.parametrize("texts", [["One."], ["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
-@pytest.mark.parametrize("claim", ["", "pears", "the", "模型"])
+@pytest.mark.parametrize("texts", [["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
+@pytest.mark.parametrize("claim", ["", "the", "模型"])
 def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim: str) -> None:
     scores = matcher(spec)(claim, texts)
     assert np.isfinite(scores).all()
@@ -167,17 +151,12 @@ def test_a_model_is_asked_once_for_a_paper_and_once_for_a_claim() -> None:
     assert texts_embedded == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
 
 
-def test_a_model_that_nothing_embeds_with_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing embeds with openai/embedder"):
-        matcher("hybrid:openai/embedder")
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("bm26", "one of: bm25, dense, hybrid"),
-        ("dense:../../etc/passwd", "one of"),
         ("dense:http://127.0.0.1/x", "one of"),
+        ("hybrid:openai/embedder", "nothing embeds with openai/embedder"),
     ],
 )
 def test_another_spec_is_refused(spec: str, message: str) -> None:

@@ -31,22 +31,17 @@ LATEX = st.lists(
         ("\\mathrm { 9 5 . 3 }", "\\mathrm { 9 5 . 3 }"),
         ("tab\tand\nbreak", "tab\tand\nbreak"),
         ("Łoza-1 auf BræmChat, 模型", "Łoza-1 auf BræmChat, 模型"),
-        ("", ""),
     ],
 )
 def test_noise_goes_and_words_stay(noisy: str, cleaned: str) -> None:
     assert clean(noisy) == cleaned
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.one_of(LATEX, st.text()))
-def test_no_number_changes(text: str) -> None:
-    assert re.findall(r"\d+", clean(text)) == re.findall(r"\d+", text)
-    assert re.findall(r"\d\.\d", clean(text)) == re.findall(r"\d\.\d", text)
-    assert re.findall(r"[-−+]\d", clean(text)) == re.findall(r"[-−+]\d", text)
-
-
-@given(st.one_of(LATEX, st.text()))
-def test_no_letter_is_lost_and_cleaning_twice_changes_nothing(text: str) -> None:
+def test_cleaning_changes_no_number_loses_no_letter_and_is_done_once(text: str) -> None:
+    for kept in (r"\d+", r"\d\.\d", r"[-−+]\d"):
+        assert re.findall(kept, clean(text)) == re.findall(kept, text)
     letters = [sign for sign in text if unicodedata.category(sign)[0] == "L"]
     assert [sign for sign in clean(text) if unicodedata.category(sign)[0] == "L"] == letters
     assert clean(clean(text)) == clean(text)
@@ -115,9 +110,7 @@ HTML = (
         (MARKDOWN, "Table 1: Sizes", ["model | BLEU", "Crane | 31.2", "Heron | ", "Best in bold."]),
         ("model\tBLEU\nCrane\t31.2", "", ["model | BLEU", "Crane | 31.2"]),
         (HTML, "Sizes", ["model | BLEU", "Crane 2 | 31.2"]),
-        ("One line.\nAnother line.", "One line.\nAnother line.", []),
-        ("p(a|b) and |x| alone", "p(a|b) and |x| alone", []),
-        ("", "", []),
+        ("p(a|b) and |x| alone\nAnother line.", "p(a|b) and |x| alone\nAnother line.", []),
     ],
 )
 def test_rows_are_found(text: str, before: str, rows: list[str]) -> None:
@@ -137,9 +130,8 @@ def test_a_model_reads_them_a_row_a_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("table", [MARKDOWN, HTML, "Sizes\nmodel\tBLEU\nCrane\t31.2"], ids=["Markdown", "HTML", "tabs"])
+@pytest.mark.parametrize("table", [MARKDOWN, HTML], ids=["Markdown", "HTML"])
 def test_a_cited_paper_keeps_them_too(table: str) -> None:
-    program = Track2Judge()
     raw = {
         "id": "a",
         "claim_text": "Crane reaches 31.2 BLEU.",
@@ -147,13 +139,11 @@ def test_a_cited_paper_keeps_them_too(table: str) -> None:
         "label": "Supported",
         "evidence_para_ids": ["P2"],
     }
+    program = Track2Judge()
     example = program.prepare(Track2Record.model_validate(raw))
-    lines = example.passages.split("\n")
-    assert lines[0] == "[P1] Of birds."
-    assert lines[1].startswith("[P2] ")
-    assert lines[2] == "  | model | BLEU"
-    assert lines[3] in ("  | Crane | 31.2", "  | Crane 2 | 31.2")
-    assert lines[-1] == "[P3] More."
+    first, _, head, row, *_, last = example.passages.split("\n")
+    assert (first, head, last) == ("[P1] Of birds.", "  | model | BLEU", "[P3] More.")
+    assert row in ("  | Crane | 31.2", "  | Crane 2 | 31.2")
     (lesson,) = program.lessons(example)
     assert "\n  | model | BLEU\n" in lesson.passages
 
@@ -165,3 +155,25 @@ def test_no_row_begins_an_item() -> None:
         "  | (text 2) | Supported | yes",
         "  | (table 1) | c",
     ]
+
+
+# --- A caption that a table in text form repeats stands in a prompt once
+
+CAPTION = "Table 2: Yield of both sorts."
+CELLS = "| Sort | Yield |\n|---|---|\n| Red | 3.1 |"
+
+
+@pytest.mark.parametrize("before", [CAPTION, "TABLE 2. Yield of both sorts", "Table 3."])
+def test_a_repeated_caption_stands_once_and_the_cells_stay(before: str) -> None:
+    head = EvidenceItem(type="table", table_caption=[CAPTION])
+    text = render([head, EvidenceItem(type="text", text=f"{before}\n{CELLS}")]).text
+    assert "Red | 3.1" in text
+    assert text.lower().count("yield of both sorts") == 1
+    assert ("[text 1] (the cells of table 1)" in text) == (before != "Table 3.")
+    within = head.model_copy(update={"text": f"{before}\n{CELLS}"})
+    assert render([within]).text.lower().count("yield of both sorts") == 1
+
+
+def test_a_caption_that_no_table_stands_behind_is_a_text() -> None:
+    items = [EvidenceItem(type="table", table_caption=[CAPTION]), EvidenceItem(type="text", text=CAPTION)]
+    assert render(items).text.count("Yield of both sorts") == 2
