@@ -134,6 +134,7 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
         ),
         (citation(None, cited_paper_full_text=[{}, {}]), "cited_paper_full_text: no paragraph in there; expected at"),
         (citation(None, cited_paper_full_text=[{"P" * 1001: "a"}]), "cited_paper_full_text: paragraph id 'PPP"),
+        (citation(None, cited_paper_full_text=[{"P1\n[P2] a": "a"}]), "cited_paper_full_text: paragraph id 'P1\\n"),
     ],
 )
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
