@@ -1,7 +1,6 @@
 """AVeriTeC walks the way of every task: check, split, compile, evaluate, predict, report, submit."""
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -48,14 +47,12 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: py
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["questions"] == 3
     assert walked.manifest["champion"].startswith("labeled")
-    assert {"accuracy", "macro_f1", "evidence"} <= set(scores["test"])
     # It quotes the passages and says the commonest label: no better than what needs no LM.
     assert scores["test"]["accuracy"] == scores["no_lm_test"]["accuracy"]
     state = json.loads((walked.folder / "program.json").read_text())["state"]
     assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
-    assert "label accuracy" in walked.output["evaluate"]
-    assert "without any LM" in walked.output["evaluate"]
-    assert re.search(r"\d+ words a string", walked.output["evaluate"])
+    for words in ("label accuracy", "without any LM", "words a string"):
+        assert words in walked.output["evaluate"]
 
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", server.url)
@@ -69,27 +66,26 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: py
     assert ranked.code == 0, ranked.err
 
 
-def lines(*numbers: int | None) -> list[dict[str, Any]]:
-    pair = {"question": "Q?", "answer": "A.", "url": "https://a.example", "filled": True}
-    return [
-        {"id": f"c{k}", "claim_id": number, "claim": f"Claim {k}.", "label": "Refuted", "evidence": [pair]}
-        for k, number in enumerate(numbers)
-    ]
-
-
 def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers(tmp_path: Path) -> None:
-    AVERITEC.submission.write(lines(2, 0, 1), tmp_path / "s.json")
-    first, *rest = json.loads((tmp_path / "s.json").read_text())
-    evidence = [{"question": "Q?", "answer": "A.", "url": "https://a.example"}]
-    said = {"label": "Refuted", "pred_label": "Refuted"}
-    assert first == {"id": "c1", "claim_id": 0, "claim": "Claim 1.", **said, "evidence": evidence}
+    pair = {"question": "Q?", "answer": "A.", "url": "https://a.example"}
+
+    def submitted(*numbers: int | None) -> list[dict[str, Any]]:
+        row = {"label": "Refuted", "evidence": [{**pair, "filled": True}]}
+        lines = [{"id": f"c{k}", "claim_id": n, "claim": f"Claim {k}.", **row} for k, n in enumerate(numbers)]
+        AVERITEC.submission.write(lines, tmp_path / "s.json")
+        rows: list[dict[str, Any]] = json.loads((tmp_path / "s.json").read_text())
+        (tmp_path / "s.json").unlink()
+        return rows
+
+    first, *rest = submitted(2, 0, 1)
+    labels = {"label": "Refuted", "pred_label": "Refuted"}
+    assert first == {"id": "c1", "claim_id": 0, "claim": "Claim 1.", **labels, "evidence": [pair]}
     assert [row["claim_id"] for row in rest] == [1, 2]
-    AVERITEC.submission.write(lines(None, None), tmp_path / "t.json")
-    assert [row["claim_id"] for row in json.loads((tmp_path / "t.json").read_text())] == [0, 1]
+    assert [row["claim_id"] for row in submitted(None, None)] == [0, 1]
     for gaps in ((0, 2), (0, 0), (0, None)):
         with pytest.raises(UserError, match="match by position"):
-            AVERITEC.submission.write(lines(*gaps), tmp_path / "none.json")
-        assert not (tmp_path / "none.json").exists()
+            submitted(*gaps)
+        assert not (tmp_path / "s.json").exists()
 
 
 def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
@@ -97,19 +93,15 @@ def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
     records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
     gold = [record.gold for record in records if record.gold]
     good = [(Pair(result.questions[0].question, result.questions[0].answers[0].answer),) for result in gold]
-    said = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
-    right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, said, strict=True)])
+    answers = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
+    right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, answers, strict=True)])
     assert right.tolist() == [True, True, False]  # whatever the label
     rows = Gold.of([labelled.gold_labels(one) for one in gold], labelled.labels, labelled.f1_share)
-    labels = np.array([labelled.labels.index(answer.label) for answer in said])
-    assert (
-        value(tally(rows, labels, right, labelled.labels))
-        == AVERITEC.score(gold, said).report().score
-        == pytest.approx(1 / 3)
-    )
+    labels = np.array([labelled.labels.index(answer.label) for answer in answers])
+    assert AVERITEC.score(gold, answers).report().score == pytest.approx(1 / 3)
+    assert value(tally(rows, labels, right, labelled.labels)) == pytest.approx(1 / 3)
     moved = np.ones((1, 3), dtype=np.bool_)
     assert raised(rows, labels, labelled.labels.index("Supported"), moved, right, 0.0) == pytest.approx([1 / 3])
-    assert value(tally(rows, labels, right, labelled.labels)) == pytest.approx(1 / 3)
 
 
 # --- The organisers' claims and page stores become records that hold what is needed to judge them
@@ -151,7 +143,7 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
         assert f"closed for {k} weeks" in text
         assert len(text) < len(FILLER)
         assert f"closed for {k} weeks" in AveritecJudge().prepare(record).passages
-    assert "gold" not in out.read_text().replace('"gold"', "gold").split("documents")[1]
+    assert "gold" not in out.read_text().split("documents")[1]
 
 
 def test_a_conversion_that_stopped_goes_on_and_reads_changed_pages_anew(

@@ -55,7 +55,7 @@ def test_files_become_records_and_every_change_is_listed(
     words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
     monkeypatch.setattr("sys.argv", ["data", *map(str, words)])
     assert exit_code(context24_figures_data.main) == 0
-    said = capsys.readouterr().out
+    changes = capsys.readouterr().out
     for change in (
         "a-1: findings: 'FIG 2A\"': now FIG 2A",
         "a-2: findings: 'FIG 1\\n': now FIG 1",
@@ -67,7 +67,7 @@ def test_files_become_records_and_every_change_is_listed(
         "moss2020: element 'FIG 2B ': now FIG 2B",
         "4 claims about 2 papers",
     ):
-        assert change in said
+        assert change in changes
     records = {record.id: record for record in read(out, Context24FiguresRecord, NAME)}
     assert {key: record.findings for key, record in records.items()} == {
         "a-1": ["FIG 2A", "FIG 2B"], "a-2": ["FIG 1"], "a-2-2": ["TAB 1", "FIG 9"], "a-3": ["FIG 1"],
@@ -87,19 +87,12 @@ def test_files_become_records_and_every_change_is_listed(
     assert convert(claims, papers, together, figures)[0] == convert(claims, papers, captions, figures)[0]
 
 
-@pytest.mark.parametrize(
-    ("task", "module"),
-    [
-        (NAME, "context24_figures"),
-        ("context24-text", "context24_text"),
-        ("averitec", "averitec"),
-    ],
-)
-def test_check_names_the_command_that_mends(task: str, module: str, tmp_path: Path, aisr: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("task", [NAME, "context24-text", "averitec"])
+def test_check_names_the_command_that_mends(task: str, tmp_path: Path, aisr: Callable[..., Any]) -> None:
     claims = files(tmp_path)[0]
     checked = aisr("check", claims, "--task", task)
     assert checked.code == 2
-    assert f"python -m aisr.programs.{module}.convert {claims} " in checked.out + checked.err
+    assert f"python -m aisr.programs.{task.replace('-', '_')}.convert {claims} " in checked.out + checked.err
 
 
 @pytest.mark.parametrize(
@@ -125,7 +118,6 @@ def test_captions_are_texts_and_never_run() -> None:
     ("claims", "message"),
     [
         ({}, "expected a JSON list"),
-        ([{**CLAIMS[0], "findings": "FIG 1"}], "entry 0: findings: expected a list of labels"),
         ([{**CLAIMS[0], "citekey": "../moss2020"}], "citekey '../moss2020': expected a name"),
         ([CLAIMS[5]], "no claim of a paper with figures"),
     ],

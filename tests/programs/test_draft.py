@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,15 @@ def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
     assert record().statement_digests()[0] != record(evidence_bundle=[]).statement_digests()[0]
 
 
-def by_key(request: HttpRequest) -> str:
+@cache
+def gold_labels() -> dict[str, str]:
     rows = read_rows(SAMPLE / "draft" / "test.jsonl")
-    labels = {one["sentence"]: one["label"] for row in rows for one in row["sentences"]}
+    return {one["sentence"]: one["label"] for row in rows for one in row["sentences"]}
+
+
+def by_key(request: HttpRequest) -> str:
     sentences = json.loads(field(request.question, "sentences") or "")
-    return written(request.question, {"sentence_labels": [labels[one] for one in sentences]})
+    return written(request.question, {"sentence_labels": [gold_labels()[one] for one in sentences]})
 
 
 server = replying(by_key)

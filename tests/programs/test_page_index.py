@@ -152,14 +152,11 @@ def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) ->
     assert aisr("check", out, "--task", "averitec").code == 0
 
 
-@pytest.mark.parametrize("store", ["../0123456789abcdef.db", "pages/x.db"])
-def test_a_store_is_a_file_below_a_folder(store: str, tmp_path: Path) -> None:
-    row = claim().model_dump(mode="json") | {"store": store}
-    with pytest.raises(UserError, match="store"):
-        list(read(write_lines(tmp_path / "a.jsonl", [json.dumps(row)]), AveritecRecord, "averitec"))
-
-
-def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_store_is_a_file_below_a_folder_and_named_where_it_is_missing(tmp_path: Path) -> None:
+    for store in ("../0123456789abcdef.db", "pages/x.db"):
+        row = claim().model_dump(mode="json") | {"store": store}
+        with pytest.raises(UserError, match="store"):
+            list(read(write_lines(tmp_path / "a.jsonl", [json.dumps(row)]), AveritecRecord, "averitec"))
     record = claim().model_copy(update={"store": f"pages/{DIGEST}{SUFFIX}"})
     with pytest.raises(UserError, match="--image-root"):
         AveritecJudge().prepare(record)
@@ -168,15 +165,6 @@ def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 # --- Somebody who can write to the folder of a text store gets nothing run by that, nor text of another form believed
-
-
-def planted(folder: Path, value: object) -> None:
-    """Every row below a folder made one of a value."""
-    met = 0
-    for file in folder.rglob("kept.db"):
-        with closing(sqlite3.connect(file)) as rows, rows:
-            met += rows.execute("UPDATE kept SET text = ?", (value,)).rowcount
-    assert met
 
 
 def read_picture(folder: Path) -> list[str]:
@@ -211,7 +199,9 @@ def test_a_planted_row_is_not_run_and_not_believed(
     assert first
     mark = kept / "mark"
     contents = {"a pickle": pickle.dumps(Trap(mark)), "another form": '{"0": 1}', "no JSON": "["}
-    planted(kept, contents[planting])
+    for file in kept.rglob("kept.db"):
+        with closing(sqlite3.connect(file)) as rows, rows:
+            assert rows.execute("UPDATE kept SET text = ?", (contents[planting],)).rowcount
     assert read(kept) == first
     assert not mark.exists()
     monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
