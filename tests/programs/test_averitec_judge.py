@@ -26,30 +26,6 @@ def answer(program: Any, record: AveritecRecord, lm: OpenLM) -> FactCheck:
     return check
 
 
-def test_questions_find_passages_that_the_claim_alone_does_not() -> None:
-    hidden = {"url": "https://ledger.example/", "text": "Masonry repairs took nine days, says the ledger of works."}
-    record = claim(documents=[*(page.model_dump() for page in claim().documents or ()), hidden])
-
-    def asks(request: Request) -> str:
-        prompt = question(request)
-        if field(prompt, "passages") is None and field(prompt, "evidence") is None:
-            return written(prompt, {"questions": ["What does the ledger of works say about masonry repairs?"]})
-        return quoting(prompt)
-
-    lm = scripted(asks)
-    program = AveritecJudge()
-    example = program.prepare(record)
-    assert hidden["text"] not in example.passages
-    check = answer(program, record, lm)
-    first, second, judged = map(question, requests(lm))
-    assert "Mira Holt" in first
-    assert hidden["text"] in passages(second).values()
-    assert "ledger of works" in (field(second, "questions") or "")
-    assert "1. Is it true that" in (field(judged, "evidence") or "")
-    assert check.label == "Refuted"
-    assert hidden["url"] in {pair.url for pair in check.evidence}
-
-
 def test_the_verdict_sees_who_is_quoted_and_the_passage_around_that() -> None:
     def two(request: Request) -> str:
         if not passages(question(request)):
