@@ -17,7 +17,6 @@ from support.corpora import write
 from support.loopback import HttpRequest, Loopback
 from support.paths import ROOT
 from support.plugins import install, refresh
-from support.walks import replying
 
 PAGE = (ROOT / "docs" / "adding-a-task.md").read_text(encoding="utf-8")
 WORDS = {"neutral": "opens on Monday", "praise": "delights all", "blame": "bores everybody"}
@@ -40,12 +39,10 @@ def reader(request: HttpRequest) -> str:
     return scripted.written(request.question, {"label": tone if request.has_demos else "neutral"})
 
 
-server = replying(reader)
-
-
 def test_the_task_of_the_page_goes_through_its_commands(
-    server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+    loopback: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    loopback.reply = reader
     place = artifacts.parent
     for name, kind in (("pyproject.toml", "toml"), ("tone_task.py", "python")):
         (place / name).write_text(blocks(kind)[0], encoding="utf-8")
@@ -57,7 +54,7 @@ def test_the_task_of_the_page_goes_through_its_commands(
     monkeypatch.syspath_prepend(place / "site")
     monkeypatch.chdir(place)
     monkeypatch.setenv("AISR_LM", "openai/local")
-    monkeypatch.setenv("AISR_API_BASE", server.url)
+    monkeypatch.setenv("AISR_API_BASE", loopback.url)
     refresh(monkeypatch, TASKS)
     output = {}
     for command in commands:

@@ -1,4 +1,4 @@
-"""Context24's figures walk the way of every task, and are ranked with and without an LM."""
+"""Context24's figures and tables are ranked with and without an LM, and rankings become a submission."""
 
 import csv
 import json
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from dspy.lm15 import Request
 
 from aisr.base.errors import UserError
 from aisr.metrics import context24_figures
@@ -18,10 +17,9 @@ from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from support.corpora import Row, read_rows
-from support.loopback import HttpRequest, Loopback, serve
+from support.loopback import serve
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
-from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 NAME = CONTEXT24_FIGURES.name
@@ -53,57 +51,6 @@ def shown(elements: str) -> dict[str, str]:
     """The text of each element that is shown, by its label."""
     lines = re.findall(r"^((?:\[[^\]]+\] )+)(.*)$", elements, re.MULTILINE)
     return {label: text for labels, text in lines for label in re.findall(r"\[([^\]]+)\]", labels)}
-
-
-def reply(prompt: str, has_demos: bool = True) -> str:
-    """Names the element whose text shares most words with the claim first, or the last that is shown without demos."""
-    words = set((field(prompt, "claim") or "").lower().split())
-    elements = shown(field(prompt, "elements") or "")
-    best = max(elements, key=lambda key: len(words & set(elements[key].lower().split())))
-    return written(prompt, {"ranking": [best if has_demos else list(elements)[-1]]})
-
-
-# --- The way of every task: check, split, compile, evaluate, predict, report, submit
-
-
-def answering(request: HttpRequest) -> str:
-    return reply(request.question, request.has_demos)
-
-
-server = replying(answering)
-
-
-def corpus() -> list[Row]:
-    """Claims of ten papers each on a paper of its own, in which walls are of different kinds."""
-    kinds = ["brick", "slate", "clay", "lime", "turf", "oak", "flint", "marble", "sand", "chalk", "granite", "gravel"]
-    rows = []
-    for number, kind in enumerate(kinds, start=1):
-        plain = claim(number)
-        paragraphs = [text.replace("walls", f"{kind} walls") for text in plain.paragraphs]
-        record = claim(number, claim=plain.claim.replace("Walls", f"{kind.title()} walls"), paragraphs=paragraphs)
-        rows.append(record.model_dump(mode="json"))
-    return rows
-
-
-def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
-    words = ["--optimizer", "labeled", "-T", "strategy=element/sentence", "-T", "order=6"]
-    walked = walk(server, artifacts, aisr, NAME, corpus(), ["findings"], *words)
-    scores = walked.manifest["scores"]
-    assert walked.manifest["options"]["strategy"] == "element/sentence"
-    assert walked.manifest["champion"].startswith("labeled")
-    assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
-    assert scores["test"]["score"] > scores["baseline_test"]["score"]
-    assert "no-LM baseline" in walked.output["compile"]
-    assert "nDCG@10" in walked.output["evaluate"]
-
-    gold = artifacts.parent / "gold.json"
-    gold.write_text(json.dumps([{**row, "figures_tables": list(LABELS)} for row in walked.gold]))
-    claims = context24_figures.claims(gold)
-    for quirks in (False, True):
-        rankings = context24_figures.predictions(walked.packed, quirks)
-        mean = context24_figures.mean(context24_figures.per_claim(claims, rankings, 10, quirks))
-        assert quirks or mean == pytest.approx(walked.report["ndcg_10"])
-        assert f"@10 {100 * mean:.1f}" in walked.report["remarks"][0] or not quirks
 
 
 def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
@@ -220,10 +167,7 @@ def test_without_an_lm_nothing_is_asked() -> None:
 
 
 def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None:
-    def answer(request: Request) -> str:
-        return reply(question(request))
-
-    lm = scripted(answer)
+    lm = scripted(lambda request: written(question(request), {"ranking": ["FIG 1C"]}))
     program = Context24FiguresJudge(strategy="chunk/100", order=4)
     example = program.prepare(claim())
     before = list(example.best_first)
@@ -231,8 +175,8 @@ def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None
     (request,) = requests(lm)
     assert list(shown(field(question(request), "elements") or "")) == before[:4]
     assert outcome.answer is not None
-    (named,) = outcome.named
-    assert list(outcome.answer) == [named, *(label for label in before if label != named)]
+    assert outcome.named == ["FIG 1C"]
+    assert list(outcome.answer) == ["FIG 1C", *(label for label in before if label != "FIG 1C")]
 
 
 def test_a_labelled_record_is_a_demo_that_names_gold_first() -> None:

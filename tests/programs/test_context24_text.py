@@ -1,9 +1,10 @@
-"""Context24's text task: from the organisers' files to a submission, and how a claim is grounded in its paper: by
+"""Context24's text task: the organisers' files, a submission, and how a claim is grounded in its paper: by
 retrieval alone, or by an LM that chooses sentences."""
 
 import json
 import re
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base.errors import UserError, exit_code
 from aisr.lm.client import OpenLM
-from aisr.metrics.context24_text import score_official, snippets
 from aisr.predict.judge import judge
 from aisr.programs.context24_text import convert
 from aisr.programs.context24_text.judge import READ, Context24TextJudge
@@ -22,11 +22,8 @@ from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.sentences import NAMES, MethodWeights, locate, paper
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.records import read
-from support.corpora import read_rows
-from support.loopback import HttpRequest, Loopback
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
-from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 NAME = CONTEXT24_TEXT.name
@@ -64,47 +61,6 @@ def lines(passages: str) -> dict[str, str]:
 
 def shown(prompt: str) -> dict[str, str]:
     return lines(field(prompt, "passages") or "")
-
-
-# --- The way of every task: check, split, compile, evaluate, predict, submit, export
-
-
-def reader(request: HttpRequest) -> str:
-    """Chooses the longest sentences once demos show it that gold ones have particulars; the first one before."""
-    sentences = shown(request.question)
-    longest = sorted(sentences, key=lambda key: -len(sentences[key]))[:3]
-    return written(request.question, {"chosen": longest if request.has_demos else list(sentences)[:1]})
-
-
-server = replying(reader)
-
-
-def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
-    rows = [row for side in SIDES for row in read_rows(SAMPLE / NAME / f"{side}.jsonl")]
-    rows = [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
-    walked = walk(server, artifacts, aisr, NAME, rows, ["context"], "--optimizer", "labeled", "-T", "sentences=4")
-    assert "weights of the features of sentences on method" in walked.output["compile"]
-    assert walked.manifest["options"]["strategy"] == "method"
-    assert walked.manifest["champion"].startswith("labeled")
-    scores = walked.manifest["scores"]
-    assert {"rouge_1", "rouge_2", "rouge_l"} <= set(scores["test"])
-    assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
-    saved = json.loads((walked.folder / "program.json").read_text())
-    assert len(saved["state"]["ground"]["demos"]) == 2
-    assert saved["learnt"]["weights"]
-    assert "ROUGE-L" in walked.output["evaluate"]
-    assert "fitted to the gold passages of train" in walked.output["inspect"]
-
-    (tmp_path / "gold.json").write_text(json.dumps(walked.gold))
-    official = score_official(snippets(tmp_path / "gold.json"), snippets(walked.packed))
-    assert official.rougeL == pytest.approx(scores["test"]["score"])
-    assert set(json.loads(walked.packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
-    chats = tmp_path / "chats.jsonl"
-    exported = aisr("export", "--task", NAME, "--data", SAMPLE / NAME / "train.jsonl", "--out", chats)
-    assert exported.code == 0, exported.err
-    chat = read_rows(chats)[0]["messages"]
-    assert [message["role"] for message in chat] == ["system", "user", "assistant"]
-    assert re.search(r"S\d", chat[2]["content"])
 
 
 def test_a_submission_that_the_scorer_would_refuse_is_not_written(tmp_path: Path) -> None:
@@ -234,7 +190,7 @@ def test_method_comes_before_restated_results_also_where_the_lm_chooses_none() -
 
 
 def test_weights_are_fitted_to_train_and_saved() -> None:
-    train, dev = (list(read(SAMPLE / NAME / f"{side}.jsonl", Context24TextRecord, NAME)) for side in ("train", "dev"))
+    *train, dev = islice(read(SAMPLE / NAME / "train.jsonl", Context24TextRecord, NAME), 6)
     program = Context24TextJudge(strategy="method")
     program.fit(train)
     assert isinstance(program.fitted, MethodWeights)
@@ -243,7 +199,7 @@ def test_weights_are_fitted_to_train_and_saved() -> None:
     loaded = parse(text, "a program").program
     assert program_text(CONTEXT24_TEXT, loaded) == text
     assert "| section |" in prompt_page("title", CONTEXT24_TEXT, loaded)
-    assert [loaded.prepare(one).candidates for one in dev] == [program.prepare(one).candidates for one in dev]
+    assert loaded.prepare(dev).candidates == program.prepare(dev).candidates
     with pytest.raises(UserError, match="has no weights"):
         parse(text.replace('"strategy": "method"', '"strategy": "sentences"'), "here")
     nothing = Context24TextJudge(strategy="method")

@@ -16,10 +16,9 @@ from aisr.programs.draft.task import DRAFT
 from aisr.programs.records import StatementLabel
 from support import scripted
 from support.corpora import read_rows
-from support.loopback import HttpRequest
+from support.loopback import HttpRequest, Loopback
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, written
-from support.walks import replying
 
 Aisr = Callable[..., Any]
 SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
@@ -95,15 +94,13 @@ def by_key(request: HttpRequest) -> str:
     return written(request.question, {"sentence_labels": [gold_labels()[one] for one in sentences]})
 
 
-server = replying(by_key)
-
-
-def test_records_are_checked_predicted_scored_and_packed(server: Any, aisr: Aisr, tmp_path: Path) -> None:
+def test_records_are_checked_predicted_scored_and_packed(loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
+    loopback.reply = by_key
     data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "predictions.jsonl"
     inputs = ["--data", data / "test-inputs.jsonl"]
     assert "32 good records, 0 bad lines" in aisr("check", data / "train.jsonl", *at).out
     save_files(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", tmp_path]
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
     done = aisr("predict", *at, "--program", tmp_path / "mine", *inputs, "--out", out, *lm)
     assert done.code == 0, done.err
     assert "all sentences of a record right 100.0" in " ".join(aisr("score", data / "test.jsonl", out, *at).out.split())

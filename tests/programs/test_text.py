@@ -117,19 +117,6 @@ def test_rows_are_found(text: str, before: str, rows: list[str]) -> None:
     assert rows_of(text) == (before, rows)
 
 
-def test_a_model_reads_them_a_row_a_line() -> None:
-    table = EvidenceItem(type="text", text=MARKDOWN, table_caption=["Of birds."])
-    after = EvidenceItem(type="text", text="Two\nlines.")
-    assert render([table, after]).text.split("\n") == [
-        "[text 1] Table 1: Sizes Of birds.",
-        "  | model | BLEU",
-        "  | Crane | 31.2",
-        "  | Heron |",
-        "  | Best in bold.",
-        "[text 2] Two lines.",
-    ]
-
-
 @pytest.mark.parametrize("table", [MARKDOWN, HTML], ids=["Markdown", "HTML"])
 def test_a_cited_paper_keeps_them_too(table: str) -> None:
     raw = {
