@@ -17,7 +17,7 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS
 from support.scripted import claim, requests, scripted, wording, written
 
-S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
+S, _, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 
 
 def token(text: str, chance: float = 1.0, **others: float) -> Any:
@@ -26,49 +26,42 @@ def token(text: str, chance: float = 1.0, **others: float) -> Any:
     return SimpleNamespace(token=text, logprob=math.log(chance), top_logprobs=top)
 
 
-def chances(content: list[Any], label: str, labels: tuple[str, ...] = CLAIM_LABELS) -> list[float]:
-    judgements = from_logprobs(content, "sentence_label", [label], labels)
-    assert judgements is not None
-    (judged,) = judgements
-    assert judged.label == label
-    assert judged.source == "logprobs"
-    assert math.fsum(judged.probabilities) == pytest.approx(1)
-    return judged.probabilities
+@pytest.mark.parametrize(
+    ("tokens", "label", "wanted"),
+    [
+        (
+            [
+                token('{"sentence_label": "'),
+                token("Scope", 0.5, Supported=0.3, Contr=0.2),
+                token(" Overgeneralization"),
+            ],
+            SCOPE,
+            [0.3, 0, 0, 0.5, 0.2],
+        ),
+        (
+            [token("Un", 0.6, Supp=0.4), token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})],
+            ENTITY,
+            [0.4, 0.15, 0.45, 0, 0],
+        ),
+        ([token("Supp", 0.4, Un=0.6), token("orted")], S, [0.4, 0.3, 0.3, 0, 0]),
+        (
+            [token('"Contra', 0.5, **{'"Supported"}': 0.25, " Supported": 0.25}), token('diction"}')],
+            CONTRA,
+            [1 / 3, 0, 0, 0, 2 / 3],
+        ),
+    ],
+    ids=["first difference", "two labels until the answer says which", "shared", "more than the label"],
+)
+def test_probabilities_are_read_where_the_labels_differ(tokens: list[Any], label: str, wanted: list[float]) -> None:
+    (judged,) = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS) or ()
+    assert (judged.label, judged.source) == (label, "logprobs")
+    assert judged.probabilities == pytest.approx(wanted)
 
 
-def test_the_chances_are_read_where_the_labels_first_diverge() -> None:
-    tokens = [
-        token('{"sentence_label": "'),
-        token("Scope", 0.5, Supported=0.3, Contr=0.2),
-        token(" Overgeneralization"),
-        token('"}'),
-    ]
-    assert chances(tokens, SCOPE) == pytest.approx([0.3, 0, 0, 0.5, 0.2])
-
-
-def test_what_stands_for_two_labels_is_shared_until_the_answer_says_which() -> None:
-    begun = token("Un", 0.6, Supp=0.4)
-    rest = [token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})]
-    assert chances([begun, *rest], ENTITY) == pytest.approx([0.4, 0.15, 0.45, 0, 0])
-    assert chances([token("Supp", 0.4, Un=0.6), token("orted")], S) == pytest.approx([0.4, 0.3, 0.3, 0, 0])
-
-
-def test_a_token_may_begin_before_the_label_and_end_behind_it() -> None:
-    tokens = [
-        token('{"label":'),
-        token(' "Topical', 0.5, **{' "Irrelevant"}': 0.25, " Irrelevant": 0.25}),
-        token(' Match"}'),
-    ]
-    judgements = from_logprobs(tokens, "label", ["Topical Match"], CITATION_LABELS)
-    assert judgements is not None
-    assert judgements[0].probabilities == pytest.approx([0, 0, 2 / 3, 1 / 3])
-
-
-def test_each_label_of_a_list_has_its_own_chances_and_the_field_name_is_looked_for_first() -> None:
+def test_each_label_of_a_list_has_its_own_probabilities_behind_the_name_of_the_field() -> None:
     tokens = [token(f"I think {S} fits. [[ ## sentence_label ## ]]\n"), token('["'), token(S, 0.9, Scope=0.1)]
     tokens += [token('", "'), token(SCOPE, 0.7, Supported=0.3), token('"]')]
-    judgements = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS)
-    assert judgements is not None
+    judgements = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS) or ()
     assert [judged.probabilities[0] for judged in judgements] == pytest.approx([0.9, 0.3])
 
 
@@ -81,8 +74,6 @@ def test_without_log_probabilities_of_labels_the_votes_decide(bad: object) -> No
 
 
 # --- Probabilities that a model states beside its labels: what is read of them, and what becomes of nonsense
-
-SUPPORTED = CITATION_LABELS[0]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +89,13 @@ SUPPORTED = CITATION_LABELS[0]
     ],
 )
 def test_what_is_stated_is_read_and_the_rest_is_shared(text: Any, wanted: list[float]) -> None:
-    assert read_confidence(text, SUPPORTED, CITATION_LABELS) == pytest.approx(wanted)
+    assert read_confidence(text, S, CITATION_LABELS) == pytest.approx(wanted)
 
 
 def test_a_label_inside_another_is_not_taken_for_it() -> None:
     """Supported stands in Unsupported Entity, a runner-up that was lost so."""
-    entity = CLAIM_LABELS.index("Unsupported Entity")
-    assert (read_confidence("80, Unsupported Entity 15", "Supported", CLAIM_LABELS) or [])[entity] == pytest.approx(
-        0.15
-    )
+    probabilities = read_confidence("80, Unsupported Entity 15", S, CLAIM_LABELS) or []
+    assert probabilities[CLAIM_LABELS.index(ENTITY)] == pytest.approx(0.15)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +107,9 @@ def test_a_label_inside_another_is_not_taken_for_it() -> None:
     ],
 )
 def test_what_is_impossible_is_no_statement(text: Any) -> None:
-    assert read_confidence(text, SUPPORTED, CITATION_LABELS) is None
-    (judged,) = from_confidence([text], [SUPPORTED], CITATION_LABELS)
-    assert (judged.label, judged.source, judged.has_probabilities) == (SUPPORTED, "vote", False)
+    assert read_confidence(text, S, CITATION_LABELS) is None
+    (judged,) = from_confidence([text], [S], CITATION_LABELS)
+    assert (judged.label, judged.source, judged.has_probabilities) == (S, "vote", False)
 
 
 def test_certain_of_everything_is_certain_of_nothing() -> None:

@@ -35,6 +35,12 @@ class Walk(NamedTuple):
 Walker = Callable[..., Walk]
 
 
+def sample(task: str) -> list[Row]:
+    """The records of a task, all with ids."""
+    rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / task / f"{side}.jsonl")]
+    return [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
+
+
 @pytest.fixture
 def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Walker:
     """Checks, splits, estimates, compiles, evaluates, predicts by the registered champion, scores, submits, and looks
@@ -51,8 +57,7 @@ def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Walker:
             assert done.code == 0, f"{command}: {done.err}"
             output[command] = done.out
 
-        rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / task / f"{side}.jsonl")]
-        rows = [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
+        rows = sample(task)
         file, data, folder = write(place / "all.jsonl", rows), place / "split", artifacts / task / "mine"
         do("check", file, *at)
         assert f"{len(rows)} good records, 0 bad lines" in output["check"]
@@ -117,12 +122,13 @@ def test_averitec(
 
 def test_context24_figures(walk: Walker, tmp_path: Path) -> None:
     def reply(request: HttpRequest) -> str:
-        """Names the element that shares most words with the claim first, or the last one without demos."""
-        words = set((field(request.question, "claim") or "").lower().split())
-        elements = re.findall(r"^\[([^\]]+)\](.*)$", field(request.question, "elements") or "", re.MULTILINE)
-        best, _ = max(elements, key=lambda one: len(words & set(one[1].lower().split())))
-        return written(request.question, {"ranking": [best if request.has_demos else elements[-1][0]]})
+        """Names the gold element first, or the last one without demos."""
+        shown = re.findall(r"\[([^\]]+)\]", field(request.question, "elements") or "")
+        gold = findings[field(request.question, "claim") or ""]
+        best = next((label for label in shown if label in gold), shown[-1])
+        return written(request.question, {"ranking": [best if request.has_demos else shown[-1]]})
 
+    findings = {row["claim"]: row["findings"] for row in sample("context24-figures")}
     walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=element/sentence", "-T", "order=6")
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["strategy"] == "element/sentence"
