@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,7 +15,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
-from aisr.programs.images import Gallery, render
+from aisr.programs.images import Gallery
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
@@ -22,9 +23,9 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
 from support import scripted
+from support.drawn import picture
 from support.injections import INJECTIONS
 from support.loopback import HttpRequest, Loopback, judged, serve
-from support.paths import SAMPLE
 
 FIELD = re.compile(r"\[\[\s*##\s*(\w+)\s*##\s*\]\]")
 TOKENS = re.compile(
@@ -32,7 +33,6 @@ TOKENS = re.compile(
     r"|\[/?THINK\]|\[ARGS\]|</?seed:\w+>|\]~b\]|\]~!b\[|\[e~\[|\[\||\|\]|<(?:extra_id_\d|image_soft_token|SPECIAL_12)>"
 )
 HARMLESS = "Model A is better than model B."
-HOSTILE = [pytest.param(text, id=name) for name, text in INJECTIONS.items()]
 
 
 def claim(text: str, *types: str) -> Track1Record:
@@ -65,12 +65,15 @@ class Way(NamedTuple):
     lm: OpenLM
     server: Loopback
     record: Callable[..., Record]
+    pictures: Path
 
     def ask(self, text: str, reply: str | None = None) -> tuple[Any, list[HttpRequest]]:
         """The outcome of a record with this text in it, and the requests. The server answers with `reply`, or the first
         label in the form that the adapter asks for, whatever the prompt says besides."""
         self.server.requests.clear()
         self.server.reply = lambda request: reply or self.usual(request)
+        if self.task is TRACK1:  # what is read in pictures says the same
+            self.program.gallery = Gallery(self.pictures, text=lambda file: [text, text])
         outcome = judge(self.task, self.program, self.program.prepare(self.record(text)), self.lm)
         return outcome, list(self.server.requests)
 
@@ -85,22 +88,25 @@ class Way(NamedTuple):
 
 
 WAYS: tuple[tuple[Task, dict[str, Any], bool], ...] = (
-    (TRACK1, {}, True),
-    (TRACK1, {"unit": "sentence"}, False),
+    (TRACK1, {"evidence": "ocr"}, True),
+    (TRACK1, {"evidence": "ocr", "unit": "sentence"}, False),
     (TRACK2, {"context_tokens": 100_000}, False),
 )
 
 
 @pytest.fixture(scope="module")
-def ways() -> Iterator[list[tuple[Way, Any, Any]]]:
+def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Way, Any, Any]]]:
     """Each way, and the forms of the requests about a harmless record: answered well, and where the answer cannot be
     used."""
+    root = tmp_path_factory.mktemp("pictures")
+    for name in ("a.png", "b.png"):
+        picture(root / "images" / name)
     with serve() as server:
         ways = []
         for task, options, schema in WAYS:
             lm = open_lm(LMConfig("openai/local", api_base=server.url, schema=schema, threads=1))
             lm.lm.cache = False  # equal texts are sent by several tests
-            way = Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation)
+            way = Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation, root)
             (outcome, fine), (_, repaired) = way.ask(HARMLESS), way.ask(HARMLESS, reply="no answer")
             assert outcome.failure is None
             ways.append((way, [form(one) for one in fine], form(repaired[-1])))
@@ -130,7 +136,7 @@ def folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", INJECTIONS.values(), ids=INJECTIONS)
 def test_a_hostile_record_is_asked_about_like_any_other(ways: list[tuple[Way, Any, Any]], text: str) -> None:
     """And a model that obeys it changes neither form nor label set: what is no answer is refused, after a repair in
     the same form."""
@@ -154,7 +160,7 @@ def test_a_hostile_record_is_asked_about_like_any_other(ways: list[tuple[Way, An
 
 
 def assert_own_items(way: Way, question: str) -> None:
-    """The evidence has one line an item, each after its label, rows of tables behind it, and no other label."""
+    """The evidence has one line an item, each after its label, rows of tables and pictures behind it, and no other label."""
     if way.task is TRACK1:
         evidence = scripted.field(question, "evidence") or ""
         expected, label = ["text 1", "table 1", "figure 1", "table 2"], r"\[\s*((?:text|table|figure)\s*\d+)\s*\]"
@@ -162,7 +168,7 @@ def assert_own_items(way: Way, question: str) -> None:
         evidence = scripted.field(question, "passages") or ""
         expected, label = ["P1", "P2", "P3"], r"\[\s*(P[123])\s*\]"
     begins = [
-        re.match(r"\[(\w+(?: \d+)?)\](?: |$)", line) for line in evidence.split("\n") if not line.startswith("  | ")
+        re.match(r"\[(\w+(?: \d+)?)\](?: |$)", line) for line in evidence.split("\n") if not line.startswith("  ")
     ]
     assert [match and match[1] for match in begins] == expected
     assert re.findall(label, folded(evidence), re.IGNORECASE) == expected
@@ -188,22 +194,6 @@ def assert_in_the_set(way: Way, answer: Any) -> None:
     assert way.task.submission.problem(way.record(HARMLESS), answer) is None
     labels = answer if way.task is TRACK1 else [answer.label]
     assert set(labels) <= set(way.task.labelled.labels)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_picture_says_is_no_item_either(text: str) -> None:
-    """Rows of OCR stand behind their item's label, indented."""
-    picture = next((SAMPLE / "images").iterdir())
-    bundle = claim(HARMLESS).evidence_bundle[1:2]
-    items = [bundle[0].model_copy(update={"img_path": picture.name})]
-    gallery = Gallery(picture.parent, text=lambda file: [text, text])
-    text = render(items, "ocr", gallery).text
-    first, *rows = text.split("\n")
-    assert first.startswith("[table 1] ")
-    assert [row[:2] for row in rows] == ["  ", "  "]
-    assert not FIELD.search(folded(text))
-    assert not TOKENS.search(folded(text))
-    assert re.findall(r"\[\s*((?:text|table|figure)\s*\d+)\s*\]", folded(text), re.IGNORECASE) == ["table 1"]
 
 
 @pytest.mark.parametrize("task", scripted.TRACKS)

@@ -17,19 +17,6 @@ from aisr.programs.track2.record import Citation, Track2Record
 from aisr.programs.track2.task import TRACK2
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
-GUIDELINES_TRACK_1 = {
-    "claim_text": "A holds. B holds.",
-    "evidence_bundle": [
-        {"type": "text", "text": "result paragraph text ..."},
-        {"type": "table", "table_caption": ["Table 3: ..."], "img_path": "images/xxx.jpg"},
-        {"type": "image", "image_caption": ["Figure 1: ..."], "img_path": "images/yyy.jpg"},
-    ],
-    "sentence_label": [
-        {"sentence": "A holds.", "types": ["Supported"]},
-        {"sentence": "B holds.", "types": [SCOPE, ENTITY]},
-    ],
-}
-
 
 def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
     """What is wrong with the lines of a file, without the path in front."""
@@ -39,12 +26,18 @@ def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
 
 
 def test_records_of_the_guidelines_are_read(tmp_path: Path) -> None:
-    [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), Track1Record, "track1")
-    assert record.statements == ["A holds.", "B holds."]
+    bundle = [
+        {"type": "text", "text": "result paragraph text ..."},
+        {"type": "table", "table_caption": ["Table 3: ..."], "img_path": "images/xxx.jpg"},
+        {"type": "image", "image_caption": "Figure 1: ...", "img_path": "images/yyy.jpg"},
+    ]
+    [record] = read(
+        write(tmp_path / "a.jsonl", [claim([S], [SCOPE, ENTITY], evidence_bundle=bundle)]), Track1Record, "a"
+    )
     assert record.gold == [[S], [SCOPE, ENTITY]]
     assert [item.caption for item in record.evidence_bundle] == ["", "Table 3: ...", "Figure 1: ..."]
-    assert record.evidence_bundle[1].img_path == "images/xxx.jpg"
-    [cited] = read(write(tmp_path / "train.jsonl", [citation("Overstate", ["P3", "P2"])]), Track2Record, "track2")
+    assert record.img_paths == ["images/xxx.jpg", "images/yyy.jpg"]
+    [cited] = read(write(tmp_path / "b.jsonl", [citation("Overstate", ["P3", "P2"])]), Track2Record, "b")
     assert cited.gold == Citation("Overstate", ["P3", "P2"])
     assert list(cited.paragraphs) == ["P1", "P2", "P3", "P4"]
 

@@ -1,13 +1,10 @@
 """Which paragraphs of a cited paper a model sees for a claim."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
@@ -17,7 +14,6 @@ from aisr.programs.retrieval import (
     built_in,
     dense,
     fused,
-    indexed,
     matcher,
     order,
     rank,
@@ -41,22 +37,7 @@ def test_a_paper_that_fits_is_shown_whole_and_of_another_the_best_in_document_or
     best = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
     assert best.ranking[:2] == ["P4", "P2"]
     assert best.keys == ["P2", "P4"]
-    assert best.text.startswith("[P2] ")
-
-
-papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=12).map(
-    lambda texts: {f"P{k}": text for k, text in enumerate(texts, 1)}
-)
-
-
-@settings(deadline=None, max_examples=40)
-@given(paper=papers, claim=st.text("abc xyz é語", max_size=30), budget=st.integers(1, 120))
-def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str], claim: str, budget: int) -> None:
-    passages = select_passages(claim, paper, budget)
-    assert sorted(passages.ranking) == sorted(paper)
-    assert passages.keys == [key for key in paper if key in passages.keys]
-    assert passages.ranking[0] in passages.keys
-    assert re.findall(r"^\[(P\d+)\] ", passages.text, flags=re.MULTILINE) == passages.keys
+    assert [line[:5] for line in best.text.splitlines()] == ["[P2] ", "[P4] "]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +79,6 @@ def test_what_cannot_decide_is_not_shown() -> None:
     assert passages.keys == ["P1", "P2", "P3", "P5"]
     assert select_passages("pears keep", paper, 1000).keys == ["P1", "P2", "P3", "P5", "P55"]
     assert select_passages("pears keep", {"P1": "Pears keep"}, 1000).keys == ["P1"]
-
-
-def test_a_paper_that_many_claims_cite_is_indexed_once() -> None:
-    papers = [{f"P{k}": f"Paper {paper} says {k}." for k in range(5)} for paper in range(20)]
-    indexed.cache_clear()
-    for number in range(60):
-        select_passages(f"What paper {number} says.", papers[number // 3], 1200)
-    assert indexed.cache_info().misses == len(papers)
 
 
 # --- The ways to rank paragraphs: each is compared with what it should do to a ranking that is known
