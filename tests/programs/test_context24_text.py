@@ -59,10 +59,6 @@ def lines(passages: str) -> dict[str, str]:
     return dict(re.findall(r"^\[(S\d+)\] (.*)$", passages, re.MULTILINE))
 
 
-def shown(prompt: str) -> dict[str, str]:
-    return lines(field(prompt, "passages") or "")
-
-
 def test_a_submission_that_the_scorer_would_refuse_is_not_written(tmp_path: Path) -> None:
     submission, out = CONTEXT24_TEXT.submission, tmp_path / "s.json"
     assert submission.problem(claim(), ("a",)) is None
@@ -77,39 +73,30 @@ def test_a_submission_that_the_scorer_would_refuse_is_not_written(tmp_path: Path
     assert json.loads(out.read_text()) == [{"id": "a", "context": ["T"]}]
 
 
-def converted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claims: Any, papers: Any) -> int:
-    for name, content in (("claims", claims), ("papers", papers)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
-    words = [str(tmp_path / "claims.json"), "--papers", str(tmp_path / "papers.json")]
-    monkeypatch.setattr("sys.argv", ["data", *words, "--out", str(tmp_path / "out.jsonl")])
-    return exit_code(convert.main)
-
-
 CLAIM = {"id": "x-1", "claim": "Moss grows.", "citekey": "moss", "dataset": "field", "context": ["Of moss."]}
 
 
-@pytest.mark.parametrize("text", ["Of moss.\n\nAnd\nof shade.", ["Of moss.", " ", "And\nof shade."]])
-def test_the_organisers_files_become_records(text: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert converted(monkeypatch, tmp_path, [CLAIM], {"moss": text, "other": "…"}) == 0
-    (record,) = read(tmp_path / "out.jsonl", Context24TextRecord, NAME)
-    assert record.paragraphs == ["Of moss.", "And of shade."]
-    assert (record.id, record.gold, record.citekey) == ("x-1", ("Of moss.",), "moss")
-
-
-@pytest.mark.parametrize(
-    ("claims", "papers", "message"),
-    [
-        ([CLAIM], {}, "entry 0: citekey: no paper 'moss'"),
-        ([CLAIM], ["T"], "papers.json: expected"),
-        ([CLAIM], {"moss": " "}, "moss: no text"),
-    ],
-)
-def test_files_that_do_not_belong_together_write_nothing(
-    claims: Any, papers: Any, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+def test_the_organisers_files_become_records_or_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert converted(monkeypatch, tmp_path, claims, papers) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out.jsonl").exists()
+    claims, papers, out = (tmp_path / name for name in ("claims.json", "papers.json", "out.jsonl"))
+    claims.write_text(json.dumps([CLAIM]))
+    monkeypatch.setattr("sys.argv", ["data", str(claims), "--papers", str(papers), "--out", str(out)])
+    for content, message in (
+        ({}, "entry 0: citekey: no paper 'moss'"),
+        (["T"], "papers.json: expected"),
+        ({"moss": " "}, "moss: no text"),
+    ):
+        papers.write_text(json.dumps(content))
+        assert exit_code(convert.main) == 2
+        assert message in capsys.readouterr().err
+        assert not out.exists()
+    for text in ("Of moss.\n\nAnd\nof shade.", ["Of moss.", " ", "And\nof shade."]):
+        papers.write_text(json.dumps({"moss": text, "other": "…"}))
+        assert exit_code(convert.main) == 0
+        (record,) = read(out, Context24TextRecord, NAME)
+        assert record.paragraphs == ["Of moss.", "And of shade."]
+        assert (record.id, record.gold, record.citekey) == ("x-1", ("Of moss.",), "moss")
 
 
 # --- Sentences are chosen, those on method before restated results
@@ -123,17 +110,15 @@ def answer(program: Context24TextJudge, record: Context24TextRecord, lm: OpenLM)
 
 
 def test_the_lm_chooses_among_the_sentences_that_match_best() -> None:
-    def right(request: Request) -> str:
-        sentences = shown(question(request))
-        return written(question(request), {"chosen": [k for k, text in sentences.items() if text in (METHOD, MEASURE)]})
+    shown: dict[str, str] = {}
 
-    lm = scripted(right)
-    snippets = answer(Context24TextJudge(), claim(), lm)
-    (request,) = requests(lm)
-    sentences = shown(question(request))
-    assert 1 < len(sentences) <= READ
-    assert not any("Letters, 2(3)" in text for text in sentences.values())  # references ground nothing
-    assert snippets == (f"{METHOD} {MEASURE}",)
+    def right(request: Request) -> str:
+        shown.update(lines(field(question(request), "passages") or ""))
+        return written(question(request), {"chosen": [key for key in shown if shown[key] in (METHOD, MEASURE)]})
+
+    assert answer(Context24TextJudge(), claim(), scripted(right)) == (f"{METHOD} {MEASURE}",)
+    assert 1 < len(shown) <= READ
+    assert not any("Letters, 2(3)" in text for text in shown.values())  # references ground nothing
 
 
 def test_without_an_lm_the_answer_is_the_baseline() -> None:
@@ -174,17 +159,11 @@ def test_a_demo_shows_the_gold_sentences_and_little_else() -> None:
     assert program.demo_rows(without_gold) == []
 
 
-WITH_HEADINGS = [
-    "Results",
-    f"{RESULT} It rained a lot. We found that moss likes shade.",
-    "Methods",
-    f"It was spring. {METHOD} Then we left.",
-]
-
-
 def test_method_comes_before_restated_results_also_where_the_lm_chooses_none() -> None:
-    program, record = Context24TextJudge(strategy="method"), claim(paragraphs=WITH_HEADINGS)
-    source = paper(tuple(WITH_HEADINGS))
+    restated = f"{RESULT} It rained a lot. We found that moss likes shade."
+    record = claim(paragraphs=["Results", restated, "Methods", f"It was spring. {METHOD} Then we left."])
+    program = Context24TextJudge(strategy="method")
+    source = paper(tuple(record.paragraphs))
     sentences = [source.sentences[place] for place in program._ranked(record.claim, source)]
     assert sentences.index(METHOD) < sentences.index("We found that moss likes shade.")
     prompt = program.prepare(record).passages.splitlines()
