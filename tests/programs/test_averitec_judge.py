@@ -100,26 +100,28 @@ def test_a_bad_record_is_refused() -> None:
 # --- The score, and what its server takes
 
 
+def submitted(out: Path, *numbers: int | None) -> list[dict[str, Any]]:
+    """The submission of claims with these numbers."""
+    row = {
+        "label": "Refuted",
+        "evidence": [{"question": "Q?", "answer": "A.", "url": "https://a.example", "filled": 1}],
+    }
+    lines = [{"id": f"c{k}", "claim_id": n, "claim": f"Claim {k}.", **row} for k, n in enumerate(numbers)]
+    AVERITEC.submission.write(lines, out)
+    rows: list[dict[str, Any]] = json.loads(out.read_text())
+    return rows
+
+
 def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers(tmp_path: Path) -> None:
-    pair = {"question": "Q?", "answer": "A.", "url": "https://a.example"}
-
-    def submitted(*numbers: int | None) -> list[dict[str, Any]]:
-        row = {"label": "Refuted", "evidence": [{**pair, "filled": True}]}
-        lines = [{"id": f"c{k}", "claim_id": n, "claim": f"Claim {k}.", **row} for k, n in enumerate(numbers)]
-        AVERITEC.submission.write(lines, tmp_path / "s.json")
-        rows: list[dict[str, Any]] = json.loads((tmp_path / "s.json").read_text())
-        (tmp_path / "s.json").unlink()
-        return rows
-
-    first, *rest = submitted(2, 0, 1)
-    labels = {"label": "Refuted", "pred_label": "Refuted"}
-    assert first == {"id": "c1", "claim_id": 0, "claim": "Claim 1.", **labels, "evidence": [pair]}
-    assert [row["claim_id"] for row in rest] == [1, 2]
-    assert [row["claim_id"] for row in submitted(None, None)] == [0, 1]
     for gaps in ((0, 2), (0, 0), (0, None)):
         with pytest.raises(UserError, match="match by position"):
-            submitted(*gaps)
+            submitted(tmp_path / "s.json", *gaps)
         assert not (tmp_path / "s.json").exists()
+    first, *rest = submitted(tmp_path / "s.json", 2, 0, 1)
+    assert first.pop("evidence") == [{"question": "Q?", "answer": "A.", "url": "https://a.example"}]
+    assert first == {"id": "c1", "claim_id": 0, "claim": "Claim 1.", "label": "Refuted", "pred_label": "Refuted"}
+    assert [row["claim_id"] for row in rest] == [1, 2]
+    assert [row["claim_id"] for row in submitted(tmp_path / "s.json", None, None)] == [0, 1]
 
 
 def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:

@@ -24,22 +24,22 @@ from support.scripted import field, question, requests, scripted, written
 Aisr = Callable[..., Any]
 NAME = CONTEXT24_FIGURES.name
 PARAGRAPHS = [
-    "Moss grows on walls. We measured growth, light and rain for a year on {0} walls.",
-    "Growth doubled in the shade of wall {0} (Fig. 1, A and B). Light fell by half at noon, as Figure 1C shows.",
+    "Moss grows on walls. We measured growth, light and rain for a year on ten walls.",
+    "Growth doubled in the shade of wall 1 (Fig. 1, A and B). Light fell by half at noon, as Figure 1C shows.",
     "Rain made no difference (Fig. 2). Numbers of all walls are given in Table 1.",
-    "We thank the owners of the {0} walls.",
+    "We thank the owners of the walls.",
 ]
 LABELS = ("FIG 1", "FIG 1A", "FIG 1B", "FIG 1C", "FIG 2", "FIG 3", "TAB 1")
 
 
-def claim(number: int = 1, **more: Any) -> Context24FiguresRecord:
+def claim(**more: Any) -> Context24FiguresRecord:
     """A claim that FIG 1C evidences. FIG 3 is never cited and has no caption."""
     return Context24FiguresRecord.model_validate(
         {
-            "id": f"context24-figures-{number:06d}",
-            "claim": f"Walls in the shade get half of the light at noon, says study {number}.",
-            "citekey": f"moss{number}",
-            "paragraphs": [text.format(number) for text in PARAGRAPHS],
+            "id": "context24-figures-000001",
+            "claim": "Walls in the shade get half of the light at noon, says study 1.",
+            "citekey": "moss1",
+            "paragraphs": PARAGRAPHS,
             "elements": [{"label": label} for label in LABELS],
             "findings": ["FIG 1C"],
             **more,
@@ -131,14 +131,12 @@ def test_every_strategy_ranks_all_elements_and_unknown_ones_last(strategy: str, 
     assert ranking(claim(paragraphs=[]), strategy=strategy, retriever=retriever) == list(LABELS)
 
 
-PANELS = "Walls. (a) Moss by height. (b, c) Light at noon in the shade, and at night. (d-f) Rain."
-
-
 @pytest.mark.parametrize("strategy", ["element/sentence", "chunk/sentence", "fusion"])
 def test_a_panel_is_ranked_by_its_own_sentence_and_part_of_the_caption(strategy: str) -> None:
     if strategy != "fusion":
         assert ranking(strategy=strategy)[:2] == ["FIG 1", "FIG 1C"]
-    elements = [{"label": "FIG 7", "caption": PANELS}, *({"label": f"FIG 7{panel}"} for panel in "ABCDE")]
+    caption = "Walls. (a) Moss by height. (b, c) Light at noon in the shade, and at night. (d-f) Rain."
+    elements = [{"label": "FIG 7", "caption": caption}, *({"label": f"FIG 7{panel}"} for panel in "ABCDE")]
     record = claim(elements=[{"label": "TAB 2", "caption": "Nothing of it."}, *elements])
     assert set(ranking(record, strategy=strategy)[:3]) == {"FIG 7", "FIG 7B", "FIG 7C"}
 
@@ -151,9 +149,8 @@ def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None
     outcome = judge(CONTEXT24_FIGURES, program, example, lm)
     (request,) = requests(lm)
     assert list(shown(field(question(request), "elements") or "")) == before[:4]
-    assert outcome.answer is not None
     assert outcome.named == ["FIG 1C"]
-    assert list(outcome.answer) == ["FIG 1C", *(label for label in before if label != "FIG 1C")]
+    assert list(outcome.answer or ()) == ["FIG 1C", *(label for label in before if label != "FIG 1C")]
 
 
 def test_a_labelled_record_is_a_demo_that_names_gold_first() -> None:

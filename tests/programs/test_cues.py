@@ -30,19 +30,16 @@ EVIDENCE = "[table 1] Accuracy of FooNet and BAR on QuxQA: 81.2 and 79.5.\n[figu
         (foreign_figures, "See Table 2.", 1),
         (foreign_figures, "figures 1 show", 1),
         (foreign_figures, "a table", 0),
+        (quantifiers, "It is better on all tasks and across every domain.", 3),
+        (quantifiers, "It is better on this task, overall.", 0),
+        (causes, "It is better because of this, which suggests a mechanism.", 3),
+        (causes, "It is better on this task.", 0),
     ],
 )
-def test_names_numbers_and_figures_that_the_evidence_lacks(
+def test_what_the_evidence_lacks_and_words_of_generality_and_cause_are_counted(
     cue: Callable[[str, str], float], sentence: str, count: int
 ) -> None:
     assert cue(sentence, EVIDENCE) == count
-
-
-def test_words_that_claim_generality_or_give_causes_are_counted() -> None:
-    assert quantifiers("It is better on all tasks and across every domain.", "") == 3
-    assert quantifiers("It is better on this task, overall.", "") == 0
-    assert causes("It is better because of this, which suggests a mechanism.", "") == 3
-    assert causes("It is better on this task.", "") == 0
 
 
 @pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "A-" * 5000])

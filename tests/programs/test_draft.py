@@ -14,38 +14,29 @@ from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
 from aisr.programs.records import StatementLabel
-from support import scripted
 from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback
 from support.paths import SAMPLE
-from support.scripted import field, question, requests, written
+from support.scripted import field, question, requests, scripted, written
 
 Aisr = Callable[..., Any]
-SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
-ROW: dict[str, Any] = {
-    "id": "a",
-    "title": "Wrens",
-    "headings": ["Results", "Sites"],
-    "before": "We listened.",
-    "paragraph": " ".join(SAID),
-    "sentences": [{"sentence": one} for one in SAID],
-    "evidence_bundle": [
-        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
-        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
-    ],
-}
+SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
 
 
 def record(*labels: str, **more: Any) -> DraftRecord:
-    said = [{**one, "label": label} for one, label in zip(ROW["sentences"], labels or [None, None], strict=True)]
-    return DraftRecord.model_validate({**ROW, "sentences": said, **more})
+    bundle = [
+        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
+        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
+    ]
+    row = {"id": "a", "title": "Wrens", "headings": ["Results", "Sites"], "before": "We listened."}
+    row |= {"paragraph": " ".join(SENTENCES), "evidence_bundle": bundle}
+    sentences = [{"sentence": s, "label": label} for s, label in zip(SENTENCES, labels or [None, None], strict=True)]
+    return DraftRecord.model_validate({**row, "sentences": sentences, **more})
 
 
 def test_a_judge_is_shown_the_place_of_the_sentences_and_what_the_paper_says_elsewhere() -> None:
     program = DRAFT.build({})
-    lm = scripted.scripted(
-        lambda request: written(question(request), {"sentence_labels": ["Contradicted", "Not found"]})
-    )
+    lm = scripted([json.dumps({"sentence_labels": ["Contradicted", "Not found"]})])
     with lm.context():
         prediction = program(**program.prepare(record()).inputs())
     assert DRAFT.answer(prediction) == ["Contradicted", "Not found"]
@@ -59,15 +50,15 @@ def test_a_judge_is_shown_the_place_of_the_sentences_and_what_the_paper_says_els
     passage = field(question(request), "passage") or ""
     assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
     assert passage.endswith("reports findings of other sections: [sentence 1] [sentence 2]")
-    around = program.prepare(record(paragraph=f"At night. {SAID[0]} It does.")).passage
+    around = program.prepare(record(paragraph=f"At night. {SENTENCES[0]} It does.")).passage
     assert around.endswith(": At night. [sentence 1] It does.")
     assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
 
 
 def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
-    def score(*said: list[str] | None) -> float:
+    def score(*answers: list[str] | None) -> float:
         gold = [[["Supported"], ["Contradicted"]], [["Not found"]]]
-        return value(DRAFT.score(gold, said))
+        return value(DRAFT.score(gold, answers))
 
     assert score(["Supported", "Contradicted"], ["Not found"]) == pytest.approx((3 / 4 + 1) / 2)
     assert score(["Supported", "Supported"], ["Not found"]) == pytest.approx(((2 / 3 + 0 + 1) / 4 + 0.5) / 2)
@@ -76,7 +67,7 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
 
 def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
     made = record().with_labels({1: StatementLabel("Beyond the evidence")})
-    assert [(one.sentence, one.label) for one in made.sentences] == [(SAID[1], "Beyond the evidence")]
+    assert [(one.sentence, one.label) for one in made.sentences] == [(SENTENCES[1], "Beyond the evidence")]
     kept = record("Supported", "Supported").with_labels({1: StatementLabel("Not found")})
     assert kept.gold == [["Supported"], ["Not found"]]
     assert kept.without_labels() == record()

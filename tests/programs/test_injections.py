@@ -160,7 +160,7 @@ def test_a_hostile_record_is_asked_about_like_any_other(ways: list[tuple[Way, An
 
 
 def assert_own_items(way: Way, question: str) -> None:
-    """The evidence has one line an item, each after its label, rows of tables and pictures behind it, and no other label."""
+    """The evidence has one line an item, each after its label, rows behind it, and no other label."""
     if way.task is TRACK1:
         evidence = scripted.field(question, "evidence") or ""
         expected, label = ["text 1", "table 1", "figure 1", "table 2"], r"\[\s*((?:text|table|figure)\s*\d+)\s*\]"
