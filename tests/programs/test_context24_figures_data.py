@@ -37,9 +37,9 @@ CAPTIONS = {
 }
 
 
-def files(folder: Path, claims: Any = CLAIMS) -> list[Path]:
+def files(folder: Path) -> list[Path]:
     """Claims, full texts, a folder of captions and one of pictures, as the organisers have them."""
-    (folder / "task1.json").write_text(json.dumps(claims, indent=4))
+    (folder / "task1.json").write_text(json.dumps(CLAIMS, indent=4))
     (folder / "texts.json").write_text(json.dumps({"moss2020": ONE_LINE, "fern2021": ["Ferns.", "", "See Fig. 1."]}))
     (folder / "captions").mkdir()
     (folder / "captions" / "moss2020.json").write_text(json.dumps(CAPTIONS))
@@ -118,17 +118,16 @@ def test_captions_are_texts_and_never_run() -> None:
     assert readable("'\\x'") == "'\\x'"
 
 
-@pytest.mark.parametrize(
-    ("claims", "message"),
-    [
+def test_bad_files_are_refused(tmp_path: Path) -> None:
+    claims, *others = files(tmp_path)
+    for content, message in (
         ({}, "expected a JSON list"),
         ([{**CLAIMS[0], "citekey": "../moss2020"}], "citekey '../moss2020': expected a name"),
         ([CLAIMS[5]], "no claim of a paper with figures"),
-    ],
-)
-def test_bad_files_are_refused(claims: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=message):
-        convert(*files(tmp_path, claims))
+    ):
+        claims.write_text(json.dumps(content))
+        with pytest.raises(UserError, match=message):
+            convert(claims, *others)
 
 
 # --- Citations of figures and tables, in the spellings of papers
@@ -179,23 +178,16 @@ def cited_in(text: str) -> list[str]:
     return [*cited_by((text,), ALL)[0]]
 
 
-def test_a_figure_that_is_cited_as_a_whole_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
+def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
     assert cited_in("Figure 1 shows it.") == ["FIG 1", "FIG 1A", "FIG 1B"]
     assert cited_in("As in Fig. 1B.") == ["FIG 1B", "FIG 1"]
     assert cited_in("See Table 1 and Fig. 10.") == ["TAB 1", "FIG 10"]
     assert cited_in("Fig. S1 and Supplementary Fig. 1 are one.") == ["SUPP FIG S1"]
     assert cited_in("Fig. 7 is not there.") == []
-
-
-def test_labels_of_several_panels_and_of_parts_of_one() -> None:
-    labels = ("FIG 2", "FIG 2A-C", "FIG 2D-1", "FIG 2D-2")
-    assert cited_by(("See Fig. 2B.", "See Fig. 2D."), labels) == (
-        ("FIG 2A-C", "FIG 2"),
-        ("FIG 2D-1", "FIG 2D-2", "FIG 2"),
-    )
-
-
-def test_a_panel_that_is_never_cited_has_the_text_on_its_figure() -> None:
+    several = ("FIG 2", "FIG 2A-C", "FIG 2D-1", "FIG 2D-2")
+    of_several, of_parts = cited_by(("See Fig. 2B.", "See Fig. 2D."), several)
+    assert (of_several, of_parts) == (("FIG 2A-C", "FIG 2"), ("FIG 2D-1", "FIG 2D-2", "FIG 2"))
+    # A panel that is never cited has the text on its figure.
     texts = texts_of(("It grew (Fig. 1A).", "Much later it died (Table 1)."), ALL)
     assert texts["FIG 1B"] == texts["FIG 1A"] == texts["FIG 1"] == "It grew (Fig. 1A)."
     assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""

@@ -28,10 +28,10 @@ def record(*labels: str, **more: Any) -> DraftRecord:
         {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
         {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
     ]
-    row = {"id": "a", "title": "Wrens", "headings": ["Results", "Sites"], "before": "We listened."}
-    row |= {"paragraph": " ".join(SENTENCES), "evidence_bundle": bundle}
+    about = {"id": "a", "title": "Wrens", "headings": ["Results", "Sites"], "before": "We listened."}
+    text = {"paragraph": " ".join(SENTENCES), "evidence_bundle": bundle}
     sentences = [{"sentence": s, "label": label} for s, label in zip(SENTENCES, labels or [None, None], strict=True)]
-    return DraftRecord.model_validate({**row, "sentences": sentences, **more})
+    return DraftRecord.model_validate({**about, **text, "sentences": sentences, **more})
 
 
 def test_a_judge_is_shown_the_place_of_the_sentences_and_what_the_paper_says_elsewhere() -> None:

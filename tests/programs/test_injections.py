@@ -115,13 +115,9 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Way, A
 
 def messages(request: HttpRequest) -> list[tuple[str, str]]:
     """Role and text of each message; fails where a part is no text."""
-    parts_by_role = []
-    for message in request.body["messages"]:
-        content = message["content"]
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        assert {part["type"] for part in parts} == {"text"}
-        parts_by_role.append((message["role"], "".join(part["text"] for part in parts)))
-    return parts_by_role
+    contents = [(message["role"], message["content"]) for message in request.body["messages"]]
+    assert {part["type"] for _, content in contents if isinstance(content, list) for part in content} <= {"text"}
+    return [(role, c if isinstance(c, str) else "".join(part["text"] for part in c)) for role, c in contents]
 
 
 def form(request: HttpRequest) -> tuple[dict[str, Any], list[tuple[str, list[str]]]]:

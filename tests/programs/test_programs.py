@@ -45,18 +45,14 @@ def answer(program: dspy.Module, record: Any, lm: Any) -> dspy.Prediction:
         return program(**program.prepare(record).inputs())
 
 
-def test_a_sentence_is_a_call_that_shows_its_paragraph() -> None:
-    lm = scripted(right)
-    prediction = answer(TRACK1.build({"unit": "sentence"}), THREE, lm)
-    assert prediction.sentence_labels == THREE_LABELS
+def test_a_sentence_is_a_call_that_shows_its_paragraph_and_fails_it_where_unusable() -> None:
+    program, lm = TRACK1.build({"unit": "sentence"}), scripted(right)
+    assert answer(program, THREE, lm).sentence_labels == THREE_LABELS
     assert [field(question(request), "sentence") for request in requests(lm)] == THREE.statements
     assert {field(question(request), "paragraph") for request in requests(lm)} == {THREE.claim_text}
-
-
-def test_one_unusable_sentence_fails_the_paragraph() -> None:
     fine, bad = written(JSON, {"sentence_label": "Supported"}), written(JSON, {"sentence_label": "Perhaps"})
     with pytest.raises(UnusableAnswer, match="Perhaps"):
-        answer(TRACK1.build({"unit": "sentence"}), THREE, scripted([fine, bad, bad]))
+        answer(program, THREE, scripted([fine, bad, bad]))
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -83,11 +79,12 @@ def test_prompts_with_whole_demos_are_the_same_after_an_artifact_round_trip(
     task: Task, options: dict[str, Any], adapter: str
 ) -> None:
     """DSPy drops a demo that lacks its outputs, and marks one that lacks an input; neither may happen."""
-    program = with_demos(task, options)
-    text = program_text(task, program)
-    loaded = parse(text, "the text").program
+    program = task.build(options)
+    (_, predictor), *_ = program.named_predictors()
+    predictor.demos = [row for example in examples(task, program) for row in program.demo_rows(example)][:3]
+    predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
     prompts = []
-    for each in (program, loaded):
+    for each in (program, parse(program_text(task, program), "the text").program):
         lm = scripted(right, adapter=adapter)
         answer(each, corpus(task)[5], lm)
         prompts.append([wording(request) for request in requests(lm)])
@@ -95,16 +92,6 @@ def test_prompts_with_whole_demos_are_the_same_after_an_artifact_round_trip(
     assert "Look twice." in prompts[0][0]
     assert prompts[0][0].count("assistant: ") == 3
     assert "not supplied" not in prompts[0][0].lower()
-
-
-def with_demos(task: Task, options: dict[str, Any]) -> dspy.Module:
-    """A program with three labelled demos and an instruction of its own."""
-    program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
-    _, predictor = program.named_predictors()[0]
-    predictor.demos = rows[:3]
-    predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
-    return program
 
 
 # --- A question to the LM: one repair that says what was wrong, then a failure; never a default

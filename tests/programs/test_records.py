@@ -45,7 +45,7 @@ def test_withheld_labels_are_no_labels(tmp_path: Path) -> None:
     rows = [claim(None, None), {**claim(None), "sentence_label": [{"sentence": "A.", "types": []}]}]
     [one, other] = read(write(tmp_path / "a.jsonl", rows), Track1Record, "a")
     [cited] = read(write(tmp_path / "b.jsonl", [citation(None, evidence_para_ids=None)]), Track2Record, "b")
-    assert one.gold is other.gold is cited.gold is None
+    assert [one.gold, other.gold, cited.gold] == [None, None, None]
 
 
 def test_records_are_numbered_as_the_official_preparation_does_and_blank_lines_count(tmp_path: Path) -> None:
