@@ -49,8 +49,9 @@ def token(text: str, chance: float = 1.0, **others: float) -> Any:
     ids=["first difference", "two labels until the answer says which", "shared", "more than the label"],
 )
 def test_probabilities_are_read_where_the_labels_differ(tokens: list[Any], label: str, wanted: list[float]) -> None:
-    (judged,) = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS) or [None]
-    assert judged is not None
+    judgements = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS)
+    assert judgements is not None
+    (judged,) = judgements
     assert (judged.label, judged.source) == (label, "logprobs")
     assert judged.probabilities == pytest.approx(wanted)
 
