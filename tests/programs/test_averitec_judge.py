@@ -204,13 +204,8 @@ def test_a_conversion_that_stopped_goes_on_and_reads_changed_pages_anew(
     assert read_files[4:] == ["1.json"]
     rows = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()]
     assert rows[1]["documents"] == rows[2]["documents"]
-
-
-def test_bad_input_writes_nothing(tmp_path: Path) -> None:
-    file, pages, out = dev(tmp_path / "dev.json", 2), store(tmp_path / "pages", 1), tmp_path / "out.jsonl"
-    with pytest.raises(UserError, match=r"no 1\.json in there"):
-        write(file, pages, out)
-    file.write_text("{}")
-    with pytest.raises(UserError, match="claim: missing"):
-        write(file, pages, out)
-    assert not out.exists()
+    for content, message in ((json.dumps([{"claim": "A."}] * 4), r"no 3\.json in there"), ("{}", "claim: missing")):
+        file.write_text(content)
+        with pytest.raises(UserError, match=message):
+            write(file, folder, tmp_path / "bad.jsonl")
+        assert not (tmp_path / "bad.jsonl").exists()

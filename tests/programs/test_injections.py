@@ -109,6 +109,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Way, A
             way = Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation, root)
             (outcome, fine), (_, repaired) = way.ask(HARMLESS), way.ask(HARMLESS, reply="no answer")
             assert outcome.failure is None
+            assert task is TRACK2 or f"\n  {HARMLESS}\n" in fine[0].question  # what is read in pictures
             ways.append((way, [form(one) for one in fine], form(repaired[-1])))
         yield ways
 

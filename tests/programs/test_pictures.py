@@ -15,7 +15,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_gallery
 from aisr.programs import images
-from aisr.programs.images import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, jpeg, render
+from aisr.programs.images import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1.judge import Track1Judge
 from support.drawn import picture, showing, truncated
@@ -61,15 +61,6 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
         decode(str(picture(file, (10_000, 6_000), "white", mode="1")))  # small as a file
 
 
-@pytest.mark.parametrize("size", [(20_000, 30), (640, 480)])
-def test_a_picture_is_shown_within_the_pixel_budget(tmp_path: Path, size: tuple[int, int]) -> None:
-    sent = Image.open(io.BytesIO(jpeg(str(picture(tmp_path / "a.png", size)))))
-    assert sent.format == "JPEG"
-    assert sent.width * sent.height <= images.SHOWN_PIXELS
-    assert sent.width / sent.height == pytest.approx(size[0] / size[1], rel=0.2)
-    assert sent.size == size or size[0] * size[1] > images.SHOWN_PIXELS
-
-
 def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
     picture(tmp_path / "good.png")
     truncated(tmp_path / "bad.jpg")
@@ -92,19 +83,19 @@ def prepared(root: Path, *paths: str) -> tuple[Track1Judge, Any]:
 
 
 def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback) -> None:
-    for name, color in (("a.png", "red"), ("b.png", "blue")):
-        picture(tmp_path / name, (1000, 1000), color)
+    picture(tmp_path / "a.png", (1000, 1000), "red")
+    picture(tmp_path / "b.png", (640, 480), "blue")
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Contradiction"]})
     program, example = prepared(tmp_path, "a.png", "b.png")
     with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
         assert program(**example.inputs()).sentence_labels == ["Contradiction"]
     content = loopback.requests[0].body["messages"][-1]["content"]
     at = [place for place, block in enumerate(content) if block["type"] == "image_url"]
-    for place, caption, dominant in zip(at, ("[figure 1] Figure 1", "[figure 2] Figure 2"), (0, 2), strict=True):
-        assert caption in content[place - 1]["text"].splitlines()[-1]
+    for number, place, size, dominant in zip((1, 2), at, ((886, 886), (640, 480)), (0, 2), strict=True):
+        assert f"[figure {number}] Figure {number}" in content[place - 1]["text"].splitlines()[-1]
         _, _, data = content[place]["image_url"]["url"].partition("base64,")
         sent = Image.open(io.BytesIO(base64.b64decode(data)))
-        assert sent.size == (886, 886)
+        assert (sent.format, sent.size) == ("JPEG", size)  # within the budget of pixels
         channels = sent.convert("RGB").resize((1, 1)).tobytes()
         assert channels[dominant] == max(channels)
     assert "Row 1 is Supported." in content[-1]["text"]

@@ -112,17 +112,10 @@ def test_a_model_is_asked_once_for_a_paper_and_once_for_a_claim() -> None:
     assert texts_embedded == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("bm26", "one of: bm25, dense, hybrid"),
-        ("dense:http://127.0.0.1/x", "one of"),
-        ("hybrid:openai/embedder", "nothing embeds with openai/embedder"),
-    ],
-)
-def test_another_spec_is_refused(spec: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        matcher(spec)
+def test_another_spec_is_refused() -> None:
+    for spec, message in (("dense:http://127.0.0.1/x", "one of"), ("hybrid:openai/x", "nothing embeds with openai/x")):
+        with pytest.raises(ValueError, match=message):
+            matcher(spec)
 
 
 def test_another_package_adds_a_retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ LATEX = st.lists(
         ("$\\mathrm { B L E U }$ of 3", "$\\mathrm {BLEU}$ of 3"),
         ("\\text{ a c c u r a c y o f } x", "\\text{accuracyof} x"),
         ("drops by \x02 0.5", "drops by   0.5"),
-        ("a b c of A B", "a b c of A B"),
         ("\\mathrm { 9 5 . 3 }", "\\mathrm { 9 5 . 3 }"),
         ("tab\tand\nbreak", "tab\tand\nbreak"),
         ("Łoza-1 auf BræmChat, 模型", "Łoza-1 auf BræmChat, 模型"),

@@ -32,9 +32,6 @@ class Walk(NamedTuple):
     packed: Path
 
 
-Walker = Callable[..., Walk]
-
-
 def sample(task: str) -> list[Row]:
     """The records of a task, all with ids."""
     rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / task / f"{side}.jsonl")]
@@ -42,7 +39,7 @@ def sample(task: str) -> list[Row]:
 
 
 @pytest.fixture
-def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Walker:
+def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Callable[..., Walk]:
     """Checks, splits, estimates, compiles, evaluates, predicts by the registered champion, scores, submits, and looks
     at it."""
 
@@ -92,7 +89,7 @@ def as_json(file: Path, rows: list[Row]) -> Path:
 
 
 def test_averitec(
-    walk: Walker, aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    walk: Callable[..., Walk], aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reply(request: HttpRequest) -> str:
         """Quotes the passages; Supported until demos show it that most claims are false."""
@@ -120,7 +117,7 @@ def test_averitec(
     assert model.predict(read_rows(walked.inputs)) == predicted
 
 
-def test_context24_figures(walk: Walker, tmp_path: Path) -> None:
+def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
     def reply(request: HttpRequest) -> str:
         """Names the gold element first, or the last one without demos."""
         shown = re.findall(r"\[([^\]]+)\]", field(request.question, "elements") or "")
@@ -145,7 +142,7 @@ def test_context24_figures(walk: Walker, tmp_path: Path) -> None:
     assert f"@10 {100 * means[True]:.1f}" in walked.report["remarks"][0]
 
 
-def test_context24_text(walk: Walker, aisr: Aisr, tmp_path: Path) -> None:
+def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -> None:
     def reply(request: HttpRequest) -> str:
         """Chooses the longest sentences once demos show it that gold ones have particulars; the first one before."""
         shown = re.findall(r"^\[(S\d+)\] (.*)$", field(request.question, "passages") or "", re.MULTILINE)
