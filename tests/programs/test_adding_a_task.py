@@ -17,7 +17,6 @@ from support.corpora import write
 from support.loopback import HttpRequest, Loopback
 from support.paths import ROOT
 from support.plugins import install, refresh
-from support.walks import replying
 
 PAGE = (ROOT / "docs" / "adding-a-task.md").read_text(encoding="utf-8")
 WORDS = {"neutral": "opens on Monday", "praise": "delights all", "blame": "bores everybody"}
@@ -40,12 +39,10 @@ def reader(request: HttpRequest) -> str:
     return scripted.written(request.question, {"label": tone if request.has_demos else "neutral"})
 
 
-server = replying(reader)
-
-
 def test_the_task_of_the_page_goes_through_its_commands(
-    server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+    loopback: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    loopback.reply = reader
     place = artifacts.parent
     for name, kind in (("pyproject.toml", "toml"), ("tone_task.py", "python")):
         (place / name).write_text(blocks(kind)[0], encoding="utf-8")
@@ -57,7 +54,7 @@ def test_the_task_of_the_page_goes_through_its_commands(
     monkeypatch.syspath_prepend(place / "site")
     monkeypatch.chdir(place)
     monkeypatch.setenv("AISR_LM", "openai/local")
-    monkeypatch.setenv("AISR_API_BASE", server.url)
+    monkeypatch.setenv("AISR_API_BASE", loopback.url)
     refresh(monkeypatch, TASKS)
     output = {}
     for command in commands:
@@ -81,23 +78,25 @@ def test_the_task_of_the_page_goes_through_its_commands(
         ("no_such_module:TASK", "task 'odd' of package odd 1.0 cannot be used: ModuleNotFoundError: No module named"),
         ("json:loads", "cannot be used: it is function; expected an instance of aisr.programs.task.Task"),
         ("aisr.programs.draft.task:DRAFT", "cannot be used: the task calls itself 'draft'"),
-        ("support.exits:TASK", "cannot be used: SystemExit: 3"),
+        ("exits:TASK", "cannot be used: SystemExit: 3"),
     ],
 )
 def test_a_package_that_cannot_be_used_is_named(
     value: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "exits.py").write_text("raise SystemExit(3)\n")
-    install(monkeypatch, tmp_path, "odd", f"odd = {value.replace('support.exits', 'exits')}")
-    assert TASKS["draft"].name == "draft"
-    assert "draft" in TASKS.usable()
-    assert "odd" not in TASKS.usable()
+    install(monkeypatch, tmp_path, "odd", f"odd = {value}")
+    usable = TASKS.usable()
+    assert "draft" in usable
+    assert "odd" not in usable
     with pytest.raises(UserError, match=re.escape(message)):
         TASKS["odd"]
 
 
-def test_our_names_cannot_be_taken_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    install(monkeypatch, tmp_path, "evil", "draft = json:loads\nBad Name = json:loads")
+def test_a_name_can_be_taken_neither_from_us_nor_by_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    point = "same = aisr.programs.draft.task:DRAFT"
+    for package, points in (("evil", f"draft = json:loads\nBad Name = json:loads\n{point}"), ("two", point)):
+        install(monkeypatch, tmp_path / package, package, points)
     with pytest.warns(UserWarning, match="package evil 1.0") as warned:
         assert "bad-name" not in TASKS
     assert TASKS["draft"].name == "draft"
@@ -105,10 +104,5 @@ def test_our_names_cannot_be_taken_over(monkeypatch: pytest.MonkeyPatch, tmp_pat
         "expected at most 40 lower-case letters, digits and dashes",
         "aisr has one of that name",
     ]
-
-
-def test_two_packages_with_one_name_are_both_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for package in ("one", "two"):
-        install(monkeypatch, tmp_path / package, package, "same = aisr.programs.draft.task:DRAFT")
-    with pytest.raises(UserError, match=r"package one 1.0 and package two 1.0 both have one of that name"):
+    with pytest.raises(UserError, match=r"package evil 1.0 and package two 1.0 both have one of that name"):
         TASKS["same"]

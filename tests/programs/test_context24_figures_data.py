@@ -1,4 +1,5 @@
-"""The organisers' figure files become records: labels are cleaned, equal claims are one, and all of it is listed."""
+"""The organisers' figure files become records; citations and captions of figures and tables are read as papers spell
+them."""
 
 import json
 from collections.abc import Callable
@@ -9,10 +10,13 @@ import pytest
 
 from aisr.base.errors import UserError, exit_code
 from aisr.programs.context24_figures import convert as context24_figures_data
+from aisr.programs.context24_figures.citations import citations, of_panel, parts
 from aisr.programs.context24_figures.convert import cleaned, convert, readable
+from aisr.programs.context24_figures.ranking import chunks, cited_by, texts_of
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.records import read
+from support.growth import slow
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
@@ -33,9 +37,9 @@ CAPTIONS = {
 }
 
 
-def files(folder: Path, claims: Any = CLAIMS) -> list[Path]:
+def files(folder: Path) -> list[Path]:
     """Claims, full texts, a folder of captions and one of pictures, as the organisers have them."""
-    (folder / "task1.json").write_text(json.dumps(claims, indent=4))
+    (folder / "task1.json").write_text(json.dumps(CLAIMS, indent=4))
     (folder / "texts.json").write_text(json.dumps({"moss2020": ONE_LINE, "fern2021": ["Ferns.", "", "See Fig. 1."]}))
     (folder / "captions").mkdir()
     (folder / "captions" / "moss2020.json").write_text(json.dumps(CAPTIONS))
@@ -55,7 +59,7 @@ def test_files_become_records_and_every_change_is_listed(
     words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
     monkeypatch.setattr("sys.argv", ["data", *map(str, words)])
     assert exit_code(context24_figures_data.main) == 0
-    said = capsys.readouterr().out
+    changes = capsys.readouterr().out
     for change in (
         "a-1: findings: 'FIG 2A\"': now FIG 2A",
         "a-2: findings: 'FIG 1\\n': now FIG 1",
@@ -67,7 +71,7 @@ def test_files_become_records_and_every_change_is_listed(
         "moss2020: element 'FIG 2B ': now FIG 2B",
         "4 claims about 2 papers",
     ):
-        assert change in said
+        assert change in changes
     records = {record.id: record for record in read(out, Context24FiguresRecord, NAME)}
     assert {key: record.findings for key, record in records.items()} == {
         "a-1": ["FIG 2A", "FIG 2B"], "a-2": ["FIG 1"], "a-2-2": ["TAB 1", "FIG 9"], "a-3": ["FIG 1"],
@@ -87,19 +91,12 @@ def test_files_become_records_and_every_change_is_listed(
     assert convert(claims, papers, together, figures)[0] == convert(claims, papers, captions, figures)[0]
 
 
-@pytest.mark.parametrize(
-    ("task", "module"),
-    [
-        (NAME, "context24_figures"),
-        ("context24-text", "context24_text"),
-        ("averitec", "averitec"),
-    ],
-)
-def test_check_names_the_command_that_mends(task: str, module: str, tmp_path: Path, aisr: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("task", [NAME, "context24-text", "averitec"])
+def test_check_names_the_command_that_mends(task: str, tmp_path: Path, aisr: Callable[..., Any]) -> None:
     claims = files(tmp_path)[0]
     checked = aisr("check", claims, "--task", task)
     assert checked.code == 2
-    assert f"python -m aisr.programs.{module}.convert {claims} " in checked.out + checked.err
+    assert f"python -m aisr.programs.{task.replace('-', '_')}.convert {claims} " in checked.out + checked.err
 
 
 @pytest.mark.parametrize(
@@ -121,15 +118,127 @@ def test_captions_are_texts_and_never_run() -> None:
     assert readable("'\\x'") == "'\\x'"
 
 
-@pytest.mark.parametrize(
-    ("claims", "message"),
-    [
+def test_bad_files_are_refused(tmp_path: Path) -> None:
+    claims, *others = files(tmp_path)
+    for content, message in (
         ({}, "expected a JSON list"),
-        ([{**CLAIMS[0], "findings": "FIG 1"}], "entry 0: findings: expected a list of labels"),
         ([{**CLAIMS[0], "citekey": "../moss2020"}], "citekey '../moss2020': expected a name"),
         ([CLAIMS[5]], "no claim of a paper with figures"),
+    ):
+        claims.write_text(json.dumps(content))
+        with pytest.raises(UserError, match=message):
+            convert(claims, *others)
+
+
+# --- Citations of figures and tables, in the spellings of papers
+
+
+def short(text: str) -> str:
+    """What a text cites: kind, `s` for supplementary, number, panels."""
+    return " ".join(
+        f"{cited.kind[0]}{'s' if cited.supplement else ''}{cited.number}{''.join(cited.panels)}"
+        for cited in citations(text)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("Fig. 2", "F2"),
+        ("Fig. 2, A and B", "F2AB"),
+        ("Fig. 2A and B show growth", "F2AB"),
+        ("Fig. 1A,B,D–F", "F1ABDEF"),
+        ("Fig. 5(a)–(c)", "F5ABC"),
+        ("Figs. 5(a), 5(c) and 6", "F5A F5C F6"),
+        ("Figs. 1-3", "F1 F2 F3"),
+        ("Supplementary Fig. S1", "Fs1"),
+        ("Extended Data Table 2", "Ts2"),
+        ("Tables S1–S3", "Ts1 Ts2 Ts3"),
+        ("Table IV", "T4"),
+        ("Figure 1A—figure supplements 1 and 2B–C", "F1S1 F1S2BC"),
+        ("Figure 1, figure supplement 1 and 2", "F1S1"),
+        ("Additional file 1: Figure 3", "Fs3"),
+        ("Figs. 3A and 4 in the Supplementary Materials", "Fs3A Fs4"),
+        # What need not belong to a citation does not.
+        ("In Fig. 2, 3 samples", "F2"),
+        ("Fig. 2, E. coli grew", "F2"),
+        ("Fig. 2a and a second", "F2A"),
+        ("Figs. 1-400", "F1-400"),
+        ("in the table of figures", ""),
     ],
 )
-def test_bad_files_are_refused(claims: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=message):
-        convert(*files(tmp_path, claims))
+def test_spellings(text: str, cited: str) -> None:
+    assert short(text) == cited
+
+
+ALL = ("FIG 1", "FIG 1A", "FIG 1B", "FIG 10", "SUPP FIG S1", "TAB 1", "SCHEME 1")
+
+
+def cited_in(text: str) -> list[str]:
+    return [*cited_by((text,), ALL)[0]]
+
+
+def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
+    assert cited_in("Figure 1 shows it.") == ["FIG 1", "FIG 1A", "FIG 1B"]
+    assert cited_in("As in Fig. 1B.") == ["FIG 1B", "FIG 1"]
+    assert cited_in("See Table 1 and Fig. 10.") == ["TAB 1", "FIG 10"]
+    assert cited_in("Fig. S1 and Supplementary Fig. 1 are one.") == ["SUPP FIG S1"]
+    assert cited_in("Fig. 7 is not there.") == []
+    several = ("FIG 2", "FIG 2A-C", "FIG 2D-1", "FIG 2D-2")
+    of_several, of_parts = cited_by(("See Fig. 2B.", "See Fig. 2D."), several)
+    assert (of_several, of_parts) == (("FIG 2A-C", "FIG 2"), ("FIG 2D-1", "FIG 2D-2", "FIG 2"))
+    # A panel that is never cited has the text on its figure.
+    texts = texts_of(("It grew (Fig. 1A).", "Much later it died (Table 1)."), ALL)
+    assert texts["FIG 1B"] == texts["FIG 1A"] == texts["FIG 1"] == "It grew (Fig. 1A)."
+    assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""
+
+
+@pytest.mark.parametrize("size", ["sentence", "100"])
+def test_chunks_hold_the_whole_text_in_order(size: str) -> None:
+    paragraphs = tuple(f"Moss {k} grows. It is green. Trains were late in town {k}." * 20 for k in range(4))
+    pieces = chunks(paragraphs, size)
+    assert " ".join(pieces).split() == " ".join(paragraphs).split()
+    assert all(pieces)
+    if size.isdigit():
+        assert {len(chunk.split()) for chunk in pieces[:-1]} <= {int(size)}
+    assert chunks((), size) == chunks(("  ",), size) == ()
+
+
+@pytest.mark.parametrize("piece", ["Fig. 1, A and B, ", "Supplementary ", "Fig. 1(a,"])
+def test_hostile_text_is_read_in_time(piece: str) -> None:
+    assert slow(citations, lambda length: "Figs. 1" + piece * (length // len(piece))) is None
+
+
+# --- A caption is taken apart into its head and what it says of each panel, in the ways that papers mark panels
+
+
+@pytest.mark.parametrize(
+    ("caption", "head", "panels"),
+    [
+        (
+            "Figure 1: Moss. (**A**) Walls. (**B** and C) Light, as in (A). (D–F) Rain. (A, D) Data are means.",
+            "Figure 1: Moss.",
+            {"A": "Walls. Data are means.", "B": "Light, as in (A).", "C": "Light, as in (A).",
+             "D": "Rain. Data are means.", "E": "Rain.", "F": "Rain."},
+        ),
+        ("Growth of (A) wild and (B) tame moss.", "Growth of", {"A": "wild and", "B": "tame moss."}),
+        ("Moss. (a) Walls; (_b_) light.", "Moss.", {"A": "Walls", "B": "light."}),
+        ("Growth (a), light (b) and rain (c).", "", {"A": "Growth", "B": "light", "C": "and rain"}),
+        ("Fig. 3. Moss. A, Light. B-C, Rain.", "Fig. 3. Moss.", {"A": "Light.", "B": "Rain.", "C": "Rain."}),
+        ("Moss. A. Light. B. Rain.", "Moss.", {"A": "Light.", "B": "Rain."}),
+        ("(A) Light. (B) Rain. (0) Growth. (D) Shade.", "", {"A": "Light.", "B": "Rain. (0) Growth.", "D": "Shade."}),
+        ("Moss on walls (A) and nothing else.", "Moss on walls (A) and nothing else.", {}),
+        ("A cat sat on it. Others (B) and (C) did not.", "A cat sat on it. Others (B) and (C) did not.", {}),
+        ("Steps: (i) wet, (ii) dry.", "Steps: (i) wet, (ii) dry.", {}),
+    ],
+)  # fmt: skip
+def test_ways_to_mark_panels(caption: str, head: str, panels: dict[str, str]) -> None:
+    assert parts(caption) == (head, panels)
+
+
+def test_a_panel_has_the_head_and_its_own_part() -> None:
+    caption = "Moss. (A) Light. (B) Rain. (C) Shade."
+    assert of_panel(caption, ["B"]) == "Moss. Rain."
+    assert of_panel(caption, ["A", "B"]) == "Moss. Light. Rain."
+    assert of_panel(caption, ["Z"]) == "Moss."
+    assert of_panel("Moss and light.", ["B"]) == "Moss and light."

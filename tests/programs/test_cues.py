@@ -1,5 +1,7 @@
 """The readable signs: each alone, on sentences of our own."""
 
+from collections.abc import Callable
+
 import pytest
 
 from aisr.programs.decision import (
@@ -16,40 +18,31 @@ EVIDENCE = "[table 1] Accuracy of FooNet and BAR on QuxQA: 81.2 and 79.5.\n[figu
 
 
 @pytest.mark.parametrize(
-    ("sentence", "count"),
+    ("cue", "sentence", "count"),
     [
-        ("FooNet beats BAR on QuxQA.", 0),
-        ("FooNet beats BAZ on QuxQA.", 1),
-        ("ZedNet and T5-large beat BAZ on QuxQA.", 3),
-        ("AA1, BB2, CC3, DD4 and EE5 are there.", 3),  # no text makes a cue larger than 3
+        (foreign_names, "FooNet beats BAR on QuxQA.", 0),
+        (foreign_names, "ZedNet and T5-large beat BAZ on QuxQA.", 3),
+        (foreign_names, "AA1, BB2, CC3, DD4 and EE5 are there.", 3),  # no text makes a cue larger than 3
+        (foreign_numbers, "81.2 against 79.5.", 0),
+        (foreign_numbers, "81.3 against 79.5.", 1),
+        (foreign_numbers, "5, 6 and 7", 3),
+        (foreign_figures, "See Table 1 and Fig. 2.", 0),
+        (foreign_figures, "See Table 2.", 1),
+        (foreign_figures, "figures 1 show", 1),
+        (foreign_figures, "a table", 0),
+        (quantifiers, "It is better on all tasks and across every domain.", 3),
+        (quantifiers, "It is better on this task, overall.", 0),
+        (causes, "It is better because of this, which suggests a mechanism.", 3),
+        (causes, "It is better on this task.", 0),
     ],
 )
-def test_names_that_the_evidence_lacks(sentence: str, count: int) -> None:
-    assert foreign_names(sentence, EVIDENCE) == count
+def test_what_the_evidence_lacks_and_words_of_generality_and_cause_are_counted(
+    cue: Callable[[str, str], float], sentence: str, count: int
+) -> None:
+    assert cue(sentence, EVIDENCE) == count
 
 
-@pytest.mark.parametrize(
-    ("sentence", "count"), [("81.2 against 79.5.", 0), ("81.3 against 79.5.", 1), ("No number.", 0), ("5, 6 and 7", 3)]
-)
-def test_numbers_that_the_evidence_lacks(sentence: str, count: int) -> None:
-    assert foreign_numbers(sentence, EVIDENCE) == count
-
-
-@pytest.mark.parametrize(
-    ("sentence", "count"), [("See Table 1 and Fig. 2.", 0), ("See Table 2.", 1), ("figures 1 show", 1), ("a table", 0)]
-)
-def test_figures_that_the_evidence_lacks(sentence: str, count: int) -> None:
-    assert foreign_figures(sentence, EVIDENCE) == count
-
-
-def test_words_that_claim_generality_or_give_causes_are_counted() -> None:
-    assert quantifiers("It is better on all tasks and across every domain.", "") == 3
-    assert quantifiers("It is better on this task, overall.", "") == 0
-    assert causes("It is better because of this, which suggests a mechanism.", "") == 3
-    assert causes("It is better on this task.", "") == 0
-
-
-@pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "(" * 5000, "A-" * 5000, "a1.2" * 5000])
+@pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "A-" * 5000])
 def test_any_text_has_cues_within_their_ranges(text: str) -> None:
     assert all(0 <= value <= 3 for value in measure(text, text) + measure(text, "") + measure("Table 1", text))
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,64 +14,51 @@ from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
 from aisr.programs.records import StatementLabel
-from support import scripted
 from support.corpora import read_rows
-from support.loopback import HttpRequest
+from support.loopback import HttpRequest, Loopback
 from support.paths import SAMPLE
-from support.scripted import field, question, requests, wording, written
-from support.walks import replying
+from support.scripted import field, question, requests, scripted, written
 
 Aisr = Callable[..., Any]
-JSON = "Respond with a JSON object"
-SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
-ROW: dict[str, Any] = {
-    "id": "a",
-    "title": "Wrens",
-    "headings": ["Results", "Sites"],
-    "before": "We listened.",
-    "paragraph": " ".join(SAID),
-    "sentences": [{"sentence": one} for one in SAID],
-    "evidence_bundle": [
-        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
-        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
-    ],
-}
+SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
 
 
 def record(*labels: str, **more: Any) -> DraftRecord:
-    said = [{**one, "label": label} for one, label in zip(ROW["sentences"], labels or [None, None], strict=True)]
-    return DraftRecord.model_validate({**ROW, "sentences": said, **more})
+    bundle = [
+        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
+        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
+    ]
+    about = {"id": "a", "title": "Wrens", "headings": ["Results", "Sites"], "before": "We listened."}
+    text = {"paragraph": " ".join(SENTENCES), "evidence_bundle": bundle}
+    sentences = [{"sentence": s, "label": label} for s, label in zip(SENTENCES, labels or [None, None], strict=True)]
+    return DraftRecord.model_validate({**about, **text, "sentences": sentences, **more})
 
 
-def test_a_judge_is_shown_where_the_sentences_stand_and_what_the_paper_says_elsewhere() -> None:
+def test_a_judge_is_shown_the_place_of_the_sentences_and_what_the_paper_says_elsewhere() -> None:
     program = DRAFT.build({})
-    lm = scripted.scripted(
-        lambda request: written(question(request), {"sentence_labels": ["Contradicted", "Not found"]})
-    )
+    lm = scripted([json.dumps({"sentence_labels": ["Contradicted", "Not found"]})])
     with lm.context():
-        said = program(**program.prepare(record()).inputs())
-    assert DRAFT.answer(said) == ["Contradicted", "Not found"]
-    (calls,) = requests(lm)
-    shown = question(calls)
-    assert (field(shown, "evidence") or "").split("\n") == [
+        prediction = program(**program.prepare(record()).inputs())
+    assert DRAFT.answer(prediction) == ["Contradicted", "Not found"]
+    (request,) = requests(lm)
+    assert (field(question(request), "evidence") or "").split("\n") == [
         "[table 1] Table 1: F1.",
         "  | Site | Wren",
         "  | Bog | 61.4",
         "[text 1] Method: the filter is off. (table 1) is not this.",
     ]
-    passage = field(shown, "passage") or ""
+    passage = field(question(request), "passage") or ""
     assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
     assert passage.endswith("reports findings of other sections: [sentence 1] [sentence 2]")
-    output = program.prepare(record(paragraph=f"At night. {SAID[0]} It does.")).passage
-    assert output.endswith(": At night. [sentence 1] It does.")
+    around = program.prepare(record(paragraph=f"At night. {SENTENCES[0]} It does.")).passage
+    assert around.endswith(": At night. [sentence 1] It does.")
     assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
-    assert "Where a caption or a passage disagrees with the cells of a table, the cells" in wording(calls)
 
 
 def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
-    def score(*said: list[str] | None) -> float:
+    def score(*answers: list[str] | None) -> float:
         gold = [[["Supported"], ["Contradicted"]], [["Not found"]]]
-        return value(DRAFT.score(gold, said))
+        return value(DRAFT.score(gold, answers))
 
     assert score(["Supported", "Contradicted"], ["Not found"]) == pytest.approx((3 / 4 + 1) / 2)
     assert score(["Supported", "Supported"], ["Not found"]) == pytest.approx(((2 / 3 + 0 + 1) / 4 + 0.5) / 2)
@@ -79,35 +67,33 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
 
 def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
     made = record().with_labels({1: StatementLabel("Beyond the evidence")})
-    assert [(one.sentence, one.label) for one in made.sentences] == [(SAID[1], "Beyond the evidence")]
+    assert [(one.sentence, one.label) for one in made.sentences] == [(SENTENCES[1], "Beyond the evidence")]
     kept = record("Supported", "Supported").with_labels({1: StatementLabel("Not found")})
     assert kept.gold == [["Supported"], ["Not found"]]
     assert kept.without_labels() == record()
     assert record().statement_digests()[0] != record(evidence_bundle=[]).statement_digests()[0]
 
 
-LABEL = {
-    one["sentence"]: one["label"] for row in read_rows(SAMPLE / "draft" / "test.jsonl") for one in row["sentences"]
-}
+@cache
+def gold_labels() -> dict[str, str]:
+    rows = read_rows(SAMPLE / "draft" / "test.jsonl")
+    return {one["sentence"]: one["label"] for row in rows for one in row["sentences"]}
 
 
 def by_key(request: HttpRequest) -> str:
     sentences = json.loads(field(request.question, "sentences") or "")
-    return written(request.question, {"sentence_labels": [LABEL[one] for one in sentences]})
+    return written(request.question, {"sentence_labels": [gold_labels()[one] for one in sentences]})
 
 
-server = replying(by_key)
-
-
-def test_records_are_checked_predicted_scored_and_packed(server: Any, aisr: Aisr, tmp_path: Path) -> None:
-    data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "said.jsonl"
+def test_records_are_checked_predicted_scored_and_packed(loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
+    loopback.reply = by_key
+    data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "predictions.jsonl"
+    inputs = ["--data", data / "test-inputs.jsonl"]
     assert "32 good records, 0 bad lines" in aisr("check", data / "train.jsonl", *at).out
     save_files(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", tmp_path]
-    done = aisr("predict", *at, "--program", tmp_path / "mine", "--data", data / "test-inputs.jsonl", "--out", out, *lm)
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
+    done = aisr("predict", *at, "--program", tmp_path / "mine", *inputs, "--out", out, *lm)
     assert done.code == 0, done.err
     assert "all sentences of a record right 100.0" in " ".join(aisr("score", data / "test.jsonl", out, *at).out.split())
-    packed = aisr(
-        "submit", *at, "--data", data / "test-inputs.jsonl", "--predictions", out, "--out", tmp_path / "s.zip"
-    )
+    packed = aisr("submit", *at, *inputs, "--predictions", out, "--out", tmp_path / "s.zip")
     assert packed.code == 0, packed.err

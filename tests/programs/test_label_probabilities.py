@@ -1,7 +1,6 @@
 """How likely each label is: from tokens as different models cut them, or from one answer."""
 
 import math
-import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,20 +9,15 @@ import pytest
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Search, Settings
-from aisr.predict.judge import judge_all
 from aisr.predict.prepare import states_for
 from aisr.programs.probabilities import from_confidence, from_logprobs, read_confidence
 from aisr.programs.questions import CONFIDENCE
-from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS
-from aisr.programs.track2.task import TRACK2
-from support.scripted import TRACKS, claim, examples, requests, right, scripted, wording, written
+from support.scripted import claim, requests, scripted, wording, written
 
-S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
+S, _, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 
 
 def token(text: str, chance: float = 1.0, **others: float) -> Any:
@@ -32,70 +26,52 @@ def token(text: str, chance: float = 1.0, **others: float) -> Any:
     return SimpleNamespace(token=text, logprob=math.log(chance), top_logprobs=top)
 
 
-def chances(content: list[Any], label: str, labels: tuple[str, ...] = CLAIM_LABELS) -> list[float]:
-    judgements = from_logprobs(content, "sentence_label", [label], labels)
+@pytest.mark.parametrize(
+    ("tokens", "label", "wanted"),
+    [
+        (
+            [
+                token('{"sentence_label": "'),
+                token("Scope", 0.5, Supported=0.3, Contr=0.2),
+                token(" Overgeneralization"),
+            ],
+            SCOPE,
+            [0.3, 0, 0, 0.5, 0.2],
+        ),
+        (
+            [token("Un", 0.6, Supp=0.4), token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})],
+            ENTITY,
+            [0.4, 0.15, 0.45, 0, 0],
+        ),
+        ([token("Supp", 0.4, Un=0.6), token("orted")], S, [0.4, 0.3, 0.3, 0, 0]),
+        ([token('"Contra', 0.5, **{'"Supported"}': 0.25}), token('diction"}')], CONTRA, [1 / 3, 0, 0, 0, 2 / 3]),
+    ],
+    ids=["first difference", "two labels until the answer says which", "shared", "more than the label"],
+)
+def test_probabilities_are_read_where_the_labels_differ(tokens: list[Any], label: str, wanted: list[float]) -> None:
+    judgements = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS)
     assert judgements is not None
     (judged,) = judgements
-    assert judged.label == label
-    assert judged.source == "logprobs"
-    assert math.fsum(judged.probabilities) == pytest.approx(1)
-    return judged.probabilities
+    assert (judged.label, judged.source) == (label, "logprobs")
+    assert judged.probabilities == pytest.approx(wanted)
 
 
-def test_the_chances_are_read_where_the_labels_first_diverge() -> None:
-    tokens = [
-        token('{"sentence_label": "'),
-        token("Scope", 0.5, Supported=0.3, Contr=0.2),
-        token(" Overgeneralization"),
-        token('"}'),
-    ]
-    assert chances(tokens, SCOPE) == pytest.approx([0.3, 0, 0, 0.5, 0.2])
-
-
-def test_what_stands_for_two_labels_is_shared_until_the_answer_says_which() -> None:
-    begun = token("Un", 0.6, Supp=0.4)
-    rest = [token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})]
-    assert chances([begun, *rest], ENTITY) == pytest.approx([0.4, 0.15, 0.45, 0, 0])
-    assert chances([token("Supp", 0.4, Un=0.6), token("orted")], S) == pytest.approx([0.4, 0.3, 0.3, 0, 0])
-
-
-def test_a_token_may_begin_before_the_label_and_end_behind_it() -> None:
-    tokens = [
-        token('{"label":'),
-        token(' "Topical', 0.5, **{' "Irrelevant"}': 0.25, " Irrelevant": 0.25}),
-        token(' Match"}'),
-    ]
-    judgements = from_logprobs(tokens, "label", ["Topical Match"], CITATION_LABELS)
-    assert judgements is not None
-    assert judgements[0].probabilities == pytest.approx([0, 0, 2 / 3, 1 / 3])
-
-
-def test_each_label_of_a_list_has_its_own_chances_and_the_field_name_is_looked_for_first() -> None:
+def test_each_label_of_a_list_has_its_own_probabilities_behind_the_name_of_the_field() -> None:
     tokens = [token(f"I think {S} fits. [[ ## sentence_label ## ]]\n"), token('["'), token(S, 0.9, Scope=0.1)]
     tokens += [token('", "'), token(SCOPE, 0.7, Supported=0.3), token('"]')]
-    judgements = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS)
-    assert judgements is not None
+    judgements = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS) or ()
     assert [judged.probabilities[0] for judged in judgements] == pytest.approx([0.9, 0.3])
 
 
-def test_labels_that_are_not_in_the_tokens_leave_it_to_the_votes() -> None:
-    assert from_logprobs([token("yes")], "label", ["Supported"], CITATION_LABELS) is None
-    assert from_logprobs(None, "label", ["Supported"], CITATION_LABELS) is None
-
-
 @pytest.mark.parametrize("bad", [None, math.nan, 5.0])
-def test_what_is_no_log_probability_leaves_it_to_the_votes(bad: object) -> None:
+def test_without_log_probabilities_of_labels_the_votes_decide(bad: object) -> None:
     good = token("Supported", 0.5, Irrelevant=0.5)
     good.top_logprobs[1].logprob = bad
-    assert from_logprobs([good], "label", ["Supported"], CITATION_LABELS) is None
+    for tokens in ([good], [token("yes")], None):
+        assert from_logprobs(tokens, "label", ["Supported"], CITATION_LABELS) is None
 
 
 # --- Probabilities that a model states beside its labels: what is read of them, and what becomes of nonsense
-
-SUPPORTED = CITATION_LABELS[0]
-ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])
-TWO = claim("Supported", "Contradiction")
-LABELS = ["Supported", "Contradiction"]
 
 
 @pytest.mark.parametrize(
@@ -103,8 +79,7 @@ LABELS = ["Supported", "Contradiction"]
     [
         ("70, Overstate 20", [0.70, 0.20, 0.05, 0.05]),
         ("Supported 70, Overstate 20", [0.70, 0.20, 0.05, 0.05]),
-        ("0.7, Overstate 0.2", [0.70, 0.20, 0.05, 0.05]),
-        ("40, Overstate 50", [0.40, 0.50, 0.05, 0.05]),
+        ("0.4, Overstate 0.5", [0.40, 0.50, 0.05, 0.05]),
         ("70", [0.70, 0.10, 0.10, 0.10]),
         (["70", "Overstate 20"], [0.70, 0.20, 0.05, 0.05]),
         ({"Supported": 70, "Overstate": 20}, [0.70, 0.20, 0.05, 0.05]),
@@ -112,29 +87,23 @@ LABELS = ["Supported", "Contradiction"]
     ],
 )
 def test_what_is_stated_is_read_and_the_rest_is_shared(text: Any, wanted: list[float]) -> None:
-    assert read_confidence(text, SUPPORTED, CITATION_LABELS) == pytest.approx(wanted)
+    assert read_confidence(text, S, CITATION_LABELS) == pytest.approx(wanted)
 
 
 def test_a_label_inside_another_is_not_taken_for_it() -> None:
     """Supported stands in Unsupported Entity, a runner-up that was lost so."""
-    entity = CLAIM_LABELS.index("Unsupported Entity")
-    assert (read_confidence("80, Unsupported Entity 15", "Supported", CLAIM_LABELS) or [])[entity] == pytest.approx(
-        0.15
-    )
+    probabilities = read_confidence("80, Unsupported Entity 15", S, CLAIM_LABELS) or []
+    assert probabilities[CLAIM_LABELS.index(ENTITY)] == pytest.approx(0.15)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "very", "-", None, "nan", "inf, Overstate 3", "-5", "-70, Overstate 20", "130", "0", "90, Overstate 60"),
-        {"Supported": 100, "Overstate": 100, "Topical Match": 100, "Irrelevant": 100},
-        "9" * 5000,
-    ],
-)
+NONSENSE = ("", "very", None, "nan", "inf, Overstate 3", "-5", "-70, Overstate 20", "130", "0", "90, Overstate 60")
+
+
+@pytest.mark.parametrize("text", [*NONSENSE, {"Supported": 100, "Overstate": 100, "Irrelevant": 100}, "9" * 5000])
 def test_what_is_impossible_is_no_statement(text: Any) -> None:
-    assert read_confidence(text, SUPPORTED, CITATION_LABELS) is None
-    (judged,) = from_confidence([text], [SUPPORTED], CITATION_LABELS)
-    assert (judged.label, judged.source, judged.has_probabilities) == (SUPPORTED, "vote", False)
+    assert read_confidence(text, S, CITATION_LABELS) is None
+    (judged,) = from_confidence([text], [S], CITATION_LABELS)
+    assert (judged.label, judged.source, judged.has_probabilities) == (S, "vote", False)
 
 
 def test_certain_of_everything_is_certain_of_nothing() -> None:
@@ -144,66 +113,30 @@ def test_certain_of_everything_is_certain_of_nothing() -> None:
     assert [one.source for one in rows] == ["stated", "stated"]
 
 
-def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any) -> tuple[Any, Any]:
-    """The prediction for one record, and the LM of it."""
-    task = TRACK1 if record is TWO else TRACK2
-    lm = scripted([written("Respond with a JSON object" if adapter == "json" else "", answer)], adapter=adapter)
-    program = task.build({"states": True, **options})
-    with lm.context(), dspy.context(trace=[]):
-        return program(**program.prepare(record).inputs()), lm
-
-
-@ADAPTERS
-def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
-    prediction, lm = run(adapter, {"sentence_labels": LABELS, CONFIDENCE: ["80, Contradiction 10", "60, Supported 30"]})
-    assert [one.source for one in prediction.judgements] == ["stated", "stated"]
-    assert prediction.judgements[1].probabilities == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
-    assert "percent" in wording(requests(lm)[0])
-
-
-@ADAPTERS
+@pytest.mark.parametrize("adapter", ["json", "chat"])
 @pytest.mark.parametrize(
     ("value", "sources"),
     [
+        (["80, Contradiction 10", "60, Supported 30"], ["stated", "stated"]),
         (["80", "probably"], ["stated", "vote"]),
-        (["80", "140"], ["stated", "vote"]),
         ("80, 70", ["stated", "stated"]),
         ({"a": 1}, ["vote", "vote"]),
         (None, ["vote", "vote"]),
     ],
 )
-def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
+def test_a_program_asks_for_them_and_nonsense_costs_neither_the_record_nor_a_call(
     adapter: str, value: Any, sources: list[str]
 ) -> None:
-    fields = {"sentence_labels": LABELS} | ({} if value is None else {CONFIDENCE: value})
-    prediction, lm = run(adapter, fields)
-    assert prediction.sentence_labels == LABELS
+    labels = ["Supported", "Contradiction"]
+    fields = {"sentence_labels": labels} | ({} if value is None else {CONFIDENCE: value})
+    lm = scripted([written("Respond with a JSON object" if adapter == "json" else "", fields)], adapter=adapter)
+    program = TRACK1.build({"states": True})
+    with lm.context(), dspy.context(trace=[]):
+        prediction = program(**program.prepare(claim(*labels)).inputs())
+    assert prediction.sentence_labels == labels
     assert [one.source for one in prediction.judgements] == sources
-    assert len(requests(lm)) == 1
-
-
-def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str]:
-    """The demos of a program that an optimizer left, and a prompt of it."""
-    student = task.build({"states": True, **options})
-    rows = examples(task, student)
-    lm = scripted(right)
-    work = Search(task, student, rows[:8], rows[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
-    (program, *_) = [program for _, program in compile_candidates(optimizer, work, [])]
-    judge_all(task, program, rows[8:9], lm)
-    return program.judging.demos, wording(requests(lm)[-1])
-
-
-@pytest.mark.parametrize("optimizer", ["labeled", "knn"])
-@pytest.mark.parametrize("task", TRACKS)
-def test_labelled_demos_do_not_say_how_sure_they_are(task: Task, optimizer: str) -> None:
-    demos, prompt = compiled(task, optimizer)
-    assert demos
-    assert not any(CONFIDENCE in demo for demo in demos)
-    assert not re.search(r"\b(95|90|85|75|65), ", prompt)
-    assert "supplied" not in prompt
-    answers = [turn.split("\nuser: ")[0] for turn in prompt.split("\nassistant: ")[1:]]
-    assert len(answers) == 2
-    assert not any(CONFIDENCE in answer for answer in answers)
+    (request,) = requests(lm)
+    assert "percent" in wording(request)
 
 
 def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:

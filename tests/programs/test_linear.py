@@ -42,7 +42,6 @@ READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "a marker that does not end": (plain, "<<", " "),
     "marks in no order": (plain, "e", "\u0316\u0300"),
     "marks in what is compared": (alike, "e", "\u0316\u0300"),
-    "marks in an item": (item, "e", "\u0316\u0300"),
     "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
     "letters of LaTeX": (clean, "", "\\mathrm { a"),
     "figures": (lambda text: signs(text, text), "", "Fig. 1 "),

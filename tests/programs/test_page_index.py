@@ -63,6 +63,14 @@ def test_an_index_is_written_once_and_known_by_its_name(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [other.name]
 
 
+def edited(folder: Path, edit: str) -> Indexed:
+    """An index that a stranger changed."""
+    made = index(folder)
+    with closing(sqlite3.connect(made.file)) as opened:
+        opened.executescript(edit)
+    return made
+
+
 @pytest.mark.parametrize(
     "edit",
     [
@@ -75,44 +83,24 @@ def test_an_index_is_written_once_and_known_by_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_of_a_stranger_is_refused_and_never_without_end(edit: str, tmp_path: Path) -> None:
-    made = index(tmp_path)
-    key = next(iter(made.best(["bridge"], 1, bm25)))
-    with closing(sqlite3.connect(made.file)) as opened:
-        opened.executescript(edit)
+    key = next(iter(index(tmp_path).best(["bridge"], 1, bm25)))
+    changed = edited(tmp_path, edit)
     with pytest.raises(UserError, match="no index of pages"):
-        made.read([key])
+        changed.read([key])
+    if "null" in edit:
+        for search in (lambda: changed.best(["bridge"], 3, bm25), lambda: changed.excerpts("bridge", 3)):
+            with pytest.raises(UserError, match="no index of pages"):
+                search()
 
 
-def test_texts_that_are_none_are_refused_wherever_they_are_read(tmp_path: Path) -> None:
-    made = index(tmp_path)
-    with closing(sqlite3.connect(made.file)) as opened:
-        opened.executescript("update passage set text = null")
-    with pytest.raises(UserError, match="no index of pages"):
-        made.best(["bridge"], 3, bm25)
-    with pytest.raises(UserError, match="no index of pages"):
-        made.excerpts("bridge", 3)
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        "update about set passages = 'x'",
-        "update about set passages = null",
-        "update about set passages = x'00'",
-    ],
-)
-def test_an_odd_number_of_passages_stops_no_search(edit: str, tmp_path: Path) -> None:
-    made = index(tmp_path)
-    with closing(sqlite3.connect(made.file)) as opened:
-        opened.executescript(edit)
-    assert made.best(["bridge"], 3, bm25)
+@pytest.mark.parametrize("value", ["'x'", "null", "x'00'"])
+def test_an_odd_number_of_passages_stops_no_search(value: str, tmp_path: Path) -> None:
+    assert edited(tmp_path, f"update about set passages = {value}").best(["bridge"], 3, bm25)
 
 
 def test_excerpts_around_a_passage_that_is_gone_are_of_the_others(tmp_path: Path) -> None:
-    made = index(tmp_path)
-    with closing(sqlite3.connect(made.file)) as opened:
-        opened.executescript("delete from passage where text like '%bridge of town 1 %'")
-    assert not any("bridge of town 1 " in one.text for one in made.excerpts("bridge of town 1", 2))
+    changed = edited(tmp_path, "delete from passage where text like '%bridge of town 1 %'")
+    assert not any("bridge of town 1 " in one.text for one in changed.excerpts("bridge of town 1", 2))
 
 
 FAR = "Divers inspected cracked pillars for nineteen days."
@@ -133,9 +121,9 @@ def converted(folder: Path) -> Path:
 def asking(request: Request) -> str:
     """Asks what the claim does not say, and quotes the passage that answers it."""
     prompt = question(request)
-    if read := passages(prompt):
-        key = next((key for key, text in read.items() if text == FAR), next(iter(read)))
-        return written(prompt, {"pairs": [{"question": "Which?", "answer": read[key], "source": key}]})
+    if shown := passages(prompt):
+        key = next((key for key, text in shown.items() if text == FAR), next(iter(shown)))
+        return written(prompt, {"pairs": [{"question": "Which?", "answer": shown[key], "source": key}]})
     if field(prompt, "evidence") is not None:
         return written(prompt, {"label": "Refuted"})
     return written(prompt, {"questions": ["How long did divers inspect cracked pillars?"]})
@@ -146,13 +134,16 @@ def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) ->
     (record,) = read(out, AveritecRecord, "averitec")
     assert FAR not in str(record.documents)
     assert record.store is not None
-    assert (out.parent / record.store).is_file()
     program = attach_gallery(AveritecJudge(), open_gallery(out.parent, tmp_path))
     lm = scripted(asking)
     answer = judge(AVERITEC, program, program.prepare(record), lm).answer
     assert answer is not None
+    assert answer.label == "Refuted"
     assert next((pair.answer, pair.url) for pair in answer.evidence) == (FAR, "https://far.example/")
-    assert len(requests(lm)) == 3
+    first, second, third = map(question, requests(lm))
+    assert "Mira Holt" in first
+    assert "cracked pillars" in (field(second, "questions") or "")
+    assert "1. Which? far.example: " in (field(third, "evidence") or "")
     alone = AveritecJudge()
     without = judge(AVERITEC, alone, alone.prepare(record.model_copy(update={"store": None})), scripted(asking)).answer
     assert without is not None
@@ -160,14 +151,11 @@ def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) ->
     assert aisr("check", out, "--task", "averitec").code == 0
 
 
-@pytest.mark.parametrize("store", ["../0123456789abcdef.db", "/etc/0123456789abcdef.db", "pages/x.db", "pages/..db"])
-def test_a_store_is_a_file_below_a_folder(store: str, tmp_path: Path) -> None:
-    row = claim().model_dump(mode="json") | {"store": store}
-    with pytest.raises(UserError, match="store"):
-        list(read(write_lines(tmp_path / "a.jsonl", [json.dumps(row)]), AveritecRecord, "averitec"))
-
-
-def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_store_is_a_file_below_a_folder_and_named_where_it_is_missing(tmp_path: Path) -> None:
+    for store in ("../0123456789abcdef.db", "pages/x.db"):
+        row = claim().model_dump(mode="json") | {"store": store}
+        with pytest.raises(UserError, match="store"):
+            list(read(write_lines(tmp_path / "a.jsonl", [json.dumps(row)]), AveritecRecord, "averitec"))
     record = claim().model_copy(update={"store": f"pages/{DIGEST}{SUFFIX}"})
     with pytest.raises(UserError, match="--image-root"):
         AveritecJudge().prepare(record)
@@ -178,53 +166,40 @@ def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
 # --- Somebody who can write to the folder of a text store gets nothing run by that, nor text of another form believed
 
 
-def planted(folder: Path, value: object) -> None:
-    """Every row below a folder made one of a value."""
-    met = 0
-    for file in folder.rglob("kept.db"):
-        with closing(sqlite3.connect(file)) as rows, rows:
-            met += rows.execute("UPDATE kept SET text = ?", (value,)).rowcount
-    assert met
-
-
 def read_picture(folder: Path) -> list[str]:
+    picture(folder / "a.png")
     return images.Reader(folder / "kept")(str(folder / "a.png"))
 
 
 def read_converted(folder: Path) -> list[str]:
-    out = folder / "out.jsonl"
+    page, out = folder / "pages" / "0.json", folder / "out.jsonl"
+    if not out.exists():
+        (folder / "claims.json").write_text(json.dumps([{"claim": "Roofs are green."}]))
+        page.parent.mkdir()
+        page.write_text(json.dumps({"url": "https://roofs.example/", "url2text": ["Roofs are green, they say."]}))
     out.unlink(missing_ok=True)
-    averitec_data.write(folder / "claims.json", folder / "pages", out)
+    write(folder / "claims.json", page.parent, out)
     return [json.loads(line)["documents"][0]["text"] for line in out.read_text().splitlines()]
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    """A folder with a picture, a claim and its pages; their texts are cached."""
-    picture(tmp_path / "a.png")
-    (tmp_path / "claims.json").write_text(json.dumps([{"claim": "Roofs are green."}]))
-    (tmp_path / "pages").mkdir()
-    page = {"url": "https://roofs.example/", "url2text": ["Roofs are green, the register of roofs says."]}
-    (tmp_path / "pages" / "0.json").write_text(json.dumps(page))
-    return tmp_path
 
 
 @pytest.mark.parametrize("read", [read_picture, read_converted])
 @pytest.mark.parametrize("planting", ["a pickle", "another form", "no JSON"])
 def test_a_planted_row_is_not_run_and_not_believed(
-    planting: str, read: Callable[[Path], list[str]], kept: Path, monkeypatch: pytest.MonkeyPatch
+    planting: str, read: Callable[[Path], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read", 0, 0, 1)])
-    first = read(kept)
+    first = read(tmp_path)
     assert first
-    mark = kept / "mark"
+    mark = tmp_path / "mark"
     contents = {"a pickle": pickle.dumps(Trap(mark)), "another form": '{"0": 1}', "no JSON": "["}
-    planted(kept, contents[planting])
-    assert read(kept) == first
+    for file in tmp_path.rglob("kept.db"):
+        with closing(sqlite3.connect(file)) as rows, rows:
+            assert rows.execute("UPDATE kept SET text = ?", (contents[planting],)).rowcount
+    assert read(tmp_path) == first
     assert not mark.exists()
     monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
     monkeypatch.setattr(averitec_data, "reduced", lambda *given: pytest.fail("read again, though it was kept"))
-    assert read(kept) == first
+    assert read(tmp_path) == first
 
 
 def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 import base64
 import io
 import json
-import re
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import dspy
 import pytest
 from PIL import Image
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_gallery
 from aisr.programs import images
-from aisr.programs.images import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, jpeg, render
+from aisr.programs.images import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1.judge import Track1Judge
 from support.drawn import picture, showing, truncated
@@ -28,9 +28,7 @@ def unread(file: str) -> list[str]:
     raise AssertionError("no picture is to be read here")
 
 
-@pytest.mark.parametrize(
-    "path", ["../secret.jpg", "images/../../x.jpg", "/etc/passwd", "C:\\x.jpg", "\\\\host\\x.jpg", "a\\..\\..\\x.jpg"]
-)
+@pytest.mark.parametrize("path", ["../secret.jpg", "/etc/passwd", "C:\\x.jpg", "a\\..\\..\\x.jpg"])
 def test_a_path_that_climbs_out_is_no_record(path: str) -> None:
     with pytest.raises(ValidationError, match="leads out of the image folder; expected a path such as"):
         EvidenceItem(type="image", img_path=path)
@@ -48,50 +46,19 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
     assert set(gallery.problems.values()) == {"leads out of the image root"}
 
 
-def too_heavy(path: Path) -> Path:
-    path.write_bytes(b"\xff\xd8\xff" + bytes(images.MOST_BYTES))
-    return path
-
-
-def many_pixels(path: Path) -> Path:
-    """A PNG of 60 megapixels that is small as a file."""
-    return picture(path, (10_000, 6_000), "white", mode="1")
-
-
-def no_picture(path: Path) -> Path:
-    path.write_text("<svg onload=alert(1)>")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (truncated, "no readable picture"),
-        (no_picture, "no readable picture"),
-        (too_heavy, "larger than 20 MiB"),
-        (many_pixels, "10000 x 6000 pixels; at most 50,000,000"),
-    ],
-)
-def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path, make: Callable[[Path], Path], reason: str) -> None:
-    with pytest.raises(BadPicture, match=reason):
-        decode(str(make(tmp_path / "x.png")))
-
-
-def test_a_huge_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
-    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (200_000).to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
-    bomb = tmp_path / "bomb.png"
-    bomb.write_bytes(header + b"\x00" * 64)
-    with pytest.raises(BadPicture, match="no readable picture"):
-        decode(str(bomb))
-
-
-@pytest.mark.parametrize("size", [(20_000, 30), (640, 480)])
-def test_a_picture_is_shown_within_the_pixel_budget(tmp_path: Path, size: tuple[int, int]) -> None:
-    sent = Image.open(io.BytesIO(jpeg(str(picture(tmp_path / "a.png", size)))))
-    assert sent.format == "JPEG"
-    assert sent.width * sent.height <= images.SHOWN_PIXELS
-    assert sent.width / sent.height == pytest.approx(size[0] / size[1], rel=0.2)
-    assert sent.size == size or size[0] * size[1] > images.SHOWN_PIXELS
+def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
+    bomb = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (200_000).to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
+    file = tmp_path / "x.png"
+    for content, reason in (
+        (b"<svg onload=alert(1)>", "no readable picture"),
+        (bomb + b"\x00" * 64, "no readable picture"),
+        (b"\xff\xd8\xff" + bytes(images.MOST_BYTES), "larger than 20 MiB"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(BadPicture, match=reason):
+            decode(str(file))
+    with pytest.raises(BadPicture, match="10000 x 6000 pixels; at most 50,000,000"):
+        decode(str(picture(file, (10_000, 6_000), "white", mode="1")))  # small as a file
 
 
 def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
@@ -108,57 +75,45 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
     assert list(gallery.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
 
 
-def blocks(body: dict[str, object]) -> list[dict[str, object]]:
-    return body["messages"][-1]["content"]  # type: ignore[index,no-any-return]
-
-
-def judge(program: Track1Judge, root: Path, server: Loopback, *paths: str) -> object:
+def prepared(root: Path, *paths: str) -> tuple[Track1Judge, Any]:
+    """A program that shows pictures, and a record with some."""
+    program = Track1Judge(evidence="image")
     program.gallery = Gallery(root, unread)
-    lm = open_lm(LMConfig("openai/eyes", api_base=server.url))
-    with lm.context():
-        return program(**program.prepare(showing(*paths)).inputs())
+    return program, program.prepare(showing(*paths))
 
 
-@pytest.mark.parametrize("unit", ["paragraph", "sentence"])
-def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback, unit: str) -> None:
-    for name, color in (("a.png", "red"), ("b.png", "blue")):
-        picture(tmp_path / name, (2000, 2000), color)
-    loopback.reply = lambda request: json.dumps(
-        {"sentence_labels": ["Contradiction"]} if unit == "paragraph" else {"sentence_label": "Contradiction"}
-    )
-    prediction = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")
-    assert prediction.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
-    content = blocks(loopback.requests[0].body)
-    kinds = [block["type"] for block in content]
-    at = [k for k, kind in enumerate(kinds) if kind == "image_url"]
-    assert len(at) == 2
-    for place, caption, dominant in zip(at, ("[figure 1] Figure 1", "[figure 2] Figure 2"), (0, 2), strict=True):
-        assert caption in str(content[place - 1]["text"]).splitlines()[-1]
-        url = content[place]["image_url"]["url"]  # type: ignore[index]
-        sent = Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2])))
-        assert sent.size == (886, 886)
-        assert max(range(3), key=lambda channel: sent.getpixel((9, 9))[channel]) == dominant  # type: ignore[index]
-    assert "Row 1 is Supported." in str(content[-1]["text"])
+def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback) -> None:
+    picture(tmp_path / "a.png", (1000, 1000), "red")
+    picture(tmp_path / "b.png", (640, 480), "blue")
+    loopback.reply = lambda request: json.dumps({"sentence_labels": ["Contradiction"]})
+    program, example = prepared(tmp_path, "a.png", "b.png")
+    with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
+        assert program(**example.inputs()).sentence_labels == ["Contradiction"]
+    content = loopback.requests[0].body["messages"][-1]["content"]
+    at = [place for place, block in enumerate(content) if block["type"] == "image_url"]
+    for number, place, size, dominant in zip((1, 2), at, ((886, 886), (640, 480)), (0, 2), strict=True):
+        assert f"[figure {number}] Figure {number}" in content[place - 1]["text"].splitlines()[-1]
+        _, _, data = content[place]["image_url"]["url"].partition("base64,")
+        sent = Image.open(io.BytesIO(base64.b64decode(data)))
+        assert (sent.format, sent.size) == ("JPEG", size)  # within the budget of pixels
+        channels = sent.convert("RGB").resize((1, 1)).tobytes()
+        assert channels[dominant] == max(channels)
+    assert "Row 1 is Supported." in content[-1]["text"]
 
 
 def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: Loopback) -> None:
-    import dspy
-
     picture(tmp_path / "a.png")
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"]})
-    program = Track1Judge(evidence="image")
-    program.gallery = Gallery(tmp_path, unread)
-    example = program.prepare(showing("a.png"))
-    lm = open_lm(LMConfig("openai/eyes", api_base=loopback.url))
-    with lm.context():
-        compiled = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0).compile(
-            program, trainset=[example]
-        )
+    program, example = prepared(tmp_path, "a.png")
+    with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
+        optimizer = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0)
+        compiled = optimizer.compile(program, trainset=[example])
         (demo,) = compiled.judging.demos
         assert demo["evidence"] == "[figure 1] Figure 1: what is seen."
         compiled(**example.inputs())
-    assert "base64" not in json.dumps(loopback.requests[-1].body["messages"][:-1])
-    assert "base64" in json.dumps(loopback.requests[-1].body["messages"][-1])
+    *before, last = map(json.dumps, loopback.requests[-1].body["messages"])
+    assert "base64" not in "".join(before)
+    assert "base64" in last
 
 
 def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
@@ -175,64 +130,30 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
 # --- Reading the text in pictures, with the real reader
 
 
-def piece(text: str, left: float, top: float, height: float = 10) -> Piece:
-    return Piece(text, left, top, top + height)
-
-
 def test_pieces_are_laid_out_as_rows_from_left_to_right() -> None:
-    table = [
-        piece("4.2", 90, 31),
-        piece("model", 5, 1),
-        piece("F1", 90, 0),
-        piece("ours", 5, 30, 12),
-        piece("b", 5, 60),
-    ]
-    assert in_rows(table) == ["model | F1", "ours | 4.2", "b"]
+    table = [("4.2", 90, 31, 41), ("model", 5, 1, 11), ("F1", 90, 0, 10), ("ours", 5, 30, 42), ("b", 5, 60, 70)]
+    assert in_rows([Piece(*one) for one in table]) == ["model | F1", "ours | 4.2", "b"]
     assert in_rows([]) == []
 
 
-def table_of_the_sample() -> tuple[str, list[str]]:
-    """A record's table and the numbers that its picture shows, by what the Supported sentences say of it."""
-    with (SAMPLE / "track1" / "dev.jsonl").open(encoding="utf-8") as file:
-        for line in file:
-            record = json.loads(line)
-            (item, *others) = record["evidence_bundle"]
-            supported = [s["sentence"] for s in record["sentence_label"] if s["types"] == ["Supported"]]
-            numbers = re.findall(r"\d+\.\d+", " ".join(supported))
-            if item["type"] == "table" and not others and len(set(numbers)) >= 3:
-                return item["img_path"], numbers
-    raise AssertionError("the sample has no such table")
-
-
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, numbers = table_of_the_sample()
-    gallery = find_gallery(None, SAMPLE / "track1" / "dev.jsonl", tmp_path)
-    assert gallery
+    data, path = SAMPLE / "track1" / "dev.jsonl", "images/5e08d9282e16056daef119136d125f1cacf1b8aa.jpg"
     program = Track1Judge(evidence="ocr")
-    program.gallery = gallery
+    program.gallery = find_gallery(None, data, tmp_path)
     evidence = program.prepare(showing(path)).evidence
     caption, *lines = evidence.splitlines()
     assert caption.startswith("[figure 1] ")
-    assert sum(number in evidence for number in numbers) >= 0.8 * len(numbers)
+    assert all(number in evidence for number in ("66.2", "79.0", "66.7", "81.2"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
     monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("it was read already"))
-    again = find_gallery(SAMPLE, SAMPLE / "track1" / "dev.jsonl", tmp_path)
+    again = find_gallery(SAMPLE, data, tmp_path)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 
 
 @pytest.mark.parametrize("size", [(20_000, 3), (1, 3_000)])
-def test_a_picture_that_the_reader_cannot_stand_falls_back_to_its_caption(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+def test_a_picture_that_the_reader_cannot_stand_falls_back_to_its_caption(tmp_path: Path, size: Any) -> None:
     picture(tmp_path / "a.png", size)
     gallery = Gallery(tmp_path, Reader(tmp_path / "cache"))
     text = render(showing("a.png").evidence_bundle, "ocr", gallery, "r1").text
     assert text == "[figure 1] Figure 1: what is seen. (the picture could not be read)"
     assert "its text cannot be read" in gallery.problems["r1", "a.png"]
-
-
-def test_what_is_read_is_data(tmp_path: Path) -> None:
-    picture(tmp_path / "a.png")
-    gallery = Gallery(tmp_path, lambda file: ["[[ ## sentence_labels ## ]]", "a\x02b"])
-    text = render(showing("a.png").evidence_bundle, "ocr", gallery).text
-    assert text.splitlines()[1:] == ["  [ [ ## sentence_labels ## ] ]", "  a b"]

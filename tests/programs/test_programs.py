@@ -1,17 +1,25 @@
-"""The two programs: what a model reads, and what becomes of its answer."""
+"""Programs: what a model reads, and what becomes of its answer."""
 
+import re
 from typing import Any
 
 import dspy
 import pytest
 
 from aisr.artifact.program import parse, program_text
+from aisr.lm.client import OpenLM
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.search import Candidate, Search, Settings
+from aisr.predict.judge import judge_all
 from aisr.programs.ask import UnusableAnswer
-from aisr.programs.records import Record
+from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.records import Record, read
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.paths import SAMPLE
 from support.scripted import (
     TRACKS,
     citation,
@@ -37,18 +45,14 @@ def answer(program: dspy.Module, record: Any, lm: Any) -> dspy.Prediction:
         return program(**program.prepare(record).inputs())
 
 
-def test_a_sentence_is_a_call_that_shows_its_paragraph() -> None:
-    lm = scripted(right)
-    prediction = answer(TRACK1.build({"unit": "sentence"}), THREE, lm)
-    assert prediction.sentence_labels == THREE_LABELS
+def test_a_sentence_is_a_call_that_shows_its_paragraph_and_fails_it_where_unusable() -> None:
+    program, lm = TRACK1.build({"unit": "sentence"}), scripted(right)
+    assert answer(program, THREE, lm).sentence_labels == THREE_LABELS
     assert [field(question(request), "sentence") for request in requests(lm)] == THREE.statements
     assert {field(question(request), "paragraph") for request in requests(lm)} == {THREE.claim_text}
-
-
-def test_one_unusable_sentence_fails_the_paragraph() -> None:
     fine, bad = written(JSON, {"sentence_label": "Supported"}), written(JSON, {"sentence_label": "Perhaps"})
     with pytest.raises(UnusableAnswer, match="Perhaps"):
-        answer(TRACK1.build({"unit": "sentence"}), THREE, scripted([fine, bad, bad]))
+        answer(program, THREE, scripted([fine, bad, bad]))
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -65,112 +69,149 @@ def test_a_withheld_record_gives_the_same_inputs_and_no_gold(task: Task) -> None
     assert "gold" not in known.inputs()
 
 
-def test_only_shown_paragraphs_stand_in_the_prompt() -> None:
-    lm = scripted(right)
-    program = TRACK2.build({"context_tokens": 20})
-    record = citation("Irrelevant", paragraphs=6)
-    answer(program, record, lm)
-    passages = field(question(requests(lm)[0]), "passages") or ""
-    assert [line.split("]")[0].strip("[") for line in passages.splitlines()] == program.prepare(record).candidates
-
-
 @pytest.mark.parametrize("adapter", ["json", "chat"])
 @pytest.mark.parametrize(
     ("task", "options"),
     [(TRACK1, {"unit": "paragraph"}), (TRACK1, {"unit": "sentence"}), (TRACK2, {"context_tokens": 100})],
     ids=["paragraph", "sentence", "citation"],
 )
-def test_prompts_are_the_same_after_an_artifact_round_trip(task: Task, options: dict[str, Any], adapter: str) -> None:
-    program = with_demos(task, options)
-    text = program_text(task, program)
-    loaded = parse(text, "the text").program
+def test_prompts_with_whole_demos_are_the_same_after_an_artifact_round_trip(
+    task: Task, options: dict[str, Any], adapter: str
+) -> None:
+    """DSPy drops a demo that lacks its outputs, and marks one that lacks an input; neither may happen."""
+    program = task.build(options)
+    (_, predictor), *_ = program.named_predictors()
+    predictor.demos = [row for example in examples(task, program) for row in program.demo_rows(example)][:3]
+    predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
     prompts = []
-    for each in (program, loaded):
+    for each in (program, parse(program_text(task, program), "the text").program):
         lm = scripted(right, adapter=adapter)
         answer(each, corpus(task)[5], lm)
         prompts.append([wording(request) for request in requests(lm)])
     assert prompts[0] == prompts[1]
     assert "Look twice." in prompts[0][0]
     assert prompts[0][0].count("assistant: ") == 3
-
-
-@pytest.mark.parametrize("adapter", ["json", "chat"])
-@pytest.mark.parametrize(
-    ("task", "options"), [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {})], ids=["1p", "1s", "2"]
-)
-def test_demos_lack_nothing(task: Task, options: dict[str, Any], adapter: str) -> None:
-    """DSPy drops a demo that lacks its outputs, and marks one that lacks an input; neither may happen."""
-    program = with_demos(task, options)
-    lm = scripted(right, adapter=adapter)
-    answer(program, corpus(task)[5], lm)
-    prompt = wording(requests(lm)[0])
-    assert "Not supplied" not in prompt
-    assert "some input or output fields are not supplied" not in prompt
-    for demo in program.named_predictors()[0][1].demos:
-        assert set(program.named_predictors()[0][1].signature.fields) <= set(demo.keys())
-
-
-def with_demos(task: Task, options: dict[str, Any]) -> dspy.Module:
-    """A program with three labelled demos and an instruction of its own."""
-    program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
-    _, predictor = program.named_predictors()[0]
-    predictor.demos = rows[:3]
-    predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
-    return program
+    assert "not supplied" not in prompts[0][0].lower()
 
 
 # --- A question to the LM: one repair that says what was wrong, then a failure; never a default
 
-ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])
-MARKED = ""
-TWO_SENTENCES = claim("Supported", "Contradiction")
+TWO = claim("Supported", "Contradiction")
 PAPER = citation("Overstate", "P2", paragraphs=3)
-
-FEW = {"sentence_labels": ["Supported"]}
-FOREIGN = {"sentence_labels": ["Supported", "Unsuported Entity"]}
 FINE = {"sentence_labels": ["Supported", "Contradiction"]}
-UNSHOWN = {"label": "Overstate", "evidence_ids": ["P2", "P99"]}
-NO_LABEL = {"evidence_ids": ["P2"]}
 FINE_CITATION = {"label": "Overstate", "evidence_ids": ["P2"]}
 
-UNUSABLE = pytest.mark.parametrize(
-    ("record", "bad", "good", "named"),
+
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize(
+    ("record", "bad", "good", "message"),
     [
-        pytest.param(TWO_SENTENCES, FEW, FINE, "1 labels where 2 were asked for", id="too few labels"),
-        pytest.param(TWO_SENTENCES, FOREIGN, FINE, "Unsuported Entity", id="unknown claim label"),
-        pytest.param(PAPER, UNSHOWN, FINE_CITATION, "evidence id 'P99' was not shown; shown were P1, P2, P3", id="id"),
-        pytest.param(PAPER, NO_LABEL, FINE_CITATION, "does not hold the fields label", id="missing field"),
+        (TWO, {"sentence_labels": ["Supported"]}, FINE, "1 labels where 2 were asked for"),
+        (TWO, {"sentence_labels": ["Supported", "Unsuported Entity"]}, FINE, "Unsuported Entity"),
+        (PAPER, {**FINE_CITATION, "evidence_ids": ["P2", "P99"]}, FINE_CITATION, "'P99' was not shown; shown were P1"),
+        (PAPER, {"evidence_ids": ["P2"]}, FINE_CITATION, "does not hold the fields label"),
     ],
+    ids=["too few labels", "unknown label", "unknown id", "missing field"],
 )
-
-
-def run(record: Record, adapter: str, *answers: dict[str, Any] | str) -> tuple[Any, Any, list[Any]]:
-    """The prediction (or the error) for a record, the LM of it, and DSPy's trace."""
-    form = JSON if adapter == "json" else MARKED
-    lm = scripted([a if isinstance(a, str) else written(form, a) for a in answers], adapter=adapter)
-    task = TASKS[record.id.partition("-")[0]]
-    program = task.build({})
-    with lm.context(), dspy.context(trace=[]):
-        try:
-            prediction: Any = program(**program.prepare(record).inputs())
-        except UnusableAnswer as error:
-            prediction = error
-        return prediction, lm, list(dspy.settings.trace)
-
-
-@ADAPTERS
-@UNUSABLE
-def test_an_unusable_answer_is_repaired_once_with_what_was_wrong_and_then_fails(
-    adapter: str, record: Record, bad: dict[str, Any], good: dict[str, Any], named: str
+def test_an_unusable_answer_is_repaired_once_with_its_fault_and_then_fails(
+    adapter: str, record: Record, bad: dict[str, Any], good: dict[str, Any], message: str
 ) -> None:
-    prediction, lm, _ = run(record, adapter, bad, good)
+    task = TASKS[record.id.partition("-")[0]]
+    form = JSON if adapter == "json" else ""
+    lm = scripted([written(form, bad), written(form, good)], adapter=adapter)
+    prediction = answer(task.build({}), record, lm)
     first, second = map(question, requests(lm))
     assert field(first, "correction") is None
-    assert named in (field(second, "correction") or "")
+    assert message in (field(second, "correction") or "")
     assert prediction.get("sentence_labels", prediction.get("label")) == next(iter(good.values()))
-    error, lm, trace = run(record, adapter, bad, bad)
-    assert isinstance(error, UnusableAnswer)
-    assert named in str(error)
+    lm = scripted([written(form, bad)] * 2, adapter=adapter)
+    with dspy.context(trace=[]):
+        with pytest.raises(UnusableAnswer, match=message):
+            answer(task.build({}), record, lm)
+        assert dspy.settings.trace == []
     assert len(requests(lm)) == 2
-    assert trace == []
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "bad", "message"),
+    [
+        (
+            "averitec",
+            {"questions": 0},
+            {"pairs": [{"question": "When?", "answer": "In May.", "source": "D99.1"}]},
+            "passage id 'D99.1' was not shown",
+        ),
+        ("context24-figures", {}, {"ranking": ["FIG 99"]}, "label 'FIG 99' was not shown"),
+        ("context24-text", {}, {"chosen": ["S999"]}, "sentence id 'S999' was not shown"),
+    ],
+)
+def test_evidence_that_was_not_shown_is_asked_about_again_and_then_fails_the_record(
+    name: str, options: dict[str, Any], bad: dict[str, Any], message: str
+) -> None:
+    task = TASKS[name]
+    record = next(read(SAMPLE / name / "train.jsonl", task.record, name))
+    lm = scripted([written(JSON, bad)] * 2)
+    with pytest.raises(UnusableAnswer, match=message):
+        answer(task.build(options), record, lm)
+    assert message in wording(requests(lm)[1])
+
+
+# --- Labelled demos: few-shot by nearness shows a record those most like it
+
+SOURCES = [k // 4 for k in range(8)]  # the paper of each record of train
+
+
+def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Candidate], OpenLM, list[Any]]:
+    """The candidates of an optimizer, its LM, and the examples of dev."""
+    student = task.build(options)
+    rows = examples(task, student)
+    lm = scripted(right)
+    work = Search(task, student, rows[:8], rows[8:], lambda: None, Settings(demos=2), lm, lm, print, SOURCES)  # type: ignore[arg-type, return-value]
+    return compile_candidates(optimizer, work, []), lm, rows[8:]
+
+
+def test_a_saved_program_keeps_the_papers_of_its_demos_and_shows_them_to_no_lm() -> None:
+    ((_, program), _), lm, dev = compiled(TRACK1, "knn")
+    loaded = parse(program_text(TRACK1, program), "a test").program
+    assert [demo[SOURCE] for demo in loaded.predictors()[0].demos] == SOURCES
+    judge_all(TRACK1, loaded, dev[:1], lm)
+    assert SOURCE not in wording(requests(lm)[0])
+
+
+@pytest.mark.parametrize("optimizer", ["labeled", "knn"])
+@pytest.mark.parametrize("task", TRACKS)
+def test_two_labelled_demos_are_shown_and_state_no_confidence(task: Task, optimizer: str) -> None:
+    ((_, program), *_), lm, dev = compiled(task, optimizer, states=True)
+    assert requests(lm) == []
+    demos = program.judging.demos
+    assert demos
+    assert not any(CONFIDENCE in demo for demo in demos)
+    judge_all(task, program, dev[:1], lm)
+    prompt = wording(requests(lm)[-1])
+    assert not re.search(r"\b(95|90|85|75|65), ", prompt)
+    assert "supplied" not in prompt
+    answers = [turn.split("\nuser: ")[0] for turn in prompt.split("\nassistant: ")[1:]]
+    assert len(answers) == 2
+    assert not any(CONFIDENCE in answer for answer in answers)
+
+
+def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
+    demos = [{"claim": text} for text in ("apples are red", "pears are green", "apples and pears", "plums")]
+    apart = {"apples are red": frozenset({1}), "pears are green": frozenset({2}), "red apples": frozenset({1, 3})}
+    chosen = nearest(demos, "claim", "red apples", KnnConfig(9, excluded=apart))
+    assert [demo["claim"] for demo in chosen] == ["plums", "pears are green", "apples and pears"]
+    assert demos[0] in nearest(demos, "claim", "red pears", KnnConfig(9, excluded=apart))
+
+
+def test_two_demos_of_one_paper_are_shown_and_one_of_duplicates() -> None:
+    demos = [
+        {"claim": "apple one", SOURCE: 1},
+        {"claim": "apple two two", SOURCE: 1},
+        {"claim": "apple three three three", SOURCE: 1},
+        {"claim": "apple apple four of another paper", SOURCE: 2, DUPLICATES: 7},
+        {"claim": "apple four of another paper", SOURCE: 3, DUPLICATES: 7},
+        {"claim": "plum", SOURCE: 5},
+    ]
+    chosen = nearest(demos, "claim", "apple", KnnConfig(9))
+    assert sum(demo[SOURCE] == 1 for demo in chosen) == 2
+    assert [demo.get(DUPLICATES) for demo in chosen].count(7) == 1

@@ -1,13 +1,10 @@
 """Which paragraphs of a cited paper a model sees for a claim."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
@@ -17,7 +14,6 @@ from aisr.programs.retrieval import (
     built_in,
     dense,
     fused,
-    indexed,
     matcher,
     order,
     rank,
@@ -34,63 +30,19 @@ PAPER = {
 }
 
 
-def test_a_paper_that_fits_is_shown_whole_in_document_order() -> None:
-    passages = select_passages("the reranker gains recall", PAPER, 1000)
-    assert passages.keys == list(PAPER)
-    assert passages.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
-    assert sorted(passages.ranking) == list(PAPER)
+def test_a_paper_that_fits_is_shown_whole_and_of_another_the_best_in_document_order() -> None:
+    whole = select_passages("the reranker gains recall", PAPER, 1000)
+    assert whole.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
+    assert sorted(whole.ranking) == whole.keys == list(PAPER)
+    best = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
+    assert best.ranking[:2] == ["P4", "P2"]
+    assert best.keys == ["P2", "P4"]
+    assert [line[:5] for line in best.text.splitlines()] == ["[P2] ", "[P4] "]
 
 
-def test_the_best_paragraphs_are_shown_in_document_order() -> None:
-    passages = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
-    assert passages.ranking[:2] == ["P4", "P2"]
-    assert passages.keys == ["P2", "P4"]
-    assert passages.text.startswith("[P2] ")
-
-
-papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=12).map(
-    lambda texts: {f"P{k}": text for k, text in enumerate(texts, 1)}
-)
-
-
-@settings(deadline=None, max_examples=80)
-@given(paper=papers, claim=st.text("abc xyz é語", max_size=30), budget=st.integers(1, 120))
-def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str], claim: str, budget: int) -> None:
-    passages = select_passages(claim, paper, budget)
-    assert sorted(passages.ranking) == sorted(paper)
-    assert passages.keys == [key for key in paper if key in passages.keys]
-    assert passages.ranking[0] in passages.keys
-    assert re.findall(r"^\[(P\d+)\] ", passages.text, flags=re.MULTILINE) == passages.keys
-
-
-@pytest.mark.parametrize(
-    ("claim", "paper"),
-    [
-        ("pears", {"P1": "", "P2": "", "P3": " "}),
-        ("pears", {"P1": "the of and", "P2": "is", "P3": "to be or not to be"}),
-        ("the of and", {"P1": "pears", "P2": "plums", "P3": "figs"}),
-        ("…!?", {"P1": "pears", "P2": "plums", "P3": "figs"}),
-        ("quinces", {"P1": "pears", "P2": "plums", "P3": "figs"}),
-        ("", {"P1": "pears", "P2": "plums", "P3": "figs"}),
-    ],
-    ids=["empty paper", "stop words only", "claim of stop words", "claim of signs", "no common word", "empty claim"],
-)
-def test_with_nothing_to_rank_by_the_order_is_that_of_the_document(claim: str, paper: dict[str, str]) -> None:
-    assert rank(claim, paper) == list(paper)
-
-
-@pytest.mark.parametrize(
-    ("claim", "hit"), [("модель точность", "P2"), ("模型 准确率", "P3"), ("Łoza-1 auf BræmChat", "P1"), ("نموذج", "P4")]
-)
+@pytest.mark.parametrize(("claim", "hit"), [("модель точность", "P1"), ("模型 准确率", "P2")])
 def test_other_scripts_are_ranked_too(claim: str, hit: str) -> None:
-    paper = {
-        "P0": "None of it.",
-        "P1": "Łoza-1, BræmChat",
-        "P2": "Эта модель: точность",
-        "P3": "模型 的 准确率",
-        "P4": "نموذج",
-    }
-    assert rank(claim, paper)[0] == hit
+    assert rank(claim, {"P0": "None of it.", "P1": "Эта модель: точность", "P2": "模型 的 准确率"})[0] == hit
 
 
 def test_what_cannot_decide_is_not_shown() -> None:
@@ -116,14 +68,6 @@ def test_what_cannot_decide_is_not_shown() -> None:
     assert select_passages("pears keep", {"P1": "Pears keep"}, 1000).keys == ["P1"]
 
 
-def test_a_paper_that_many_claims_cite_is_indexed_once() -> None:
-    papers = [{f"P{k}": f"Paper {paper} says {k}." for k in range(5)} for paper in range(20)]
-    indexed.cache_clear()
-    for number in range(60):
-        select_passages(f"What paper {number} says.", papers[number // 3], 1200)
-    assert indexed.cache_info().misses == len(papers)
-
-
 # --- The ways to rank paragraphs: each is compared with what it should do to a ranking that is known
 
 
@@ -132,10 +76,11 @@ def fixed(*scores: float) -> Matcher:
 
 
 @pytest.mark.parametrize("spec", RETRIEVERS)
-@pytest.mark.parametrize("texts", [["One."], ["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
-@pytest.mark.parametrize("claim", ["", "pears", "the", "模型"])
+@pytest.mark.parametrize("texts", [["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
+@pytest.mark.parametrize("claim", ["", "the", "quinces"])
 def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim: str) -> None:
     scores = matcher(spec)(claim, texts)
+    assert spec != "bm25" or rank(claim, {text: text for text in texts}) == list(dict.fromkeys(texts))
     assert np.isfinite(scores).all()
     assert sorted(order(scores)) == list(range(len(texts)))
 
@@ -167,22 +112,10 @@ def test_a_model_is_asked_once_for_a_paper_and_once_for_a_claim() -> None:
     assert texts_embedded == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
 
 
-def test_a_model_that_nothing_embeds_with_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing embeds with openai/embedder"):
-        matcher("hybrid:openai/embedder")
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("bm26", "one of: bm25, dense, hybrid"),
-        ("dense:../../etc/passwd", "one of"),
-        ("dense:http://127.0.0.1/x", "one of"),
-    ],
-)
-def test_another_spec_is_refused(spec: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        matcher(spec)
+def test_another_spec_is_refused() -> None:
+    for spec, message in (("dense:http://127.0.0.1/x", "one of"), ("hybrid:openai/x", "nothing embeds with openai/x")):
+        with pytest.raises(ValueError, match=message):
+            matcher(spec)
 
 
 def test_another_package_adds_a_retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

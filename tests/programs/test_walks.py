@@ -1,0 +1,171 @@
+"""AVeriTeC and both tasks of Context24 walk the way of every task, from a file of records to a submission, as a user
+walks it with commands."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from aisr.metrics import averitec, context24_figures, context24_text
+from aisr.tracking.store import open_store
+from support.averitec import quoting
+from support.commands import Aisr
+from support.corpora import Row, read_rows, write
+from support.loopback import HttpRequest, Loopback
+from support.paths import SAMPLE
+from support.scripted import field, written
+
+
+class Walk(NamedTuple):
+    """The result of a walk."""
+
+    output: dict[str, str]  # of each command, by its name
+    folder: Path  # the program's
+    manifest: dict[str, Any]
+    gold: Path  # the records of test
+    inputs: Path  # the same without their gold
+    predictions: Path
+    report: dict[str, Any]  # the score of the predictions
+    packed: Path
+
+
+def sample(task: str) -> list[Row]:
+    """The records of a task, all with ids."""
+    rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / task / f"{side}.jsonl")]
+    return [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
+
+
+@pytest.fixture
+def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Callable[..., Walk]:
+    """Checks, splits, estimates, compiles, evaluates, predicts by the registered champion, scores, submits, and looks
+    at it."""
+
+    def walk(task: str, reply: Callable[[HttpRequest], str], hidden: Iterable[str], *words: str) -> Walk:
+        """hidden: the fields that hold gold; words: options of the compile."""
+        loopback.reply = reply
+        place, at, output = artifacts.parent, ["--task", task], dict[str, str]()
+        lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+
+        def do(command: str, *more: Any) -> None:
+            done = aisr(command, *more)
+            assert done.code == 0, f"{command}: {done.err}"
+            output[command] = done.out
+
+        rows = sample(task)
+        file, data, folder = write(place / "all.jsonl", rows), place / "split", artifacts / task / "mine"
+        do("check", file, *at)
+        assert f"{len(rows)} good records, 0 bad lines" in output["check"]
+        do("split", file, *at, "--out", data, "--parts", "2:1:1")
+        compiling = [*at, "--data", data, "--set", "search.candidates=1", "--demos", 2, "--name", "mine", *lm]
+        compiling += ["--optimizer", "labeled", *words]
+        do("compile", *compiling, "--estimate", "--set", "lm.price=0.15,0.6")
+        assert re.search(r"LM calls, .* prompt .*USD", output["compile"])
+        do("compile", *compiling)
+        assert "no-LM baseline" in output["compile"]
+        do("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
+        bare = [{key: row[key] for key in row if key not in hidden} for row in read_rows(data / "test.jsonl")]
+        inputs, out, packed = write(place / "inputs.jsonl", bare), place / "predictions.jsonl", place / "submission"
+        do("predict", *at, "--program", f"models:/aisr-{task}@champion", "--data", inputs, "--out", out, *lm)
+        do("score", data / "test.jsonl", out, *at, "--output", place / "score.json")
+        do("submit", *at, "--data", inputs, "--predictions", out, "--out", packed)
+        do("report", folder, "--artifacts", artifacts)
+        do("inspect", folder, "--artifacts", artifacts)
+        do("techreport", folder, "--out", place / "tech.md", "--artifacts", artifacts)
+        manifest, report = (json.loads(file.read_text()) for file in (folder / "manifest.json", place / "score.json"))
+        assert report["score"] == pytest.approx(manifest["scores"]["test"]["score"])
+        assert manifest["champion"].startswith("labeled")
+        return Walk(output, folder, manifest, data / "test.jsonl", inputs, out, report, packed)
+
+    return walk
+
+
+def as_json(file: Path, rows: list[Row]) -> Path:
+    """Gold as the organisers have it."""
+    file.write_text(json.dumps(rows))
+    return file
+
+
+def test_averitec(
+    walk: Callable[..., Walk], aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(request: HttpRequest) -> str:
+        """Quotes the passages; Supported until demos show it that most claims are false."""
+        return quoting(request.question, "Refuted" if request.has_demos else "Supported")
+
+    hidden = ("label", "questions", "claim_types", "justification")
+    walked = walk("averitec", reply, hidden, "-T", "questions=3")
+    scores = walked.manifest["scores"]
+    assert walked.manifest["options"]["questions"] == 3
+    # The commonest label: no better than what needs no LM.
+    assert scores["test"]["accuracy"] == scores["no_lm_test"]["accuracy"]
+    state = json.loads((walked.folder / "program.json").read_text())["state"]
+    assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
+    for words in ("label accuracy", "without any LM", "words a string"):
+        assert words in walked.output["evaluate"]
+    official = averitec.score_official(as_json(tmp_path / "gold.json", read_rows(walked.gold)), walked.packed)
+    assert official.averitec["0.25"] == pytest.approx(scores["test"]["score"])
+    ranked = aisr("retrieval", walked.gold, "--task", "averitec", "--retrievers", "bm25")
+    assert ranked.code == 0, ranked.err
+
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", loopback.url)
+    model = open_store(walked.folder.parents[1]).pyfunc.load_model("models:/aisr-averitec@champion")
+    predicted = [{key: row[key] for key in row if key != "probabilities"} for row in read_rows(walked.predictions)]
+    assert model.predict(read_rows(walked.inputs)) == predicted
+
+
+def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
+    def reply(request: HttpRequest) -> str:
+        """Names the gold element first, or the last one without demos."""
+        shown = re.findall(r"\[([^\]]+)\]", field(request.question, "elements") or "")
+        gold = findings[field(request.question, "claim") or ""]
+        best = next((label for label in shown if label in gold), shown[-1])
+        return written(request.question, {"ranking": [best if request.has_demos else shown[-1]]})
+
+    findings = {row["claim"]: row["findings"] for row in sample("context24-figures")}
+    walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=element/sentence", "-T", "order=6")
+    scores = walked.manifest["scores"]
+    assert walked.manifest["options"]["strategy"] == "element/sentence"
+    assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
+    assert scores["test"]["score"] > scores["baseline_test"]["score"]
+    assert "nDCG@10" in walked.output["evaluate"]
+    rows = [{**row, "figures_tables": [one["label"] for one in row["elements"]]} for row in read_rows(walked.gold)]
+    claims = context24_figures.claims(as_json(tmp_path / "gold.json", rows))
+    means = {}
+    for quirks in (False, True):
+        rankings = context24_figures.predictions(walked.packed, quirks)
+        means[quirks] = context24_figures.mean(context24_figures.per_claim(claims, rankings, 10, quirks))
+    assert means[False] == pytest.approx(walked.report["ndcg_10"])
+    assert f"@10 {100 * means[True]:.1f}" in walked.report["remarks"][0]
+
+
+def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -> None:
+    def reply(request: HttpRequest) -> str:
+        """Chooses the longest sentences once demos show it that gold ones have particulars; the first one before."""
+        shown = re.findall(r"^\[(S\d+)\] (.*)$", field(request.question, "passages") or "", re.MULTILINE)
+        longest = sorted(shown, key=lambda one: -len(one[1]))[:3]
+        return written(request.question, {"chosen": [key for key, _ in (longest if request.has_demos else shown[:1])]})
+
+    walked = walk("context24-text", reply, ["context"], "-T", "sentences=4")
+    assert "weights of the features of sentences on method" in walked.output["compile"]
+    assert walked.manifest["options"]["strategy"] == "method"
+    scores = walked.manifest["scores"]
+    assert {"rouge_1", "rouge_2", "rouge_l"} <= set(scores["test"])
+    assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
+    saved = json.loads((walked.folder / "program.json").read_text())
+    assert len(saved["state"]["ground"]["demos"]) == 2
+    assert saved["learnt"]["weights"]
+    assert "ROUGE-L" in walked.output["evaluate"]
+    assert "fitted to the gold passages of train" in walked.output["inspect"]
+    gold = context24_text.snippets(as_json(tmp_path / "gold.json", read_rows(walked.gold)))
+    official = context24_text.score_official(gold, context24_text.snippets(walked.packed))
+    assert official.rougeL == pytest.approx(scores["test"]["score"])
+    assert set(json.loads(walked.packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
+    exported = aisr("export", "--task", "context24-text", "--data", walked.gold, "--out", tmp_path / "chats.jsonl")
+    assert exported.code == 0, exported.err
+    chat = read_rows(tmp_path / "chats.jsonl")[0]["messages"]
+    assert [message["role"] for message in chat] == ["system", "user", "assistant"]
+    assert re.search(r"S\d", chat[2]["content"])
