@@ -71,28 +71,18 @@ def test_sentences_stand_at_their_lines_below_their_headings(paper: Draft) -> No
     ]
 
 
-def test_floats_references_and_citations(paper: Draft) -> None:
+def test_floats_references_and_citations_and_what_was_not_read(paper: Draft) -> None:
     assert {one.key: (one.name, one.caption) for one in paper.floats.values()} == {
         "fig:wind": ("Figure 1", "F1 by wind."),
         "Figure 7": ("Figure 7", "Out."),
         "Table 1": ("Table 1", "F1 of two detectors."),
     }
-    assert [(one.name, picture.file.name) for one in paper.floats.values() for picture in one.pictures] == [
-        ("Figure 1", "wind.png")
-    ]
+    assert [picture.file.name for one in paper.floats.values() for picture in one.pictures] == ["wind.png"]
     assert paper.floats["Table 1"].rows == "Detector\tF1\nNightjar\t83.9\nCall ∣ Net\t79.6"
-    first, *_, last = paper.paragraphs
-    assert [one.work_keys for one in first.sentences] == [("obi", "nobody"), (), ("obi",)]
-    assert [one.float_keys for one in (*first.sentences, *last.sentences)] == [
-        (),
-        ("Table 1", "fig:wind"),
-        (),
-        ("Figure 7",),
-    ]
+    sentences = [one for each in (paper.paragraphs[0], paper.paragraphs[-1]) for one in each.sentences]
+    assert [one.work_keys for one in sentences] == [("obi", "nobody"), (), ("obi",), ()]
+    assert [one.float_keys for one in sentences] == [(), ("Table 1", "fig:wind"), (), ("Figure 7",)]
     assert paper.works["obi"].title == "Wind"
-
-
-def test_what_was_not_read_is_listed(paper: Draft) -> None:
     assert sorted((one.place.line, one.reason) for one in paper.unread) == [
         (8, "nobody: cited, but in no bibliography"),
         (13, "'../secret.png': leads out of the paper's folder; --root DIR lets files below DIR be read"),
@@ -150,9 +140,7 @@ def test_markdown_of_joss_and_quarto(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "source", ["ü.png", "%C3%BC.png", "u\u0308.png", "e\u0301.png", "a%20b.png", "<a b.png>", "fig[1].png"]
-)
+@pytest.mark.parametrize("source", ["%C3%BC.png", "e\u0301.png", "a%20b.png", "<a b.png>", "fig[1].png"])
 def test_pictures_with_odd_names(tmp_path: Path, source: str) -> None:
     for name in (unicodedata.normalize("NFD", "ü.png"), "é.png", "a b.png", "fig[1].png"):
         (tmp_path / name).write_bytes(b"")
