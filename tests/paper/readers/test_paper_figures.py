@@ -17,9 +17,9 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/x
 PATCH = '<rect width="9" height="6" fill="#00f"/>'
 
 
-def figure(*names: str, caption: str = "A plot.") -> str:
-    pictures = "".join(rf"\includegraphics{name if name[0] == '[' else '{' + name + '}'}" for name in names)
-    return rf"\begin{{figure}}{pictures}\caption{{{caption}}}\end{{figure}}"
+def figure(*names: str) -> str:
+    pictures = "".join(rf"\includegraphics{{{name}}}" for name in names)
+    return rf"\begin{{figure}}{pictures}\caption{{A plot.}}\end{{figure}}"
 
 
 def drawn(folder: Path, *floats: str, limits: Limits = LIMITS) -> Draft:
@@ -61,9 +61,7 @@ def test_an_svg_is_drawn(tmp_path: Path) -> None:
     ("inside", "why"),
     [
         ('<image x:href="secret.png" width="9" height="6"/>', "it names another file"),
-        ('<image href="file:///etc/hostname" width="9" height="6"/>', "it names another file"),
         ('<feImage x:href="http://example.org/a.png"/>', "it names another file"),
-        ('<image href="data:image/svg+xml;base64,AAAA"/>', "it names another file"),
         ("<g>" * 300 + "</g>" * 300, "elements within more than"),
         ("<g>", "no SVG that can be read"),
     ],
@@ -94,14 +92,8 @@ def test_parts_have_their_letters_and_a_figure_all_its_pictures(tmp_path: Path) 
     part = r"\begin{minipage}{3cm}\vskip -0.6em\includegraphics{%s}\subcaption{%s}\end{minipage}"
     whole = rf"\begin{{figure}}{part % ('a', 'Bog.')}{part % ('b', 'Heath.')}\caption{{Both.}}\end{{figure}}"
     draft = drawn(tmp_path, whole, figure("c", "d"))
-    assert {
-        one.name: (one.caption, [picture.file.stem for picture in one.pictures]) for one in draft.floats.values()
-    } == {
-        "Figure 1": ("Both.", []),
-        "Figure 1a": ("Bog.", ["a"]),
-        "Figure 1b": ("Heath.", ["b"]),
-        "Figure 2": ("A plot.", ["c", "d"]),
-    }
+    pictures = {one.name: [picture.file.stem for picture in one.pictures] for one in draft.floats.values()}
+    assert pictures == {"Figure 1": [], "Figure 1a": ["a"], "Figure 1b": ["b"], "Figure 2": ["c", "d"]}
     bundle = collect_checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
     assert [(one["image_caption"], one["img_path"]) for one in bundle] == [
         (["Figure 1: Both."], None),
@@ -114,16 +106,13 @@ def test_a_figure_that_ends_its_process_costs_that_alone(tmp_path: Path) -> None
     write(tmp_path / "good.pdf", RED)
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"\xff" * 999)
     write(tmp_path / "last.pdf", RED)
-    forms = forms_in_forms(9, 12, first_free([b""]))
-    write(tmp_path / "deep.pdf", f"/X{first_free([b''])} Do", more=forms)
-    limits = LIMITS._replace(seconds=1.0, memory=600 * MIB)
+    write(tmp_path / "deep.pdf", f"/X{first_free('1')} Do", more=forms_in_forms(8, 10, first_free("1")))
     names = ("good", "broken", "deep", "last")
-    draft = drawn(tmp_path, *map(figure, names), limits=limits)
+    draft = drawn(tmp_path, *map(figure, names), limits=LIMITS._replace(seconds=1.0, memory=600 * MIB))
     assert list(draft.drawings) == ["good.pdf", "last.pdf"]
-    broken, deep = notes(draft)
-    assert broken == "main.tex:4: broken.pdf: not drawn: not a PDF, or a broken one; expected a PDF that a viewer opens"
-    why = deep.removeprefix("main.tex:5: deep.pdf: not drawn: ")
-    assert why in ("it takes more than 1 s of a core", "broken, or it takes too much memory")  # what it meets first
+    broken, deep = (note.split(": not drawn: ") for note in notes(draft))
+    assert broken == ["main.tex:4: broken.pdf", "not a PDF, or a broken one; expected a PDF that a viewer opens"]
+    assert deep[1] in ("it takes more than 1 s of a core", "broken, or it takes too much memory")  # what it meets first
 
 
 def test_a_sheet_as_large_as_a_house_is_not_drawn(tmp_path: Path) -> None:
@@ -133,16 +122,15 @@ def test_a_sheet_as_large_as_a_house_is_not_drawn(tmp_path: Path) -> None:
     assert "not drawn: a page of" in notes(drawn(tmp_path, figure("plot")))[0]
 
 
-PAGE = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2")
-PAGE += column(72, 690, ["Wrens sing at night, as Figure 1 shows, and there are no others that do so at all."])
-PLOT = picture(100, 500, 200, 120) + text(150, 480, "(a) Bog, at night and in the rain, all wrens.", size=8)
-
-
 @pytest.fixture
 def set_paper(tmp_path: Path) -> Path:
     """A page with a figure between its text."""
-    below = column(72, 400, ["It is quiet in the day, and there are none that sing then, as far as we could hear."])
-    return write(tmp_path / "main.pdf", PAGE + PLOT + text(72, 450, "Figure 1: Wrens by night.", size=9) + below)
+    page = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2")
+    page += column(72, 690, ["Wrens sing at night, as Figure 1 shows, and there are no others that do so at all."])
+    page += picture(100, 500, 200, 120) + text(150, 480, "(a) Bog, at night and in the rain, all wrens.", size=8)
+    page += text(72, 450, "Figure 1: Wrens by night.", size=9)
+    page += column(72, 400, ["It is quiet in the day, and there are none that sing then, as far as we could hear."])
+    return write(tmp_path / "main.pdf", page)
 
 
 def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) -> None:
@@ -157,16 +145,19 @@ def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) ->
     assert colour(draft, one.path(draft.folder))[0] == 128
 
 
-@pytest.mark.parametrize(("caption", "is_taken"), [("Wrens by night.", True), ("Owls in the snow of May.", False)])
+@pytest.mark.parametrize(
+    ("caption", "drawings", "unread"),
+    [
+        ("Wrens by night.", ["main.pdf#page=1"], []),
+        ("Owls in the snow of May.", [], ["a drawing by code (tikzpicture), which is not read"]),
+    ],
+)
 def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(
-    set_paper: Path, caption: str, is_taken: bool
+    set_paper: Path, caption: str, drawings: list[str], unread: list[str]
 ) -> None:
     folder = set_paper.parent
     code = rf"\begin{{figure}}\begin{{tikzpicture}}\draw (0,0);\end{{tikzpicture}}\caption{{{caption}}}\end{{figure}}"
     (folder / "main.tex").write_text(f"See Figure 1.\n\n{code}", "utf-8")
     draft = draw_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
-    assert len(draft.drawings) == is_taken
-    assert [one.startswith("main.pdf#page=1&box=") for one in draft.drawings] == [True] * is_taken
-    assert (
-        [one.split(": ")[1] for one in notes(draft)] == [] if is_taken else ["a drawing by code (tikzpicture), which"]
-    )
+    assert [one.split("&box=")[0] for one in draft.drawings] == drawings
+    assert [one.split(": ")[1] for one in notes(draft)] == unread
