@@ -41,16 +41,14 @@ def write(
     catalog: str = "",
     more: Sequence[bytes] = (),
     trailer: str = "",
-    filters: str = "/FlateDecode",
 ) -> Path:
     """A PDF with a page for each stream of operators. boxes: entries of each page; catalog: of the document; more:
-    objects behind those of the pages, numbered from `first_free`; filters: how streams given as bytes are packed."""
+    objects behind those of the pages, numbered from `first_free`. Bytes of a page are packed already."""
     objects = [f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode(), b""]
     kids = []
     for content in pages:
         packed = zlib.compress(content.encode("latin-1")) if isinstance(content, str) else content
-        used = "/FlateDecode" if isinstance(content, str) else filters
-        objects.append(stream(packed, f"/Filter [{used}]"))
+        objects.append(stream(packed, "/Filter /FlateDecode"))
         names = "".join(
             f" /X{number} {number} 0 R" for number in range(first_free(pages), first_free(pages) + len(more))
         )
@@ -71,16 +69,6 @@ def first_free(pages: Sequence[object]) -> int:
 
 def stream(packed: bytes, entries: str) -> bytes:
     return f"<< /Length {len(packed)} {entries} >>\nstream\n".encode() + packed + b"\nendstream"
-
-
-def same_page(file: Path, content: str, times: int) -> Path:
-    """A PDF that shows one page many times."""
-    page = f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << {FONTS} >> /Contents 3 0 R >>".encode()
-    kids = " ".join(f"{number} 0 R" for number in range(4, 4 + times))
-    tree = f"<< /Type /Pages /Count {times} /Kids [{kids}] >>".encode()
-    body = stream(zlib.compress(content.encode()), "/Filter /FlateDecode")
-    file.write_bytes(_file([b"<< /Type /Catalog /Pages 2 0 R >>", tree, body, *[page] * times], ""))
-    return file
 
 
 def bomb(mebibytes: int) -> bytes:
