@@ -176,23 +176,6 @@ def test_works_by_author_and_year_are_told_by_their_indent_and_linked(tmp_path: 
     assert draft.paragraphs[0].sentences[0].work_keys == tuple(draft.works)
 
 
-def test_rows_that_go_on_over_a_page_belong_to_their_table_and_are_no_text(tmp_path: Path) -> None:
-    def rows(top: float, first: int) -> str:
-        cells = [(x, top - 12 * place, f"{first + place}.{x}") for place in range(8) for x in (100, 250, 400)]
-        return "".join(text(x, y, cell) for x, y, cell in cells)
-
-    start = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2")
-    start += column(72, 690, ["Wrens sing at all of the sites that we went to, as Table 1 shows for each one of them."])
-    start += text(150, 660, "Table 1: F1 at each site.", size=9) + rule(95, 642, 350) + rows(630, 10)
-    end = rows(740, 18) + rule(95, 640, 350)
-    end += column(72, 300, ["After the table the text goes on as if there had been none, and it says no more at all."])
-    draft = read(write(tmp_path / "a.pdf", start + rule(95, 540, 350), end))
-    rows_read = draft.floats["Table 1"].rows.split("\n")
-    assert [row.split("\t")[0] for row in rows_read] == [f"{number}.100" for number in range(10, 26)]
-    assert [paragraph[:9] for paragraph in texts(draft)] == ["Wrens sin", "After the"]
-    assert draft.unread == ()
-
-
 # Lines of one column of two, and of the whole page.
 NARROW = [f"Line {number} of the text in a column is just as wide as all of the others" for number in range(10, 60)]
 BROAD = [
@@ -258,15 +241,16 @@ def test_long_tables_and_tables_of_one_width_below_each_other(tmp_path: Path) ->
     start += cells(76, 222, best, leading=12) + rule(72, 180, 260)
     head = [["Kind", "Dry", "Wet"]]
     second = text(72, 740, "Table 3: Runs of the second year.", size=9)
-    second += rule(72, 732, 260) + cells(76, 722, [*head, *scores(40, 80)]) + rule(72, 140, 260)
-    third = rule(72, 732, 260) + cells(76, 722, [*head, *scores(80, 99)]) + rule(72, 440, 260)
-    third += column(72, 400, BROAD[:9], size=9, leading=11)
-    draft = read(write(tmp_path / "a.pdf", start, second, third))
+    second += rule(72, 732, 280) + cells(76, 722, [*head, *scores(40, 80)], wide=125) + rule(72, 140, 280)
+    third = rule(72, 732, 280) + cells(76, 722, [*head, *scores(80, 90)], wide=125) + rule(72, 570, 280)
+    fourth = cells(76, 740, scores(90, 99), wide=125)  # without rules, nor the head again
+    fourth += column(72, 400, NARROW[:9], size=9, leading=11)
+    draft = read(write(tmp_path / "a.pdf", start, second, third, fourth))
     rows = {name: one.rows.splitlines() for name, one in draft.floats.items()}
     assert rows["Table 1"] == ["\t".join(row) for row in scores(10, 40)]
     assert rows["Table 2"][1:] == ["One\t4.5\ta kind that is soft and dry", "Two\t5\thard"]
     assert rows["Table 3"] == ["\t".join(row) for row in [*head, *scores(40, 99)]]
-    assert texts(draft) == [" ".join(BROAD[:9])]
+    assert texts(draft) == [" ".join(NARROW[:9])]
     assert draft.unread == ()
 
 

@@ -22,6 +22,7 @@ FORMULA = (
 )
 NOTE = '<w:r><w:footnoteReference w:id="2"/></w:r>'
 FOOTNOTES = f'<w:footnote w:id="2">{paragraph(run("A note on it.") + NOTE)}</w:footnote>'  # refers to itself
+BOX = f"<w:r><w:pict><w:txbxContent>{paragraph('Boxed.')}</w:txbxContent></w:pict></w:r>"
 BODY = "".join(
     [
         paragraph("Birds in wind", "Titel"),
@@ -44,7 +45,7 @@ BODY = "".join(
         paragraph("Note. Best of three."),
         paragraph("Table 2: Costs of all"),
         table(["Detector", "Minutes"], ["Wren", "6.3"]),
-        paragraph(picture("p1") + picture("p2") + picture("out")),
+        paragraph(picture("p1") + picture("p2") + picture("out") + BOX),
         paragraph("Figure 1. Wind by site.", "Beschriftung"),
         paragraph("References", "berschrift1"),
         paragraph("Obi, S. (2022). “Far away.”"),
@@ -99,21 +100,7 @@ def test_floats_have_captions_cells_notes_and_pictures(paper: Draft, tmp_path: P
         "hidden, white or tiny text, which is marked as hidden; no model is asked about it",
         "'word/media/b.emf': a picture that is not drawn; save it as PNG",
         "a picture that is no part of the file; nothing outside of it is read",
-    ]
-
-
-def test_what_no_reader_of_text_sees_is_listed(tmp_path: Path) -> None:
-    """A drawing that cannot be shown is a figure nevertheless; a caption may have no number."""
-    box = f"<w:r><w:pict><w:txbxContent>{paragraph('Boxed.')}</w:txbxContent></w:pict></w:r>"
-    beside = table([cell(picture("p1") + box), cell(picture("p2"))], ["Left.", "Right."])
-    body = f"{paragraph('Short.')}{beside}{paragraph('Both sites.', 'Beschriftung')}"
-    draft = read(write(tmp_path / "paper.docx", body, links=LINKS.replace("a.png", "a.wmf")))
-    assert [each.sentences[0].text for each in draft.paragraphs] == ["Short.", "Left.", "Right."]
-    assert [(one.name, one.caption, one.pictures) for one in draft.floats.values()] == [("Figure 1", "Both sites.", ())]
-    assert [one.reason for one in draft.unread] == [
-        "'word/media/a.wmf': a picture that is not drawn; save it as PNG",
         "a text box, which is not read; move its words into a paragraph",
-        "'word/media/b.emf': a picture that is not drawn; save it as PNG",
     ]
 
 
