@@ -241,16 +241,25 @@ def test_long_tables_and_tables_of_one_width_below_each_other(tmp_path: Path) ->
     start += cells(76, 222, best, leading=12) + rule(72, 180, 260)
     head = [["Kind", "Dry", "Wet"]]
     second = text(72, 740, "Table 3: Runs of the second year.", size=9)
-    second += rule(72, 732, 280) + cells(76, 722, [*head, *scores(40, 80)], wide=125) + rule(72, 140, 280)
-    third = rule(72, 732, 280) + cells(76, 722, [*head, *scores(80, 90)], wide=125) + rule(72, 570, 280)
-    fourth = cells(76, 740, scores(90, 99), wide=125)  # without rules, nor the head again
-    fourth += column(72, 400, NARROW[:9], size=9, leading=11)
-    draft = read(write(tmp_path / "a.pdf", start, second, third, fourth))
+    second += rule(72, 732, 260) + cells(76, 722, [*head, *scores(40, 80)]) + rule(72, 140, 260)
+    third = rule(72, 732, 260) + cells(76, 722, [*head, *scores(80, 99)]) + rule(72, 440, 260)
+    third += column(72, 400, BROAD[:9], size=9, leading=11)
+    draft = read(write(tmp_path / "a.pdf", start, second, third))
     rows = {name: one.rows.splitlines() for name, one in draft.floats.items()}
     assert rows["Table 1"] == ["\t".join(row) for row in scores(10, 40)]
     assert rows["Table 2"][1:] == ["One\t4.5\ta kind that is soft and dry", "Two\t5\thard"]
     assert rows["Table 3"] == ["\t".join(row) for row in [*head, *scores(40, 99)]]
-    assert texts(draft) == [" ".join(NARROW[:9])]
+    assert texts(draft) == [" ".join(BROAD[:9])]
+    assert draft.unread == ()
+
+
+def test_rows_that_go_on_over_a_page_without_headings_belong_to_their_table(tmp_path: Path) -> None:
+    start = text(72, 740, "A Paper", size=18) + column(72, 710, BROAD[:2]) + text(72, 660, "Table 1: All runs.")
+    start += rule(72, 642, 350) + cells(76, 630, scores(10, 18), wide=150, leading=12) + rule(72, 540, 350)
+    end = cells(76, 740, scores(18, 26), wide=150, leading=12) + rule(72, 640, 350) + column(72, 300, BROAD[2:4])
+    draft = read(write(tmp_path / "a.pdf", start, end))
+    assert draft.floats["Table 1"].rows.splitlines() == ["\t".join(row) for row in scores(10, 26)]
+    assert texts(draft) == [" ".join(BROAD[:2]), " ".join(BROAD[2:4])]
     assert draft.unread == ()
 
 
