@@ -144,18 +144,14 @@ def _of(kind: Any, value: Any) -> list[str]:
         return _signs(value)
     if kind is sre.BRANCH:
         return [text for branch in value[1] for text in _samples(branch)]
-    if kind is sre.SUBPATTERN:
-        return _samples(value[-1])
     if kind is sre.ATOMIC_GROUP:
         return _samples(value)
+    if kind in (sre.SUBPATTERN, sre.ASSERT):  # what must stand there is tried too
+        return _samples(value[-1])
     if kind in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         least, most, inner = value
         return [text * min(max(least, 1), most) for text in _samples(inner)]
-    if kind is sre.ASSERT:  # what must stand there is tried too
-        return _samples(value[1])
-    if kind in (sre.AT, sre.ASSERT_NOT):
-        return [""]
-    raise NotImplementedError(kind)
+    return [""]  # a place, or what must not stand there
 
 
 def _signs(members: Any) -> list[str]:
