@@ -127,19 +127,13 @@ def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) ->
     assert colour(draft, one.path(draft.folder))[0] == 128
 
 
-@pytest.mark.parametrize(
-    ("caption", "drawings", "unread"),
-    [
-        ("Wrens by night.", ["main.pdf#page=1"], []),
-        ("Owls in the snow of May.", [], ["a drawing by code (tikzpicture), which is not read"]),
-    ],
-)
-def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(
-    set_paper: Path, caption: str, drawings: list[str], unread: list[str]
-) -> None:
+def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(set_paper: Path) -> None:
     folder = set_paper.parent
-    code = rf"\begin{{figure}}\begin{{tikzpicture}}\draw (0,0);\end{{tikzpicture}}\caption{{{caption}}}\end{{figure}}"
-    (folder / "main.tex").write_text(f"See Figure 1.\n\n{code}", "utf-8")
+    code = r"\begin{figure}\begin{tikzpicture}\draw (0,0);\end{tikzpicture}\caption{%s}\end{figure}"
+    body = f"See Figure 1.\n\n{code % 'Wrens by night.'}\n{code % 'Owls in the snow of May.'}"
+    (folder / "main.tex").write_text(body, "utf-8")
     draft = draw_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
-    assert [one.split("&box=")[0] for one in draft.drawings] == drawings
-    assert [one.reason for one in draft.unread] == unread
+    assert [one.split("&box=")[0] for one in draft.drawings] == ["main.pdf#page=1"]
+    assert [f"{one.place}: {one.reason}" for one in draft.unread] == [
+        "main.tex:4: a drawing by code (tikzpicture), which is not read"
+    ]
