@@ -79,18 +79,17 @@ def bomb(mebibytes: int) -> bytes:
     return begin + again * (mebibytes - 1) + packer.flush()
 
 
-def forms_in_forms(depth: int, width: int, first: int) -> list[bytes]:
-    """Forms that each show the next one many times: few bytes, width ** depth texts. first: the number of
-    the outermost."""
+def forms_in_forms() -> tuple[str, list[bytes]]:
+    """A page of forms that each show the next one ten times, and these: few bytes, 10 ** 7 texts."""
+    first, depth = first_free("1"), 8
     made = []
-    for level in range(depth):
-        number = first + level
-        last = level == depth - 1
-        content = text(50, 50, "again") if last else f"/X{number + 1} Do\n" * width
-        names = FONTS if last else f"/XObject << /X{number + 1} {number + 1} 0 R >>"
+    for number in range(first, first + depth):
+        is_last = number == first + depth - 1
+        content = text(50, 50, "again") if is_last else f"/X{number + 1} Do\n" * 10
+        names = FONTS if is_last else f"/XObject << /X{number + 1} {number + 1} 0 R >>"
         entries = f"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << {names} >>"
         made.append(stream(content.encode(), entries))
-    return made
+    return f"/X{first} Do", made
 
 
 LOCKED = (  # a password that nobody knows: what is to be compared with it are zeros

@@ -76,6 +76,7 @@ def test_what_is_drawn_is_read_not_what_is_to_be_read_in_its_place(tmp_path: Pat
     ]
 
 
+FORMS = forms_in_forms()
 NOT_READ: list[tuple[Callable[[Path], object], Limits, str]] = [
     (lambda file: write(file, *[BODY] * 301), LIMITS, "301 pages; expected a paper of 1 to 300"),
     (lambda file: write(file, BODY, trailer=LOCKED), LIMITS, "encrypted, and opens with a password only"),
@@ -91,7 +92,7 @@ NOT_READ: list[tuple[Callable[[Path], object], Limits, str]] = [
     (lambda file: write(file, BODY), LIMITS._replace(signs=20), "more than 20 signs of text"),
     (lambda file: write(file, bomb(400)), LIMITS._replace(memory=300 * 2**20), "takes over 300 MiB"),
     (
-        lambda file: write(file, f"/X{first_free('1')} Do", more=forms_in_forms(8, 10, first_free("1"))),
+        lambda file: write(file, FORMS[0], more=FORMS[1]),
         LIMITS._replace(seconds=1),
         "takes more than 1 seconds of a core|takes over 1024 MiB",
     ),

@@ -10,7 +10,7 @@ from aisr.paper.draft import Draft
 from aisr.paper.readers import pdf
 from aisr.paper.readers.figures import LIMITS, Limits, draw_figures, draw_pictures
 from aisr.paper.readers.latex import read
-from support.pdfs import MIB, column, first_free, forms_in_forms, picture, text, write
+from support.pdfs import MIB, column, forms_in_forms, picture, text, write
 
 RED = "1 0 0 rg 0 0 306 792 re f\n"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="9" height="6">{}</svg>'
@@ -71,7 +71,8 @@ def test_a_figure_that_cannot_be_drawn_is_listed_and_costs_that_alone(tmp_path: 
     (tmp_path / "house.pdf").write_bytes(house)
     (tmp_path / "b.eps").write_text("%!PS", "utf-8")
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"\xff" * 999)
-    write(tmp_path / "deep.pdf", f"/X{first_free('1')} Do", more=forms_in_forms(8, 10, first_free("1")))
+    deep, forms = forms_in_forms()
+    write(tmp_path / "deep.pdf", deep, more=forms)
     Image.new("RGB", (4, 4)).save(tmp_path / "secret.png")
     for name, inside in (
         ("beside", '<image x:href="secret.png" width="9" height="6"/>'),
