@@ -9,10 +9,11 @@ from string import ascii_lowercase
 import pytest
 
 from aisr.base.errors import UserError
+from aisr.paper.cited_papers import read_jats
 from aisr.paper.draft import Draft
 from aisr.paper.open import read_draft
 from aisr.paper.readers import files, latex, latex_stream
-from support.growth import slow
+from support.growth import TOO_MUCH, grows, slow
 
 BEGIN, END = "\\documentclass{article}\\begin{document}Words.\n", "\n\\end{document}"
 
@@ -85,7 +86,7 @@ def test_large_and_many_files_are_refused(paper: Path, monkeypatch: pytest.Monke
         "large.tex: beyond the limits",
         "c.tex: beyond the limits",
     ]
-    with pytest.raises(UserError, match="no words"):
+    with pytest.raises(UserError, match=r"no words could be read of this paper: main\.tex: beyond the limits"):
         read(paper, "x" * 2000)
 
 
@@ -160,3 +161,10 @@ def test_hostile_papers_take_time_in_proportion_to_their_length(tmp_path: Path, 
         return read_draft(tmp_path / name)
 
     assert slow(ask, lambda length: f"Words.\n\n{piece * (length // len(piece))}") is None
+
+
+def test_a_cited_paper_of_raised_words_takes_time_in_proportion_to_its_length(tmp_path: Path) -> None:
+    for size in (3_000, 30_000):
+        words = 'a<sup>1</sup><xref ref-type="bibr">2</xref>' * size
+        (tmp_path / f"{size}.xml").write_text(f"<article><body><p>{words}</p></body></article>")
+    assert grows(lambda size: read_jats(tmp_path / f"{size}.xml"), 3_000) < TOO_MUCH

@@ -69,6 +69,7 @@ def test_each_sentence_stands_at_the_file_and_line_that_it_begins_in(paper: Pape
         ("", r"G\"odel, \v{S}i, \c{c}a, \ss{} \& \alpha.", "Gödel, Ši, ça, ß & α."),
         (r"\newcommand{\afirst}{A first}", "\\afirst\\\nendpoints.", "A first endpoints."),
         ("", r"$10^{2}_{2}$, $x^{ab}_2$, $x_1^2$.", "10^2_2, x^ab_2, x1^2."),
+        ("", r"An empty $\sqrt$ here.", "An empty [formula] here."),
         ("", r"\ding{51} and \ding{55}.", "✓ and ✗."),
         ("", r"\SI{5}{\kilo\metre}, \qty{3}{\percent}, \SIrange{1}{5}{km/h}.", "5 km, 3 %, 1 to 5 km/h."),
         ("", r"\nicefrac{1}{2}, 10\textsuperscript{-5}, 5\tnote{a}, 1\textsuperscript{st}.", "1/2, 10^-5, 5^a, 1st."),
