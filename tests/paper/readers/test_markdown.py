@@ -129,8 +129,6 @@ def test_pictures_with_odd_names(tmp_path: Path, source: str) -> None:
 
 def test_papers_that_cannot_be_read(tmp_path: Path) -> None:
     file = tmp_path / "paper.md"
-    with pytest.raises(UserError, match="no such file"):
-        read(file)
     file.write_text("# Only a title\n")
     with pytest.raises(UserError, match="no words"):
         read(file)

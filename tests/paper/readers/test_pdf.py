@@ -250,20 +250,13 @@ def test_long_tables_and_tables_of_one_width_below_each_other(tmp_path: Path) ->
     assert draft.unread == ()
 
 
-def test_a_caption_may_stand_on_the_page_before_its_table(tmp_path: Path) -> None:
+def test_a_table_may_begin_behind_the_page_of_its_caption_and_go_on_without_headings(tmp_path: Path) -> None:
+    rows = [["Kind", "Dry", "Wet"], *scores(10, 26)]
     start = text(72, 740, "A Paper", size=18) + column(72, 710, BROAD[:2]) + text(72, 660, "Table 1: All runs.")
-    table = rule(72, 742, 280) + cells(76, 730, [["Kind", "Dry", "Wet"], *scores(10, 18)]) + rule(72, 600, 280)
-    draft = read(write(tmp_path / "a.pdf", start, table))
-    assert draft.floats["Table 1"].rows.splitlines() == ["Kind\tDry\tWet", *("\t".join(row) for row in scores(10, 18))]
-    assert draft.unread == ()
-
-
-def test_rows_that_go_on_over_a_page_without_headings_belong_to_their_table(tmp_path: Path) -> None:
-    start = text(72, 740, "A Paper", size=18) + column(72, 710, BROAD[:2]) + text(72, 660, "Table 1: All runs.")
-    start += rule(72, 642, 350) + cells(76, 630, scores(10, 18), wide=150, leading=12) + rule(72, 540, 350)
-    end = cells(76, 740, scores(18, 26), wide=150, leading=12) + rule(72, 640, 350) + column(72, 300, BROAD[2:4])
-    draft = read(write(tmp_path / "a.pdf", start, end))
-    assert draft.floats["Table 1"].rows.splitlines() == ["\t".join(row) for row in scores(10, 26)]
+    table = rule(72, 742, 350) + cells(76, 730, rows[:9], wide=150, leading=12) + rule(72, 620, 350)
+    end = cells(76, 740, rows[9:], wide=150, leading=12) + rule(72, 640, 350) + column(72, 300, BROAD[2:4])
+    draft = read(write(tmp_path / "a.pdf", start, table, end))
+    assert draft.floats["Table 1"].rows.splitlines() == ["\t".join(row) for row in rows]
     assert texts(draft) == [" ".join(BROAD[:2]), " ".join(BROAD[2:4])]
     assert draft.unread == ()
 
