@@ -121,12 +121,3 @@ def test_a_page_beyond_the_limits_is_listed_and_the_others_are_read(tmp_path: Pa
     ]
     assert draft.title == "A Paper"
     assert len(draft.paragraphs) == 1
-
-
-def test_many_captions_marks_and_rules_take_their_time_and_no_more(tmp_path: Path) -> None:
-    captions = column(60, 780, [f"Table {number}: x" for number in range(280)], size=2.4, leading=2.7)
-    rules = "".join(f"{60 + k % 90} {k % 700} {100 + k % 150} 0.5 re f\n" for k in range(3_000))
-    boxes = "".join(f"{(k * 37) % 600} {(k * 91) % 700} 5 5 re f\n" for k in range(3_000))
-    draft = read(write(tmp_path / "a.pdf", BODY, captions, text(60, 700, "Table 999: x") + rules + boxes))
-    assert len(draft.floats) == 281
-    assert len(draft.paragraphs) == 1

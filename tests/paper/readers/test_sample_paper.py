@@ -1,23 +1,16 @@
 """The sample paper: what a person wrote down of it is read from its LaTeX, the same from its PDF, and what it cites."""
 
 import json
-import re
-import unicodedata
 
 import pytest
 
 from aisr.paper import cited_papers
 from aisr.paper.draft import Draft, Sentence
 from aisr.paper.readers import latex, pdf
-from support.sample_key import FOLDER
+from support.sample_key import FOLDER, letters
 
 # What the PDF cannot give as the LaTeX does: a displayed formula, whose parts stand above each other.
 FORMULA = "The estimate w sets a gate on every channel c of the last layer: "
-
-
-def letters(text: str) -> str:
-    """A text without blanks, and without how its signs are set."""
-    return re.sub(r"\W+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 @pytest.fixture(scope="module")
