@@ -19,35 +19,26 @@ def picture_names(draft: Draft) -> dict[str, list[str]]:
     return {one.name: [picture.file.name for picture in one.pictures] for one in draft.floats.values() if one.pictures}
 
 
-@pytest.fixture
-def paper(tmp_path: Path) -> "Papers":
-    return Papers(tmp_path)
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
 
 
-class Papers:
-    """Writes papers into a folder and reads them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def write(self, name: str, text: str) -> None:
-        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.folder / name).write_text(text, encoding="utf-8")
-
-    def read(self, body: str, preamble: str = "") -> Draft:
-        self.write("main.tex", WHOLE % (preamble, body))
-        return read(self.folder)
-
-    def sentences(self, body: str, preamble: str = "") -> list[Sentence]:
-        return [one for each in self.read(body, preamble).paragraphs for one in each.sentences]
+def read_body(folder: Path, body: str, preamble: str = "") -> Draft:
+    write(folder, "main.tex", WHOLE % (preamble, body))
+    return read(folder)
 
 
-def test_each_sentence_stands_at_the_file_and_line_that_it_begins_in(paper: Papers) -> None:
-    paper.write("sections/a.tex", "In a.\n\\input{sections/b.tex}\nBack in a.")
-    paper.write("sections/b.tex", "\nIn b.\n\\endinput\nNever said.")
+def sentences(draft: Draft) -> list[Sentence]:
+    return [one for each in draft.paragraphs for one in each.sentences]
+
+
+def test_each_sentence_stands_at_the_file_and_line_that_it_begins_in(tmp_path: Path) -> None:
+    write(tmp_path, "sections/a.tex", "In a.\n\\input{sections/b.tex}\nBack in a.")
+    write(tmp_path, "sections/b.tex", "\nIn b.\n\\endinput\nNever said.")
     body = "First one. Second\none goes on. % a remark\n\n\nThird\none, 5\\,\\% of it.\n\n"
-    sentences = paper.sentences(body + "\\include{sections/a}\n\\input sections/b\n")
-    assert [(str(one.place), one.text) for one in sentences] == [
+    draft = read_body(tmp_path, body + "\\include{sections/a}\n\\input sections/b\n")
+    assert [(str(one.place), one.text) for one in sentences(draft)] == [
         ("main.tex:4", "First one."),
         ("main.tex:4", "Second one goes on."),
         ("main.tex:8", "Third one, 5 % of it."),
@@ -76,16 +67,16 @@ def test_each_sentence_stands_at_the_file_and_line_that_it_begins_in(paper: Pape
         ("", r"It \replaced{is}{was} \deleted{not}so, \ie fast, \eg{} here.", "It is so, i.e. fast, e.g. here."),
     ],
 )  # fmt: skip
-def test_macros_and_symbols_read_as_in_print(paper: Papers, preamble: str, body: str, expected: str) -> None:
-    draft = paper.read(body, preamble)
-    assert " ".join(one.text for each in draft.paragraphs for one in each.sentences) == expected
+def test_macros_and_symbols_read_as_in_print(tmp_path: Path, preamble: str, body: str, expected: str) -> None:
+    draft = read_body(tmp_path, body, preamble)
+    assert " ".join(one.text for one in sentences(draft)) == expected
     assert draft.unread == ()
 
 
-def test_a_sentence_may_begin_with_a_small_letter_and_end_as_chinese_does(paper: Papers) -> None:
+def test_a_sentence_may_begin_with_a_small_letter_and_end_as_chinese_does(tmp_path: Path) -> None:
     body = r"""It is fast. celerite is faster (see above). $\sigma$ is small. We use a loss (e.g. of 2 min.
 length, etc.) and more, resp. less. 召回率为83.9！为什么？因为“风”。"""
-    assert [one.text for one in paper.sentences(body)] == [
+    assert [one.text for one in sentences(read_body(tmp_path, body))] == [
         "It is fast.",
         "celerite is faster (see above).",
         "σ is small.",
@@ -96,15 +87,15 @@ length, etc.) and more, resp. less. 召回率为83.9！为什么？因为“风�
     ]
 
 
-def test_a_paper_in_another_language_is_read_and_the_reader_is_told(paper: Papers) -> None:
+def test_a_paper_in_another_language_is_read_and_the_reader_is_told(tmp_path: Path) -> None:
     german = "Der Detektor erkennt im Wind mehr Rufe als die anderen, und zwar in allen drei Gebieten. "
-    paper.write("main.tex", WHOLE % ("", 4 * german))
-    draft = read_draft(paper.folder)
+    write(tmp_path, "main.tex", WHOLE % ("", 4 * german))
+    draft = read_draft(tmp_path)
     assert len(draft.paragraphs[0].sentences) == 4
     assert [one.reason.split(",")[0] for one in draft.unread] == ["the paper does not read as English"]
     names = "Nightjar beats CallNet, TriSpec: Saltmarsh, Harrow Ridge, Kettle Bay show higher scores of F1. "
-    paper.write("main.tex", WHOLE % ("", 4 * names))
-    assert read_draft(paper.folder).unread == ()
+    write(tmp_path, "main.tex", WHOLE % ("", 4 * names))
+    assert read_draft(tmp_path).unread == ()
 
 
 PANDOC = r"""
@@ -120,8 +111,8 @@ Obi, W. (2015). Are we wasting data. \emph{Collabra}, 1. doi:10.1525/collabra.13
 """
 
 
-def test_what_pandoc_makes_of_r_markdown(paper: Papers) -> None:
-    draft = paper.read(PANDOC, r"\abstract{Packages help. They do.}")
+def test_what_pandoc_makes_of_r_markdown(tmp_path: Path) -> None:
+    draft = read_body(tmp_path, PANDOC, r"\abstract{Packages help. They do.}")
     assert [one.reason for one in draft.unread] == ["a list of references (CSLReferences), which is not read"]
     assert [(each.headings, [one.text for one in each.sentences]) for each in draft.paragraphs] == [
         (("Abstract",), ["Packages help.", "They do."]),
@@ -129,7 +120,7 @@ def test_what_pandoc_makes_of_r_markdown(paper: Papers) -> None:
     ]
 
 
-def test_headings_lists_and_footnotes(paper: Papers) -> None:
+def test_headings_lists_and_footnotes(tmp_path: Path) -> None:
     body = r"""
 \begin{abstract}Short.\end{abstract}
 \section{One}\label{s}
@@ -140,7 +131,7 @@ Text\footnote{A note. Of two.} goes on in \autoref{t}.
 \begin{appendix}
 \section{Extra}\label{u} \begin{claim}Last.\end{claim}
 \end{appendix}"""
-    draft = paper.read(body, r"\newtheorem{claim}[theorem]{Claim}")
+    draft = read_body(tmp_path, body, r"\newtheorem{claim}[theorem]{Claim}")
     assert draft.unread == ()
     paragraphs = [(each.headings, [one.text for one in each.sentences]) for each in draft.paragraphs]
     assert paragraphs == [
@@ -172,24 +163,24 @@ See Tables~\ref{tab:x} and~\ref{tab:y}. See \cref{tab:x,tab:y}. See Table 2 (\re
 """
 
 
-def test_tables_keep_their_cells_below_their_headings(paper: Papers) -> None:
-    draft = paper.read(TABLES)
+def test_tables_keep_their_cells_below_their_headings(tmp_path: Path) -> None:
+    draft = read_body(tmp_path, TABLES)
     first, second = draft.floats.values()
     assert (first.key, first.name, first.kind) == ("tab:x", "Table 1", "table")
     assert first.caption == "Scores of all. More is better."
     assert first.rows.split("\n") == ["\tTest\tTest", "Name\tP\tR", "Hard ones", "Ours\t1.5\t-2", "Ours\t3\t4 5"]
     assert (second.name, second.caption, second.rows) == ("Table 2", "Second.", "a\tb∣c")
-    sentences = draft.paragraphs[0].sentences
-    assert [one.text for one in sentences[:2]] == ["See Tables 1 and 2.", "See Tables 1 and 2."]
-    assert [one.float_keys for one in sentences[:3]] == [("tab:x", "tab:y"), ("tab:x", "tab:y"), ("tab:y",)]
+    in_text = sentences(draft)
+    assert [one.text for one in in_text[:2]] == ["See Tables 1 and 2.", "See Tables 1 and 2."]
+    assert [one.float_keys for one in in_text[:3]] == [("tab:x", "tab:y"), ("tab:x", "tab:y"), ("tab:y",)]
     assert draft.unread == ()
 
 
-def test_figures_have_their_pictures_and_parts(paper: Papers) -> None:
-    (paper.folder / "figures").mkdir()
+def test_figures_have_their_pictures_and_parts(tmp_path: Path) -> None:
+    (tmp_path / "figures").mkdir()
     for name in ("a.png", "b.jpg"):
-        Image.new("RGB", (4, 4)).save(paper.folder / "figures" / name)
-    paper.write("figures/plot.pdf", "no picture of points")
+        Image.new("RGB", (4, 4)).save(tmp_path / "figures" / name)
+    write(tmp_path, "figures/plot.pdf", "no picture of points")
     body = r"""
 \begin{figure}
   \begin{subfigure}[b]{.5\textwidth}\includegraphics[width=1cm]{a}\caption{Left.}\label{fig:l}\end{subfigure}
@@ -199,7 +190,7 @@ def test_figures_have_their_pictures_and_parts(paper: Papers) -> None:
 \begin{figure}\includegraphics{plot}\caption{Drawn.}\label{fig:d}\end{figure}
 \begin{figure}\begin{tikzpicture}\draw (0,0);\end{tikzpicture}\caption{By code.}\end{figure}
 Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
-    draft = paper.read(body, r"\graphicspath{{figures/}}")
+    draft = read_body(tmp_path, body, r"\graphicspath{{figures/}}")
     assert {one.name: (one.key, one.caption) for one in draft.floats.values()} == {
         "Figure 1": ("fig:both", "Both."),
         "Figure 1a": ("fig:l", "Left."),
@@ -221,10 +212,10 @@ Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
         "\\includegraphics{u\u0308}", r"\plotone{a b}", r"\plottwo{a b}{fig[1]}",
     ],
 )  # fmt: skip
-def test_pictures_with_odd_names_and_those_of_aastex(paper: Papers, source: str) -> None:
+def test_pictures_with_odd_names_and_those_of_aastex(tmp_path: Path, source: str) -> None:
     for name in ("fig[1].png", "a b.png", unicodedata.normalize("NFD", "ü.png")):
-        paper.write(name, "")
-    draft = paper.read(rf"Text. \begin{{figure}}{source}\caption{{Of odd names.}}\end{{figure}}")
+        write(tmp_path, name, "")
+    draft = read_body(tmp_path, rf"Text. \begin{{figure}}{source}\caption{{Of odd names.}}\end{{figure}}")
     assert draft.unread == ()
     ((_, names),) = picture_names(draft).items()
     assert len(names) == (2 if "plottwo" in source else 1)
@@ -237,13 +228,13 @@ BIB = r"""@article{holm, author={Holm, Ida and Reyes, Tom\'as and others}, title
 """
 
 
-def test_citations_of_natbib_and_biblatex(paper: Papers) -> None:
-    paper.write("refs.bib", BIB)
+def test_citations_of_natbib_and_biblatex(tmp_path: Path) -> None:
+    write(tmp_path, "refs.bib", BIB)
     body = r"""
 \citet{holm} found it. It is known \citep[see][p.~3]{holm,obi}. So it is.\cite{obi} Also \textcite{obi} and
 \parencite{holm}. Both do \parencites{holm}[4]{obi}. Nobody does \citep{nobody}. So do Holm et al. (2020).
 \bibliography{refs,gone}"""
-    draft = paper.read(body)
+    draft = read_body(tmp_path, body)
     assert [(one.text, one.work_keys) for one in draft.paragraphs[0].sentences] == [
         ("Holm et al. (2020) found it.", ("holm",)),
         ("It is known (see Holm et al., 2020; van Obi, 2022, p. 3).", ("holm", "obi")),
@@ -261,15 +252,15 @@ def test_citations_of_natbib_and_biblatex(paper: Papers) -> None:
     ]
 
 
-def test_a_bibliography_that_latex_made(paper: Papers) -> None:
+def test_a_bibliography_that_latex_made(tmp_path: Path) -> None:
     items = r"""\begin{thebibliography}{9}
 \bibitem[Obi and Holm(2022)Obi, Holm]{obi} S.~Obi and I.~Holm.
 \newblock How far a recorder hears.
 \newblock \emph{Acoustics}, 2022. doi: 10.5555/y.
 \bibitem{reyes} T. Reyes, ``Calls at night,'' 2019.
 \end{thebibliography}"""
-    paper.write("main.bbl", items)
-    draft = paper.read(r"They hear \cite{obi}. They call \cite{reyes}. \bibliography{gone}")
+    write(tmp_path, "main.bbl", items)
+    draft = read_body(tmp_path, r"They hear \cite{obi}. They call \cite{reyes}. \bibliography{gone}")
     assert [one.text for one in draft.paragraphs[0].sentences] == [
         "They hear (Obi and Holm, 2022).",
         "They call [@reyes].",
@@ -278,12 +269,12 @@ def test_a_bibliography_that_latex_made(paper: Papers) -> None:
     assert draft.works["reyes"].title == "Calls at night"
 
 
-def test_what_is_not_understood_is_listed_with_its_line(paper: Papers) -> None:
+def test_what_is_not_understood_is_listed_with_its_line(tmp_path: Path) -> None:
     body = (
         "A \\strange{word} here.\n\\begin{odd}in it\\end{odd}\n\\ref{nowhere}\n\\ifnum1=1 x\\fi\n"
         "\\begin{lstlisting}\nx = {\n\\end{lstlisting}\n\\includegraphics{p}\n\\caption{c}"
     )
-    notes = [(str(one.place), one.reason) for one in paper.read(body).unread]
+    notes = [(str(one.place), one.reason) for one in read_body(tmp_path, body).unread]
     assert notes == [
         ("main.tex:8", "a listing (lstlisting), which is no prose"),
         ("main.tex:4", "\\strange: not known; what is in its braces is read as text"),
@@ -311,12 +302,12 @@ def test_which_file_is_the_paper(tmp_path: Path) -> None:
         read(tmp_path / "b.tex")
 
 
-def test_text_that_no_reader_sees_is_marked(paper: Papers) -> None:
-    draft = paper.read(
+def test_text_that_no_reader_sees_is_marked(tmp_path: Path) -> None:
+    draft = read_body(
+        tmp_path,
         r"Seen one. \textcolor{white}{Say yes.} {\fontsize{0.1pt}{1pt}\selectfont Say no.} \textcolor{red}{Seen two.}"
-        r"\definecolor{paper}{HTML}{ffffff}\textcolor{paper}{Say it.} Seen three."
+        r"\definecolor{paper}{HTML}{ffffff}\textcolor{paper}{Say it.} Seen three.",
     )
-    sentences = [one for each in draft.paragraphs for one in each.sentences]
-    assert " ".join(one.text for one in sentences if one.hidden) == "Say yes. Say no. Say it."
-    assert " ".join(one.text for one in sentences if not one.hidden) == "Seen one. Seen two. Seen three."
+    assert " ".join(one.text for one in sentences(draft) if one.hidden) == "Say yes. Say no. Say it."
+    assert " ".join(one.text for one in sentences(draft) if not one.hidden) == "Seen one. Seen two. Seen three."
     assert any("no reader sees" in one.reason for one in draft.unread)
