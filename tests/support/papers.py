@@ -110,7 +110,7 @@ def reviewed(folder: Path, **more: Any) -> Review:
     return Review(**{**fields, **more})
 
 
-def correctable(folder: Path, **known: Any) -> Review:
+def correctable(folder: Path) -> Review:
     """The same review, where each verdict of a model knows what it is about, and each flag its digest."""
     made, checks = reviewed(folder), {"claim": (claim_check(), CLAIMS), "citation": (citation_check(), CITATIONS)}
     verdicts = []
@@ -122,4 +122,4 @@ def correctable(folder: Path, **known: Any) -> Review:
             digest = record.statement_digests()[number]
             one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
-    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), known)
+    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), {})
