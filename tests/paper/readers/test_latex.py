@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from aisr.base.errors import UserError
+from aisr.paper.check.checks import collect_checks
 from aisr.paper.draft import Draft, Sentence
 from aisr.paper.open import read_draft
 from aisr.paper.readers.latex import read
@@ -189,7 +190,11 @@ def test_figures_have_their_pictures_and_parts(tmp_path: Path) -> None:
 \end{figure}
 \begin{figure}\includegraphics{plot}\caption{Drawn.}\label{fig:d}\end{figure}
 \begin{figure}\begin{tikzpicture}\draw (0,0);\end{tikzpicture}\caption{By code.}\end{figure}
-Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
+\begin{figure}
+  \begin{minipage}{3cm}\vskip -0.6em\includegraphics{a}\subcaption{Bog.}\end{minipage}
+  \begin{minipage}{3cm}\includegraphics{b}\includegraphics{a}\subcaption{Heath.}\end{minipage}\caption{Sites.}
+\end{figure}
+Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3. In Figure 4b F1 falls by 3 points."""
     draft = read_body(tmp_path, body, r"\graphicspath{{figures/}}")
     assert {one.name: (one.key, one.caption) for one in draft.floats.values()} == {
         "Figure 1": ("fig:both", "Both."),
@@ -197,8 +202,23 @@ Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
         "Figure 1b": ("fig:r", "Right."),
         "Figure 2": ("fig:d", "Drawn."),
         "Figure 3": ("Figure 3", "By code."),
+        "Figure 4": ("Figure 4", "Sites."),
+        "Figure 4a": ("Figure 4a", "Bog."),
+        "Figure 4b": ("Figure 4b", "Heath."),
     }
-    assert picture_names(draft) == {"Figure 1a": ["a.png"], "Figure 1b": ["b.jpg"], "Figure 2": ["plot.pdf"]}
+    assert picture_names(draft) == {
+        "Figure 1a": ["a.png"],
+        "Figure 1b": ["b.jpg"],
+        "Figure 2": ["plot.pdf"],
+        "Figure 4a": ["a.png"],
+        "Figure 4b": ["b.jpg", "a.png"],
+    }
+    bundle = collect_checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
+    assert [(one["image_caption"], one["img_path"]) for one in bundle][:3] == [
+        (["Figure 4: Sites."], None),
+        (["Figure 4a: Bog."], "figures/a.png"),
+        (["Figure 4b: Heath."], "figures/b.jpg"),
+    ]
     assert draft.paragraphs[0].sentences[0].float_keys == ("fig:l", "fig:both", "fig:d", "fig:r", "Figure 3")
     assert [(one.place.line, one.reason.split(":")[0].split(" (")[0]) for one in draft.unread] == [
         (11, "a drawing by code"),

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.paper.check.checks import collect_checks
 from aisr.paper.draft import Draft
 from aisr.paper.readers import pdf
 from aisr.paper.readers.figures import LIMITS, Limits, draw_figures, draw_pictures
@@ -87,22 +86,6 @@ def test_a_figure_that_cannot_be_drawn_is_listed_and_costs_that_alone(tmp_path: 
     reasons = dict(one.reason.split(": not drawn: ") for one in draft.unread)
     assert {name: reasons[name][: len(why)] for name, why in NOT_DRAWN.items()} == NOT_DRAWN
     assert reasons["deep.pdf"] in ("it takes more than 1 s of a core", "broken, or it takes too much memory")
-
-
-def test_parts_have_their_letters_and_a_figure_all_its_pictures(tmp_path: Path) -> None:
-    for name in "abcd":
-        write(tmp_path / f"{name}.pdf", RED)
-    part = r"\begin{minipage}{3cm}\vskip -0.6em\includegraphics{%s}\subcaption{%s}\end{minipage}"
-    whole = rf"\begin{{figure}}{part % ('a', 'Bog.')}{part % ('b', 'Heath.')}\caption{{Both.}}\end{{figure}}"
-    draft = drawn(tmp_path, whole, figure("c", "d"))
-    pictures = {one.name: [picture.file.stem for picture in one.pictures] for one in draft.floats.values()}
-    assert pictures == {"Figure 1": [], "Figure 1a": ["a"], "Figure 1b": ["b"], "Figure 2": ["c", "d"]}
-    bundle = collect_checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
-    assert [(one["image_caption"], one["img_path"]) for one in bundle] == [
-        (["Figure 1: Both."], None),
-        (["Figure 1a: Bog."], "a.pdf"),
-        (["Figure 1b: Heath."], "b.pdf"),
-    ]
 
 
 @pytest.fixture
