@@ -24,8 +24,9 @@ def truncated(path: Path) -> Path:
     return path
 
 
-def showing(*paths: str, sentence: str = "Row 1 is Supported.") -> Track1Record:
+def showing(*paths: str) -> Track1Record:
     """A record with one sentence and a captioned picture for each path."""
+    sentence = "Row 1 is Supported."
     bundle = [
         {"type": "image", "image_caption": f"Figure {k}: what is seen.", "img_path": path}
         for k, path in enumerate(paths, start=1)

@@ -46,10 +46,9 @@ def expressions(root: Path, folders: Sequence[str]) -> list[Expression]:
         for file in sorted((root / folder).rglob("*.py"))
     }
     calls: dict[str, set[str]] = {}
-    for tree in trees.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr in WAYS:
-                calls.setdefault(ast.unparse(node.value).rpartition(".")[2], set()).add(node.attr)
+    for node in (node for tree in trees.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.Attribute) and node.attr in WAYS:
+            calls.setdefault(ast.unparse(node.value).rpartition(".")[2], set()).add(node.attr)
     return [
         Expression(f"{file.relative_to(root)}: {name or pattern.pattern}", pattern, ways <= {"match", "fullmatch"})
         for file, tree in trees.items()
@@ -58,44 +57,23 @@ def expressions(root: Path, folders: Sequence[str]) -> list[Expression]:
 
 
 def _in(tree: ast.Module, calls: dict[str, set[str]]) -> Iterator[tuple[str, re.Pattern[str], set[str]]]:
-    names = {
-        id(node.value): node.targets[0].id
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    constants = {
-        names[id(node.value)]: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and id(node.value) in names
-    }
+    names = {id(node.value): ast.unparse(node.targets[0]) for node in tree.body if isinstance(node, ast.Assign)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_re(node.func.value):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "re":
             way, name = node.func.attr, names.get(id(node), "")
             if way == "compile":
                 yield name, _compiled(node), calls.get(name, {"search"})
             elif way in WAYS:
                 yield "", _compiled(node), {way}
-        if isinstance(node, ast.keyword) and node.arg == "token_pattern":  # of scikit-learn and bm25s
-            value = constants.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
-            yield "", re.compile(ast.literal_eval(value)), {"findall"}
-
-
-def _is_re(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "re"
 
 
 def _compiled(call: ast.Call) -> re.Pattern[str]:
-    """The expression of a call of `re`; a word stands for what is put into it."""
+    """The expression of a call of `re`, written out; a word stands for what is put into it."""
     first = call.args[0]
     parts = first.values if isinstance(first, ast.JoinedStr) else [first]
-    text = "".join(ast.literal_eval(part) if isinstance(part, ast.Constant) else "word" for part in parts)
-    assert isinstance(first, ast.Constant | ast.JoinedStr), f"not written out: {ast.unparse(call)}"
-    flags = [
-        ast.unparse(one)
-        for one in [*call.args[1:], *(kw.value for kw in call.keywords)]
-        if ast.unparse(one).startswith("re.")
-    ]
-    return re.compile(text, eval(flags[0], {"re": re}) if flags else 0)
+    text = "".join("word" if isinstance(part, ast.FormattedValue) else ast.literal_eval(part) for part in parts)
+    flags = map(ast.unparse, [*call.args[1:], *(one.value for one in call.keywords)])
+    return re.compile(text, eval(next((one for one in flags if one.startswith("re.")), "0"), {"re": re}))
 
 
 def attacks(expression: Expression) -> Iterator[Callable[[int], str]]:
@@ -166,18 +144,14 @@ def _of(kind: Any, value: Any) -> list[str]:
         return _signs(value)
     if kind is sre.BRANCH:
         return [text for branch in value[1] for text in _samples(branch)]
-    if kind is sre.SUBPATTERN:
-        return _samples(value[-1])
     if kind is sre.ATOMIC_GROUP:
         return _samples(value)
+    if kind in (sre.SUBPATTERN, sre.ASSERT):  # what must stand there is tried too
+        return _samples(value[-1])
     if kind in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         least, most, inner = value
         return [text * min(max(least, 1), most) for text in _samples(inner)]
-    if kind is sre.ASSERT:  # what must stand there is tried too
-        return _samples(value[1])
-    if kind in (sre.AT, sre.ASSERT_NOT):
-        return [""]
-    raise NotImplementedError(kind)
+    return [""]  # a place, or what must not stand there
 
 
 def _signs(members: Any) -> list[str]:

@@ -31,14 +31,10 @@ TEXTS = [
 CITED = {"P1": "Wren was trained on twelve calm nights.", "P2": "It was not tried in wind."}
 
 
-def draft(folder: Path, pages: bool = False) -> Draft:
-    """Three paragraphs: one cites, one reports on a table, one is hidden. pages: places as of a PDF."""
-
-    def place(line: int) -> Place:
-        return Place("draft.pdf", page=line // 10 + 1) if pages else Place("main.tex", line=line)
-
+def draft(folder: Path) -> Draft:
+    """Three paragraphs: one cites, one reports on a table, one is hidden."""
     made = [
-        [Sentence(text, place(10 * p + k), hidden=p == 2) for k, text in enumerate(texts, start=1)]
+        [Sentence(text, Place("main.tex", line=10 * p + k), hidden=p == 2) for k, text in enumerate(texts, start=1)]
         for p, texts in enumerate(TEXTS)
     ]
     made[0][1] = made[0][1]._replace(work_keys=("ash2020", "elm2019"))
@@ -48,9 +44,9 @@ def draft(folder: Path, pages: bool = False) -> Draft:
         folder,
         "Wrens at night",
         tuple(Paragraph(tuple(sentences), heads) for sentences, heads in zip(made, headings, strict=True)),
-        {"tab:main": Float("tab:main", "Table 1", "table", "F1 at two sites.", place(30), TABLE)},
+        {"tab:main": Float("tab:main", "Table 1", "table", "F1 at two sites.", Place("main.tex", line=30), TABLE)},
         {"ash2020": Work("ash2020", "Calm nights"), "elm2019": Work("elm2019", "Windy nights")},
-        (Unread(place(40), "an unknown environment"),),
+        (Unread(Place("main.tex", line=40), "an unknown environment"),),
     )
 
 
@@ -86,7 +82,7 @@ LABELS = {
 BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1.", "Bog | 61.0", "Heath | 70.2")))
 
 
-def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
+def reviewed(folder: Path, **more: Any) -> Review:
     """The draft with a verdict of each kind: a contradiction of 83 %, a cause of unknown confidence, an overstated
     citation of 60 %, hidden text, and a sentence with nothing wrong."""
     row = (Mark(1, 2),)
@@ -101,7 +97,7 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
             evidence=tuple(Piece(key, (text,)) for key, text in CITED.items()), marks=(Mark(1, 0, 1),),
         ),
     ]  # fmt: skip
-    made = draft(folder, pages)
+    made = draft(folder)
     fields: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",
@@ -114,7 +110,7 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
     return Review(**{**fields, **more})
 
 
-def correctable(folder: Path, **known: Any) -> Review:
+def correctable(folder: Path) -> Review:
     """The same review, where each verdict of a model knows what it is about, and each flag its digest."""
     made, checks = reviewed(folder), {"claim": (claim_check(), CLAIMS), "citation": (citation_check(), CITATIONS)}
     verdicts = []
@@ -126,4 +122,4 @@ def correctable(folder: Path, **known: Any) -> Review:
             digest = record.statement_digests()[number]
             one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
-    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), known)
+    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), {})

@@ -41,16 +41,14 @@ def write(
     catalog: str = "",
     more: Sequence[bytes] = (),
     trailer: str = "",
-    filters: str = "/FlateDecode",
 ) -> Path:
     """A PDF with a page for each stream of operators. boxes: entries of each page; catalog: of the document; more:
-    objects behind those of the pages, numbered from `first_free`; filters: how streams given as bytes are packed."""
+    objects behind those of the pages, numbered from `first_free`. Bytes of a page are packed already."""
     objects = [f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode(), b""]
     kids = []
     for content in pages:
         packed = zlib.compress(content.encode("latin-1")) if isinstance(content, str) else content
-        used = "/FlateDecode" if isinstance(content, str) else filters
-        objects.append(stream(packed, f"/Filter [{used}]"))
+        objects.append(stream(packed, "/Filter /FlateDecode"))
         names = "".join(
             f" /X{number} {number} 0 R" for number in range(first_free(pages), first_free(pages) + len(more))
         )
@@ -73,16 +71,6 @@ def stream(packed: bytes, entries: str) -> bytes:
     return f"<< /Length {len(packed)} {entries} >>\nstream\n".encode() + packed + b"\nendstream"
 
 
-def same_page(file: Path, content: str, times: int) -> Path:
-    """A PDF that shows one page many times."""
-    page = f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << {FONTS} >> /Contents 3 0 R >>".encode()
-    kids = " ".join(f"{number} 0 R" for number in range(4, 4 + times))
-    tree = f"<< /Type /Pages /Count {times} /Kids [{kids}] >>".encode()
-    body = stream(zlib.compress(content.encode()), "/Filter /FlateDecode")
-    file.write_bytes(_file([b"<< /Type /Catalog /Pages 2 0 R >>", tree, body, *[page] * times], ""))
-    return file
-
-
 def bomb(mebibytes: int) -> bytes:
     """A packed stream of some kilobytes that unpacks to that many MiB of spaces."""
     packer = zlib.compressobj(9)
@@ -91,18 +79,17 @@ def bomb(mebibytes: int) -> bytes:
     return begin + again * (mebibytes - 1) + packer.flush()
 
 
-def forms_in_forms(depth: int, width: int, first: int) -> list[bytes]:
-    """Forms that each show the next one many times: few bytes, width ** depth texts. first: the number of
-    the outermost."""
+def forms_in_forms() -> tuple[str, list[bytes]]:
+    """A page of forms that each show the next one ten times, and these: few bytes, 10 ** 7 texts."""
+    first, depth = first_free("1"), 8
     made = []
-    for level in range(depth):
-        number = first + level
-        last = level == depth - 1
-        content = text(50, 50, "again") if last else f"/X{number + 1} Do\n" * width
-        names = FONTS if last else f"/XObject << /X{number + 1} {number + 1} 0 R >>"
+    for number in range(first, first + depth):
+        is_last = number == first + depth - 1
+        content = text(50, 50, "again") if is_last else f"/X{number + 1} Do\n" * 10
+        names = FONTS if is_last else f"/XObject << /X{number + 1} {number + 1} 0 R >>"
         entries = f"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << {names} >>"
         made.append(stream(content.encode(), entries))
-    return made
+    return f"/X{first} Do", made
 
 
 LOCKED = (  # a password that nobody knows: what is to be compared with it are zeros

@@ -43,12 +43,18 @@ def part(root: str, content: str, head: str = "") -> str:
     return f'<?xml version="1.0"?>{head}<w:{root} {NAMESPACES}>{content}</w:{root}>'
 
 
-def write(file: Path, body: str, parts: dict[str, str | bytes] | None = None, links: str = "") -> Path:
+def write(
+    file: Path,
+    body: str,
+    parts: dict[str, str | bytes] | None = None,
+    links: str = "",
+    compression: int = zipfile.ZIP_DEFLATED,
+) -> Path:
     """A Word file with a body, and more parts by their names. links: from its document."""
     styles = "".join(f'<w:style w:styleId="{key}"><w:name w:val="{name}"/></w:style>' for key, name in STYLES.items())
     package = "http://schemas.openxmlformats.org/package/2006/relationships"
     root = f'<Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="word/document.xml"/>'
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", compression) as archive:
         content: dict[str, str | bytes] = {
             "_rels/.rels": f'<Relationships xmlns="{package}">{root}</Relationships>',
             "word/document.xml": part("document", f"<w:body>{body}</w:body>"),

@@ -10,29 +10,29 @@ from aisr.base.errors import UserError
 from aisr.paper.draft import Draft
 from aisr.paper.readers.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
 
-PAPER = """---
+PAPER = r"""---
 title: "Birds in wind"
 bibliography: refs.bib
 ---
 
 # 1 Results
 
-Wind hides calls [@obi, p. 3; @nobody]. Table 1 and @fig:wind show
+Wind hides calls [@obi, p. 3; @nobody], see \autoref{fig:wind}. Table 1 and @fig:wind show
 that `Nightjar` leads with $F_1$ of *83.9*.[^1] A second one, by Obi (2022).
 
-![F1 by wind.](figures/wind.png){#fig:wind}
+![F1 by wind.\label{fig:wind}](figures/wind.png){ width=20% }
 
-![Figure 7: Out.](../secret.png)
+![Figure 7: Out.](../secret.png){#fig-out}
 
 | Detector | F1 |
 |---|--:|
 | **Nightjar** | 83.9 |
-| Call \\| Net | 79.6 |
+| Call \| Net | 79.6 |
 
 **Table 1:** F1 of two detectors.
 
 - item one
-- item two
+- It is 10^-5^ of H~2~O, says @obi.
 
 ```python
 x = 1
@@ -44,7 +44,15 @@ x = 1
 
 ## 1.1 More of 3 sites
 
-See Fig. 7.
+See Fig. 7, @fig-out and @tbl-two.
+
+$$\Theta_1 = \left\{ 1
+\right\}$$
+
+| a | 1.5 |
+|---|--:|
+
+: Scores. {#tbl-two}
 """
 
 
@@ -61,38 +69,36 @@ def test_sentences_stand_at_their_lines_below_their_headings(paper: Draft) -> No
     assert paper.title == "Birds in wind"
     sentences = [(each.headings, one.place.line, one.text) for each in paper.paragraphs for one in each.sentences]
     assert sentences == [
-        (("Results",), 8, "Wind hides calls [@obi, p. 3; @nobody]."),
+        (("Results",), 8, "Wind hides calls [@obi, p. 3; @nobody], see Figure 1."),
         (("Results",), 8, "Table 1 and Figure 1 show that Nightjar leads with F1 of 83.9."),
         (("Results",), 9, "A second one, by Obi (2022)."),
         (("Results",), 22, "item one"),
-        (("Results",), 23, "item two"),
+        (("Results",), 23, "It is 10^-5 of H2O, says Obi (2022)."),
         (("Results",), 31, "A note on it."),
-        (("Results", "More of 3 sites"), 35, "See Fig. 7."),
+        (("Results", "More of 3 sites"), 35, "See Fig. 7, Figure 7 and Table 2."),
+        (("Results", "More of 3 sites"), 37, "Θ1 = { 1 }"),
     ]
 
 
-def test_floats_references_and_citations(paper: Draft) -> None:
-    assert {one.key: (one.name, one.caption) for one in paper.floats.values()} == {
-        "fig:wind": ("Figure 1", "F1 by wind."),
-        "Figure 7": ("Figure 7", "Out."),
-        "Table 1": ("Table 1", "F1 of two detectors."),
+def test_floats_references_and_citations_and_what_was_not_read(paper: Draft) -> None:
+    assert {one.key: (one.name, one.caption, one.place.line) for one in paper.floats.values()} == {
+        "fig:wind": ("Figure 1", "F1 by wind.", 11),
+        "fig-out": ("Figure 7", "Out.", 13),
+        "Table 1": ("Table 1", "F1 of two detectors.", 15),
+        "tbl-two": ("Table 2", "Scores.", 40),
     }
-    assert [(one.name, picture.file.name) for one in paper.floats.values() for picture in one.pictures] == [
-        ("Figure 1", "wind.png")
-    ]
+    assert [picture.file.name for one in paper.floats.values() for picture in one.pictures] == ["wind.png"]
     assert paper.floats["Table 1"].rows == "Detector\tF1\nNightjar\t83.9\nCall ∣ Net\t79.6"
-    first, *_, last = paper.paragraphs
-    assert [one.work_keys for one in first.sentences] == [("obi", "nobody"), (), ("obi",)]
-    assert [one.float_keys for one in (*first.sentences, *last.sentences)] == [
-        (),
+    first, _, item, *_ = paper.paragraphs
+    assert [one.work_keys for one in (*first.sentences, *item.sentences)] == [("obi", "nobody"), (), ("obi",), ("obi",)]
+    sentences = [*first.sentences, *paper.paragraphs[-2].sentences]
+    assert [one.float_keys for one in sentences] == [
+        ("fig:wind",),
         ("Table 1", "fig:wind"),
         (),
-        ("Figure 7",),
+        ("fig-out", "tbl-two"),
     ]
     assert paper.works["obi"].title == "Wind"
-
-
-def test_what_was_not_read_is_listed(paper: Draft) -> None:
     assert sorted((one.place.line, one.reason) for one in paper.unread) == [
         (8, "nobody: cited, but in no bibliography"),
         (13, "'../secret.png': leads out of the paper's folder; --root DIR lets files below DIR be read"),
@@ -112,47 +118,7 @@ def test_numbered_references(tmp_path: Path) -> None:
     assert draft.works["2"].doi == "10.5555/x.1"
 
 
-JOSS = r"""---
-bibliography: refs.bib
----
-
-# Summary
-
-It is known by @obi, see \autoref{fig:wind}, Figure \ref{fig:wind}, @fig-two and @tbl-one. It is 10^-5^ of H~2~O.
-
-$$\Theta_1 = \left\{ 1
-\right\}$$
-
-![Birds.\label{fig:wind}](wind.png){ width=20% }
-
-![More.](wind.png){#fig-two}
-
-| Name | F1 |
-|---|--:|
-| a | 1.5 |
-
-: Scores. {#tbl-one}
-"""
-
-
-def test_markdown_of_joss_and_quarto(tmp_path: Path) -> None:
-    (tmp_path / "wind.png").write_bytes(b"")
-    (tmp_path / "refs.bib").write_text("@article{obi, author={Obi, Samuel}, title={Wind}, year={2022}}")
-    (tmp_path / "paper.md").write_text(JOSS)
-    draft = read(tmp_path / "paper.md")
-    assert draft.unread == ()
-    first, second, third = (one for each in draft.paragraphs for one in each.sentences)
-    assert first.text == "It is known by Obi (2022), see Figure 1, Figure 1, Figure 2 and Table 1."
-    assert (first.work_keys, first.float_keys) == (("obi",), ("fig:wind", "fig-two", "tbl-one"))
-    assert (second.text, third.text, third.place.line) == ("It is 10^-5 of H2O.", "Θ1 = { 1 }", 9)
-    assert [(one.caption, one.place.line) for one in draft.floats.values()] == [
-        ("Birds.", 12), ("More.", 14), ("Scores.", 16),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "source", ["ü.png", "%C3%BC.png", "u\u0308.png", "e\u0301.png", "a%20b.png", "<a b.png>", "fig[1].png"]
-)
+@pytest.mark.parametrize("source", ["%C3%BC.png", "e\u0301.png", "a%20b.png", "<a b.png>", "fig[1].png"])
 def test_pictures_with_odd_names(tmp_path: Path, source: str) -> None:
     for name in (unicodedata.normalize("NFD", "ü.png"), "é.png", "a b.png", "fig[1].png"):
         (tmp_path / name).write_bytes(b"")
@@ -163,8 +129,6 @@ def test_pictures_with_odd_names(tmp_path: Path, source: str) -> None:
 
 def test_papers_that_cannot_be_read(tmp_path: Path) -> None:
     file = tmp_path / "paper.md"
-    with pytest.raises(UserError, match="no such file"):
-        read(file)
     file.write_text("# Only a title\n")
     with pytest.raises(UserError, match="no words"):
         read(file)
