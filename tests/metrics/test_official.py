@@ -117,6 +117,29 @@ def test_setting_one_sentence_right_adds_as_much_surrogate_as_score(label: str, 
     assert gain == pytest.approx(new.report().score - old.report().score, rel=0.01)
 
 
+def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
+    """Sixty candidates on the same 400 records, each with strengths of its own; a plain mean ranks them worse."""
+    from scipy.stats import spearmanr
+
+    rng = Random(0)
+    gold = draw_claims(rng, 400)
+
+    def candidate(spread: float) -> Tally:
+        """Right at a rate of its own for each label; what it misses it mostly calls Supported."""
+        right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS}
+        right[S] = 0.9 + rng.uniform(-spread, spread) / 4
+        others = [S, S, *CLAIM_LABELS]
+        predicted = [[t[0] if rng.random() < right[t[0]] else rng.choice(others) for t in row] for row in gold]
+        return tally_track1(gold, predicted)
+
+    baseline, candidates = candidate(0), [candidate(0.25) for _ in range(60)]
+    official = [tally.report().score for tally in candidates]
+    accuracy = [tally.counts[:, 0].sum() for tally in candidates]
+    agreement = spearmanr([tally.surrogate(baseline).mean() for tally in candidates], official).statistic
+    assert agreement > 0.98
+    assert agreement > spearmanr(accuracy, official).statistic
+
+
 def test_a_citation_set_right_adds_as_much_surrogate_as_score() -> None:
     rng = Random(4)
     gold = draw_citations(rng, 800)

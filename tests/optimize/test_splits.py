@@ -5,12 +5,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aisr.artifact.manifest import read_manifest
@@ -52,6 +53,21 @@ def test_sides_share_nothing_and_have_the_sizes_and_label_proportions_that_were_
         assert sum(strata[k] == CONTRA for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
     with pytest.raises(ValueError, match=r"12 records of track1 form 4 groups .* 5 are needed for parts 3:1:1"):
         split(TRACK1, strata[:12], keys[:12], Parts(3, 1, 1), seed=0)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    keys=st.lists(st.sets(st.integers(0, 60).map(str), min_size=1, max_size=2), min_size=20, max_size=60),
+    parts=st.sampled_from([ANY, Parts(3, 1, 1)]),
+    seed=st.integers(0, 99),
+)
+def test_chains_of_shared_keys_stay_on_one_side(keys: list[set[str]], parts: Parts, seed: int) -> None:
+    assume(len(set(groups(keys))) >= sum(parts))
+    sides = split(TRACK1, [(S, CONTRA)[k % 2] for k in range(len(keys))], keys, parts, seed)
+    assert sorted(k for side in (sides.train, sides.dev, sides.test) for k in side) == list(range(len(keys)))
+    seen = [set().union(*(keys[k] for k in side)) for side in (sides.train, sides.dev, sides.test)]
+    assert all(seen)
+    assert all(one.isdisjoint(other) for one, other in combinations(seen, 2))
 
 
 @pytest.mark.parametrize("text", ["3:1", "3:0:1", "a:b:c", "21:1:1"])
