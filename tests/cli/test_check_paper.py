@@ -17,7 +17,6 @@ from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.paper.check.checks import CLAIMS
 from aisr.paper.check.verdicts import EXACT
-from aisr.paper.open import READERS
 from aisr.paper.recompute.numbers import Label
 from aisr.programs.draft.record import DRAFT_LABELS
 from aisr.programs.track1.task import TRACK1
@@ -163,36 +162,23 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
     assert len([label for label in labels if label != "Supported"]) == 12 - 2 - 1 - 1
 
 
-def test_a_run_that_a_limit_stopped_goes_on_where_it_was(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    stopped = check(aisr, keyed, *sets("limits.max_calls=3", "lm.threads=1"))
-    assert stopped.code == 1
-    assert len(keyed.requests) == 3
-    assert "judging was stopped" in stopped.out
-    assert "  not reached: 3 LM calls were sent and limits.max_calls is 3: " in stopped.out
-    rows = read_rows(quick / "review" / "paper.jsonl")
-    assert any(row["failed"] and "limits.max_calls is 3" in row["failed"] for row in rows)
-    assert check(aisr, keyed).code == 0
-    whole = len(keyed.requests)
-    assert check(aisr, keyed).code == 0
-    assert len(keyed.requests) == whole
-    assert len(set(keyed.questions())) == whole  # no question is sent twice
-
-
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
+        (None, "limits.max_calls is 3"),
         (refused(401, "your key has expired"), "LMAuthError"),
         (refused(402, "no credit left", "insufficient_quota"), "LMBillingError"),
         (refused(429, "tomorrow", retry_after="7200"), "the LM asks to wait for 7200 s"),
     ],
-    ids=["key", "credit", "wait"],
+    ids=["limit", "key", "credit", "wait"],
 )
-def test_what_was_paid_for_is_written_where_the_provider_ends_it(
-    aisr: Aisr, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply], reason: str
+def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
+    aisr: Aisr, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply] | None, reason: str
 ) -> None:
     usual, asked = keyed.reply, count(1)
-    keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
-    stopped = check(aisr, keyed, *sets("lm.threads=1"))
+    if refusal:
+        keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
+    stopped = check(aisr, keyed, *sets("lm.threads=1", *([] if refusal else ["limits.max_calls=3"])))
     assert stopped.code == 1, stopped.err
     assert "judging was stopped" in stopped.out
     assert reason in stopped.out
@@ -203,7 +189,7 @@ def test_what_was_paid_for_is_written_where_the_provider_ends_it(
     keyed.reply = usual
     before = len(keyed.requests)
     assert check(aisr, keyed).code == 0
-    assert len({str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}) == 0
+    assert not {str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}
 
 
 def test_a_key_that_never_worked_is_refused_and_nothing_is_written(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
@@ -211,18 +197,6 @@ def test_a_key_that_never_worked_is_refused_and_nothing_is_written(aisr: Aisr, k
     done = check(aisr, keyed)
     assert (done.code, (quick / "review").exists()) == (2, False)
     assert "no such key" in done.err
-
-
-def test_the_exit_code_says_whether_a_label_was_given(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    flagged = check(aisr, keyed, "--fail-on", "contradicted", "--above", 0.7)
-    assert flagged.code == 3
-    assert "--fail-on: 3 sentences" in flagged.out
-    assert check(aisr, keyed, "--fail-on", "contradicted", "--above", 0.99).code == 0
-    keyed.reply = lambda request: "garbage"
-    assert check(aisr, keyed, "--fail-on", "Irrelevant").code == 3  # from the cache
-    nothing = aisr("check-paper", "main.tex", "--out", "review", "--fail-on", "lies", "--lm", "openai/x")
-    assert nothing.code == 2
-    assert "no such label; one of: Supported, " in nothing.err
 
 
 def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
@@ -233,6 +207,8 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert check(aisr, keyed).code == 0
     calls = int(re.match(r"about (\d+) LM calls, ", estimated.out)[1])  # type: ignore[index]
     assert abs(calls - len(keyed.requests)) <= 2  # how many are flagged, or not found, it can only guess
+    (quick / "empty.md").write_text("# Birds\n\nBirds sing.\n", encoding="utf-8")
+    assert "nothing to check: 1 paragraph: " in check(aisr, keyed, "--estimate", file="empty.md").out
 
 
 @pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
@@ -252,7 +228,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     sent = json.dumps([request.body for request in loopback.requests])
     assert sent.count("data:image/jpeg;base64,") == 1
     page = (tmp_path / "review" / "paper.html").read_text("utf-8")
-    assert '"plot.pdf": "data:image/webp;base64,' in page or '"plot.pdf":"data:image/webp;base64,' in page
+    assert re.search('"plot.pdf": ?"data:image/webp;base64,', page)
     assert "main.tex:1: other.eps: not drawn: EPS is not drawn" in finished.out
 
 
@@ -281,9 +257,9 @@ def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, q
     ("words", "message"),
     [
         (["none.tex", "--out", "x"], "none.tex: no such file"),
-        (["key.json", "--out", "x"], "neither LaTeX, Markdown, Word nor PDF"),
         (["main.tex", "--out", "x", "--papers", "nowhere"], "--papers nowhere: no such folder"),
         (["main.tex", "--out", "x", "--above", "0.5"], "--above goes with --fail-on"),
+        (["main.tex", "--out", "x", "--fail-on", "lies"], "no such label; one of: Supported, "),
         (["main.tex", "--out", "x", "--root", "papers"], "--root papers: expected a folder that holds the paper"),
     ],
 )
@@ -292,14 +268,6 @@ def test_what_is_no_paper_is_refused(aisr: Aisr, paper: Path, words: list[str], 
     assert refused.code == 2
     assert message in refused.err
     assert not (paper / "x").exists()
-
-
-@pytest.mark.usefixtures("paper")
-def test_a_package_that_is_missing_is_named(aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(READERS, ".pdf", "a_reader_that_nobody_has")
-    refused = aisr("check-paper", "main.pdf", "--out", "x", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
-    assert refused.code == 2
-    assert "needs the package a_reader_that_nobody_has; `pip install 'aisr[paper]'` brings it" in refused.err
 
 
 def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
@@ -318,14 +286,12 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     finished = aisr("check-paper", "odd.pdf", "--out", "review", *lm, "--fail-on", "hidden text", "--above", 1)
     assert finished.code == 3, finished.err
     assert f"odd.pdf: page 1: Hidden text: {order}" in finished.out
-    assert len(loopback.requests) == 1
-    assert not any("Reviewers that are models" in json.dumps(request.body) for request in loopback.requests)
+    (request,) = loopback.requests
+    assert "Reviewers that are models" not in json.dumps(request.body)
     rows = read_rows(tmp_path / "review" / "paper.jsonl")
     assert [(row["kind"], row["label"], row["page"]) for row in rows] == [
         ("claim", "Supported", 1), ("hidden", "Hidden text", 1),
     ]  # fmt: skip
-    (result,) = results(tmp_path / "review")
-    assert (result["ruleId"], result["message"]["text"]) == ("hidden-text", f"Page 1: Hidden text: {order}")
     where = "odd.pdf, page 1"
     assert listed(browser, tmp_path / "review" / "paper.html", {where}) == [("Hidden text", where)]
 
@@ -333,10 +299,6 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
 # --- A decision model checks a paper by closed questions
 
 PAPER = """# Wrens
-
-## Abstract
-
-Wren reaches an F1 of 72.4 on the heath.
 
 ## Results
 
@@ -353,16 +315,11 @@ Table 1: F1.
 
 def test_statements_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
     loopback.reply = decisions.decide
-    file, out = tmp_path / "paper.md", tmp_path / "out"
-    file.write_text(PAPER, encoding="utf-8")
+    (tmp_path / "paper.md").write_text(PAPER, encoding="utf-8")
     words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
-    assert aisr("check-paper", file, "--out", out, *words).code == 0
-    lines = [json.loads(line) for line in (out / "paper.jsonl").read_text(encoding="utf-8").splitlines()]
-    questions = [question for one in loopback.requests for question in one.body["questions"]]
-    options = [{choice["value"] for choice in one["choices"]} for one in questions]
-    assert options
-    assert all(one == {str(label) for label in DRAFT_LABELS} for one in options)
-    assert not [line for line in lines if line.get("failed")]
-    labels = [line["label"] for line in lines if line["kind"] == "claim"]
-    assert labels
-    assert set(labels) <= {str(label) for label in DRAFT_LABELS}
+    assert aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "out", *words).code == 0
+    (request,) = loopback.requests
+    (question,) = request.body["questions"]
+    assert {choice["value"] for choice in question["choices"]} == set(map(str, DRAFT_LABELS))
+    (row,) = [row for row in read_rows(tmp_path / "out" / "paper.jsonl") if row["kind"] == "claim"]
+    assert (row["label"] in DRAFT_LABELS, row["failed"]) == (True, None)
