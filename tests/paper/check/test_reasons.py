@@ -194,9 +194,8 @@ def test_a_quote_is_shown_where_it_stands_in_the_words_of_the_evidence(
 def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
     birds = "\n".join(["Detector | F1", *(f"Bird-{k} | {k}.5" for k in range(90))])
     numbers = range(10, 90, 4)
-    made = drafts.draft(
-        *(f"Bird-{k} reaches an F1 of {k}.7 (Table 1)." for k in numbers), tables=(drafts.table(birds),)
-    )
+    texts = [f"Bird-{k} reaches an F1 of {k}.7 (Table 1)." for k in numbers]
+    made = drafts.draft(*texts, tables=(drafts.table(birds),))
 
     def answer(request: Any) -> str:
         prompt = question(request)
