@@ -202,13 +202,11 @@ def test_the_error_rate_is_that_of_the_test_split(tmp_path: Path) -> None:
     assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in known.details[0]
 
 
-def test_figures_of_another_lm_and_figures_that_are_missing_are_named(tmp_path: Path) -> None:
-    other = reliability("citation", record(tmp_path, REPORT, "openai/two"), "openai/one")
-    assert other.summary[1].startswith("That is the program with openai/two, and it is openai/one that judged here")
-    for known in (None, KnownProgram("P", None, None), record(tmp_path, {"champion": "a"})):
-        assert "No error rate of it is known" in reliability("claim", known, "x").summary[0]
+def test_figures_of_another_lm_and_a_confidence_that_is_not_known_are_called_that(tmp_path: Path) -> None:
     unsure = {"test": {**REPORT["test"], "confidence": {}}}
-    assert "was not recorded" in reliability("claim", record(tmp_path, unsure), "openai/one").details[0]
+    known = reliability("citation", record(tmp_path, unsure, "openai/two"), "openai/one")
+    assert known.summary[1].startswith("That is the program with openai/two, and it is openai/one that judged here")
+    assert "was not recorded" in known.details[0]
 
 
 # --- A draft's verdicts, each with its place: in the list, on the page, in the terminal, in SARIF, and in --fail-on

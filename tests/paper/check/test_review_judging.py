@@ -1,11 +1,9 @@
 """Verdicts on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
-from aisr.lm.client import OpenLM
 from aisr.paper.check.checks import CITATIONS, CLAIMS, collect_checks
 from aisr.paper.check.judging import Checker, judge_checks, review_draft
 from aisr.paper.check.verdicts import Mark, Verdict
@@ -31,12 +29,10 @@ def citations() -> Checker:
 
 
 def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
-    done: list[None] = []
-    verdicts = judge_checks(claims(), [papers.claim_check()], scripted(answers), lambda verdicts: done.append(None))
+    verdicts = judge_checks(claims(), [papers.claim_check()], scripted(answers))
     assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in verdicts] == [
         (1, 0, "Supported", True), (1, 1, "Contradicted", False), (1, 2, "Beyond the evidence", False),
     ]  # fmt: skip
-    assert len(done) == 1
     assert [one.confidence for one in verdicts] == [None] * 3  # a single vote is no probability
     assert [piece.key for piece in verdicts[0].evidence] == ["text 1", "Table 1"]
     table = verdicts[0].evidence[1]
@@ -59,25 +55,6 @@ def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None
     assert [one.label for one in verdicts] == [None] * 3
     assert all("unusable answer" in str(one.failure) for one in verdicts)
     assert not any(one.neutral for one in verdicts)
-
-
-def limited(calls: int) -> OpenLM:
-    lm = scripted(answers)
-    lm.lm.ledger = Ledger(Limits(calls=calls))
-    return lm
-
-
-def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() -> None:
-    checks = [papers.claim_check(), papers.claim_check(["Lark is best.", "So it is.", "Always."], 2)]
-    lm = limited(1)
-    verdicts = judge_checks(claims(), checks, lm)
-    assert [one.label for one in verdicts] == [*LABELS, None, None, None]
-    assert verdicts[3].failure == "not reached: 1 LM call was sent and limits.max_calls is 1"
-    assert verdicts[3].statement == "Lark is best."
-    again = replace(lm, lm=lm.lm.copy())
-    again.lm.ledger = Ledger()
-    assert [one.label for one in judge_checks(claims(), checks, again)] == [*LABELS, *LABELS]
-    assert len(requests(lm)) == 2  # the first paragraph came from the cache
 
 
 FINCHES = "\n".join(["Detector | F1", *(f"Finch-{k} | {k}.5" for k in range(300))])
