@@ -27,7 +27,8 @@ Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
 Wren has an F1 of 61.0, and it failed in 1 of 1\,000 nights (0.1\,\%) (Table~\ref{tab:main}).
 Compared with others, Lark has an F1 of 55.5, $p = 2.4 \times 10^{-5}$ (Table~\ref{tab:main}).
 \begin{table}
-\caption{F1 of two detectors. Wren has an F1 of 58.5.}\label{tab:main}
+\caption{F1 of two detectors.
+Wren has an F1 of 58.5.}\label{tab:main}
 \begin{tabular}{lrr} Detector & F1 & p \\ Wren & 61.0 & .41 \\ Lark & 58.5 & .19 \end{tabular}
 \end{table}
 \begin{table}\caption{Without numbers.}\begin{tabular}{ll} Wren & small \\ Lark & brown \end{tabular}\end{table}

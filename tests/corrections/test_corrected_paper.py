@@ -12,16 +12,14 @@ from playwright.sync_api import Browser, Page, expect
 from aisr.paper.check.write import write_page
 from aisr.predict.judge import judge_all
 from aisr.predict.replay import replay
-from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
 from aisr.report import page as error_page
 from aisr.report.records import About, gather
 from support import papers
 from support.commands import Aisr
 from support.corpora import Row, read_rows
 from support.pages import Show, listening
-from support.scripted import claim, corpus, flat, scripted
+from support.scripted import claim, flat, scripted
 
 
 @pytest.fixture
@@ -118,10 +116,7 @@ def test_the_browser_keeps_it_for_this_page_alone(page: Page, tmp_path: Path) ->
         {"when": "never"}, {"when": "9999-01-01T00:00:00.000Z"}, {"who": "\u001b"}, {"who": "a" * 300},
         {"evidence": ["P1"] * 500}, {"evidence": [""]}, {"dismissed": None},
     ]  # fmt: skip
-    flagless = [k for k, one in enumerate(papers.correctable(tmp_path).verdicts) if not one.flag]
-    assert flagless
-    unflagged = [{"key": k, "who": "", "when": kept["when"], "dismissed": "so"} for k in flagless]
-    bad = json.dumps([kept | one for one in spoilt] + unflagged)
+    bad = json.dumps([kept | one for one in spoilt])
     page.evaluate("name => localStorage.setItem('aisr-corrections:name', name)", "Ada\x1b[2J " + "a" * 300)
     for planted in (bad, '[{"key": 1, "label": "<b>", "evidence": [], "who": "", "when": ""}, null, 7]', "{}", "<"):
         page.evaluate("([key, text]) => localStorage.setItem(key, text)", [f"aisr-corrections:{digest}", planted])
@@ -132,14 +127,12 @@ def test_the_browser_keeps_it_for_this_page_alone(page: Page, tmp_path: Path) ->
 
 def test_evidence_is_what_somebody_ticked_and_at_most_three_paragraphs(show: Show, tmp_path: Path) -> None:
     made = papers.correctable(tmp_path)
+    first, *others = made.verdicts
+    assert first.subject
     cited = {f"P{number}": f"Paragraph {number}." for number in range(1, 6)}
-    verdicts = []
-    for one in made.verdicts:
-        if one.subject and one.kind == "citation":
-            record = one.subject.record.model_copy(update={"cited_paper_full_text": [cited]})
-            one = one._replace(subject=one.subject._replace(record=record))
-        verdicts.append(one)
-    page = show(write_page(tmp_path, replace(made, verdicts=tuple(verdicts))))
+    record = first.subject.record.model_copy(update={"cited_paper_full_text": [cited]})
+    citation = first._replace(subject=first.subject._replace(record=record))
+    page = show(write_page(tmp_path, replace(made, verdicts=(citation, *others))))
     at(page, "Wren is trained on calm nights")
     page.get_by_role("button", name="Supported", exact=True).click()
     assert "by no paragraph: tick those that show it" in status(page)
@@ -159,22 +152,21 @@ def test_evidence_is_what_somebody_ticked_and_at_most_three_paragraphs(show: Sho
 # --- What a person says on the error browser, in a real Chromium, and what becomes of it
 
 
-def judged(task: Task, records: list[Any], folder: Path) -> tuple[Path, Path]:
+def judged(records: list[Any], folder: Path) -> tuple[Path, Path]:
     """A file of labelled records, and the error browser of what a flat LM says of them."""
     data = folder / "data.jsonl"
     data.write_text("".join(one.model_dump_json() + "\n" for one in records))
-    lm, program = scripted(flat), task.build({})
-    judge_all(task, program, [program.prepare(one) for one in records], lm)
-    replayed = replay(task, program, data, lm)
+    lm, program = scripted(flat), TRACK1.build({})
+    judge_all(TRACK1, program, [program.prepare(one) for one in records], lm)
     about = About(
-        task=task.name, labels=list(task.labelled.labels), evidence=task.labelled.names_evidence, title="mine",
-        program="abc", most=task.record.max_evidence, lm="scripted", data="", score=0.5, interval=(0, 1),
+        task=TRACK1.name, labels=list(TRACK1.labelled.labels), evidence=False, title="mine", program="abc", most=0,
+        lm="scripted", data="", score=0.5, interval=(0, 1),
     )  # fmt: skip
-    return data, error_page.write(folder, gather(task, about, replayed))
+    return data, error_page.write(folder, gather(TRACK1, about, replay(TRACK1, program, data, lm)))
 
 
 def test_sentences_are_corrected_by_hand_and_by_key(show: Show, tmp_path: Path, aisr: Aisr) -> None:
-    data, file = judged(TRACK1, [claim("Contradiction", "Contradiction", number=1)], tmp_path)
+    data, file = judged([claim("Contradiction", "Contradiction", number=1)], tmp_path)
     page = show(file)
     page.locator(".correcting summary").first.click()
     page.get_by_role("button", name="Unsupported Entity", exact=True).first.click()
@@ -195,22 +187,3 @@ def test_sentences_are_corrected_by_hand_and_by_key(show: Show, tmp_path: Path, 
     assert done.code == 0, done.err + done.out
     (made,) = read_rows(tmp_path / "out" / "corrections.jsonl")
     assert [one["types"] for one in made["sentence_label"]] == [["Unsupported Entity"], ["Contradiction"]]
-
-
-def test_paragraphs_are_ticked_three_at_most(show: Show, tmp_path: Path, aisr: Aisr) -> None:
-    data, file = judged(TRACK2, corpus(TRACK2)[:2], tmp_path)
-    page = show(file)
-    page.locator(".correcting summary").click()
-    boxes = page.locator(".ticks input")
-    for place in range(boxes.count()):
-        if boxes.nth(place).is_enabled():
-            boxes.nth(place).set_checked(place < 1)
-    page.keyboard.press("2")
-    expect(page.locator(".correct p")).to_contain_text("You say: Overstate, by ")
-    corrections = tmp_path / "c.jsonl"
-    (row,) = downloaded(page, corrections)
-    assert len(row["evidence"]) == 1
-    done = aisr("corrections", corrections, "--task", "track2", "--data", data, "--out", tmp_path / "out")
-    assert done.code == 0, done.err + done.out
-    (made,) = read_rows(tmp_path / "out" / "corrections.jsonl")
-    assert (made["label"], made["evidence_para_ids"]) == ("Overstate", row["evidence"])

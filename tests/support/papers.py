@@ -31,11 +31,11 @@ TEXTS = [
 CITED = {"P1": "Wren was trained on twelve calm nights.", "P2": "It was not tried in wind."}
 
 
-def draft(folder: Path, pages: bool = False) -> Draft:
-    """Three paragraphs: one cites, one reports on a table, one is hidden. pages: places as of a PDF."""
+def draft(folder: Path) -> Draft:
+    """Three paragraphs: one cites, one reports on a table, one is hidden."""
 
     def place(line: int) -> Place:
-        return Place("draft.pdf", page=line // 10 + 1) if pages else Place("main.tex", line=line)
+        return Place("main.tex", line=line)
 
     made = [
         [Sentence(text, place(10 * p + k), hidden=p == 2) for k, text in enumerate(texts, start=1)]
@@ -86,7 +86,7 @@ LABELS = {
 BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1.", "Bog | 61.0", "Heath | 70.2")))
 
 
-def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
+def reviewed(folder: Path, **more: Any) -> Review:
     """The draft with a verdict of each kind: a contradiction of 83 %, a cause of unknown confidence, an overstated
     citation of 60 %, hidden text, and a sentence with nothing wrong."""
     row = (Mark(1, 2),)
@@ -101,7 +101,7 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
             evidence=tuple(Piece(key, (text,)) for key, text in CITED.items()), marks=(Mark(1, 0, 1),),
         ),
     ]  # fmt: skip
-    made = draft(folder, pages)
+    made = draft(folder)
     fields: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",

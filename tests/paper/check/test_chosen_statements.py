@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.check.checks import collect_checks
-from aisr.paper.check.exact import read_paper
 from aisr.paper.check.statements import FRONT, HIDDEN, NO_RESULT, choose_statements
-from aisr.paper.draft import CAPTIONS, Draft, Float, Paragraph, Place, Sentence, add_captions
+from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, add_captions
 from aisr.paper.recompute.grid import make_grids
 from support.drafts import SITES, draft, table
 
@@ -80,22 +79,6 @@ def test_paragraphs_without_a_statement_are_counted_with_the_reason() -> None:
 
 # --- Captions and notes.
 
-TABLE = r"""\documentclass{article}
-\begin{document}
-We listened at two sites.
-\begin{table}
-\centering
-\caption{F1 of two birds. Wren is best at both
-sites, and all are above 60.0.}
-\begin{tabular}{lrr}
- & Bog & Heath \\
-Wren & \textbf{61.0} & 72.4 \\
-Lark & 58.5 & 66.1 \\
-\end{tabular}
-\end{table}
-\end{document}
-"""
-
 
 def of_caption(caption: str, notes: str = "", bold: bool = False) -> list[str]:
     one: Float = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
@@ -118,15 +101,3 @@ def test_statements_of_captions_are_judged_and_titles_and_legends_are_not(
     caption: str, notes: str, bold: bool, wanted: list[str]
 ) -> None:
     assert of_caption(caption, notes, bold) == wanted
-
-
-def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_path: Path) -> None:
-    (tmp_path / "main.tex").write_text(TABLE)
-    made, _ = read_paper(tmp_path / "main.tex", None, None, None)
-    (check,) = collect_checks(made, {}).claims
-    ((number, place),) = check.places
-    assert made.paragraphs[number].headings == (CAPTIONS,)
-    sentence = made.paragraphs[number].sentences[place]
-    assert (sentence.text, str(sentence.place)) == (
-        "Wren is best at both sites, and all are above 60.0.", "main.tex:6",
-    )  # fmt: skip
