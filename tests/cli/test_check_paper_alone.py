@@ -163,16 +163,12 @@ def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, tmp_path: Path, mo
     text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
     (tmp_path / "cited" / "obi.txt").write_text(text)
     monkeypatch.chdir(tmp_path)
-    arguments = ["paper.md", "--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
-    finished = aisr("check-paper", *arguments)
+    words = ["--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
+    finished = aisr("check-paper", "paper.md", *words)
     assert finished.code == 3, finished.err
-    quote = "1 has: “The range of a recorder falls by half when the wind rises to six” [P2]"
-    assert f"paper.md:3: Misquoted [1] ({quote}): Obi says" in finished.out
+    quote = "1 has: “The range of a recorder falls by half when the wind rises to six”"
+    assert f"paper.md:3: Misquoted [1] ({quote} [P2]): Obi says" in finished.out
     assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
-    rows = read_rows(tmp_path / "review" / "paper.jsonl")
-    assert [(row["label"], row["work"], row["reasons"][0]["text"]) for row in rows] == [
-        ("Misquoted", "1", quote.removesuffix(" [P2]")), ("Quote not found", "1", "no such words in 1"),
-    ]  # fmt: skip
     (run,) = json.loads((tmp_path / "review" / "paper.sarif").read_text())["runs"]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
         ("quote-misquoted", "error"), ("quote-not-found", "warning"),

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from importlib.metadata import requires
@@ -120,13 +119,3 @@ def test_files_and_exit_code_are_right_whatever_the_terminal_is(tmp_path: Path, 
     assert (tmp_path / "code").read_text().strip() == "3", done.stderr
     assert "sang \u2192" in (tmp_path / "review" / "paper.html").read_text("utf-8")
     assert closed or "sang ?" in done.stdout
-
-
-def test_without_an_lm_nothing_leaves_the_machine(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "paper.md").write_text(WRONG)
-    monkeypatch.chdir(tmp_path)
-    connections: list[object] = []
-    monkeypatch.setattr(socket.socket, "connect", lambda self, address: connections.append(address))
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *words, **more: connections.append(words))
-    assert aisr("check-paper", "paper.md", "--lm", "none", "--out", "review").code == 0
-    assert connections == []

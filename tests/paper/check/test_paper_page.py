@@ -155,10 +155,8 @@ def hostile(folder: Path) -> Review:
         Reason(HOSTILE, HOSTILE, Mark(0, 0), HOSTILE),
         Reason("\u2028" * 9, "x" * 100_000, Mark(0, 1, columns=(9**9,))),
     )
-    verdicts = tuple(
-        one._replace(statement=HOSTILE, evidence=bundle, work=HOSTILE, marks=(), reasons=reasons)
-        for one in review.verdicts
-    )
+    texts = {"statement": HOSTILE, "evidence": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
+    verdicts = [one._replace(**texts) for one in review.verdicts]
     return replace(
         review,
         draft=replace(draft, title=HOSTILE, paragraphs=paragraphs, unread=(Unread(draft.unread[0].place, HOSTILE),)),
@@ -175,9 +173,8 @@ def hostile(folder: Path) -> Review:
 def test_scripts_in_text_and_captions_are_text(opened: Open, tmp_path: Path) -> None:
     page = opened(hostile(tmp_path))
     page.locator("#left-out summary").click()
-    assert page.locator("h1").inner_text().strip() == SEEN
-    assert page.locator("#text .unchecked").inner_text().strip() == SEEN
-    assert page.locator("#text h2").first.inner_text().strip() == SEEN
+    for part in ("h1", "#text .unchecked", "#text h2"):
+        assert page.locator(part).first.inner_text().strip() == SEEN
     for part in ("html", "header", "footer", "#paper", "#detail"):
         assert page.locator(part).evaluate("(box) => box.scrollWidth <= box.clientWidth"), part
     for _ in range(6):
@@ -200,35 +197,15 @@ def test_of_a_long_table_the_rows_around_what_is_marked_are_laid_out(opened: Ope
     expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
 
 
-def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path) -> None:
-    """The policy of the page admits its own script alone."""
-    file = write_page(tmp_path, papers.reviewed(tmp_path))
-    file.write_text(file.read_text().replace("<footer", "<script>window.hacked=1</script><footer", 1))
-    page = browser.new_page()
-    page.goto(file.as_uri())
-    assert page.evaluate("window.hacked") is None
-    assert len(listed(page)) == 4
-    page.close()
-
-
 def test_pictures_below_the_papers_folder_are_inlined_and_others_never(opened: Open, tmp_path: Path) -> None:
     folder = tmp_path / "paper"
-    (folder / "figures").mkdir(parents=True)
-    for file in (folder / "figures" / "a.png", tmp_path / "secret.png"):
+    folder.mkdir()
+    for file in (folder / "a.png", tmp_path / "secret.png"):
         Image.new("RGB", (60, 40), "red").save(file)
+    bundle = (Piece("figure 1", ("A bar.",), "a.png"), Piece("figure 2", ("No.",), "../secret.png"))
     review = papers.reviewed(folder)
-    bundle = (Piece("figure 1", ("A bar.",), "figures/a.png"), Piece("figure 2", ("No.",), "../secret.png"))
     review = replace(review, verdicts=(review.verdicts[2]._replace(evidence=bundle, marks=()),))
     page = opened(review, Thumbnails(folder))
     expect(page.locator("#detail img")).to_have_count(1)
     expect(page.locator("#detail img")).to_have_attribute("alt", "A bar.")
     assert "../secret.png" in page.locator("#detail").inner_text()
-
-
-def test_it_fits_a_phone(opened: Open, tmp_path: Path) -> None:
-    page = opened(papers.reviewed(tmp_path), viewport={"width": 375, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    for part in ("#list", "#paper", "#detail"):
-        box = page.locator(part).bounding_box()
-        assert box is not None
-        assert box["height"] > 60, part

@@ -53,11 +53,10 @@ def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
         f"Contradicted 83 %: 70.2 is Wren's [Table 1: Heath]): {SENTENCE}"
     )
     row = json.loads(as_jsonl(review).splitlines()[1])
-    first = {"name": "Table 1", "row": "Heath", "column": "Lark"}
-    second = {"name": "Table 1", "row": "Heath"}
+    row_of_table = {"name": "Table 1", "row": "Heath"}
     assert row["reasons"] == [
-        {"text": "Lark has 66.1 there", "quote": "66.1", "place": first},
-        {"label": "Contradicted", "confidence": 0.83, "text": "70.2 is Wren's", "quote": "70.2", "place": second},
+        {"text": "Lark has 66.1 there", "quote": "66.1", "place": {**row_of_table, "column": "Lark"}},
+        {"label": "Contradicted", "confidence": 0.83, "text": "70.2 is Wren's", "quote": "70.2", "place": row_of_table},
     ]
     result = json.loads(as_sarif(review))["runs"][0]["results"][1]
     assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
