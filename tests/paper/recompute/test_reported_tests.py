@@ -96,7 +96,7 @@ SAMPLES = [
     ("it failed in 1 of 1 000 (0.1 %)", None),
     ("of 120 participants, 37 (33.8 %) left", Label.PERCENTAGE),
     ("it met 2 of 10 million (0.1 %)", None),
-    ("Fold 3 of 10 (85 %) was the best", None),
+    ("Fold 3 of 10 (35 %) was the best", None),
     ("it got 3 of 5 stars (45 %)", None),
     ("31 % of 12 to 15 raters agreed", None),
     ("12 + 18 = 32 birds", Label.SUM),

@@ -106,7 +106,7 @@ NO_OTHER_NUMBERS = [
     "Kite attains the best Alpha (77.1) and Gamma (85.3), second only to Heron at 83.9 in small ones (Table 1).",
     "Kite has the highest overall score (88.1), and with it the highest Gamma (85.3) (Table 1).",
     "Bog had 12 of its 41 nights in rain (Table 2).",
-    "Calls were tripling, and the nights at Bog doubled (Table 2).",
+    "At Bog, calls were tripling the nights (Table 2).",
 ]
 
 
