@@ -96,19 +96,16 @@ def test_what_is_wrong_right_and_not_decided_is_on_the_page(aisr: Aisr, paper: P
     page.close()
 
 
-def test_a_word_paper_has_headings_and_paragraphs_for_lines(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_word_paper_has_headings_and_paragraphs_for_lines(aisr: Aisr, paper: Path) -> None:
     words = word_files.paragraph("Wrens sang longer than larks, t(28) = 2.20, p = .02.")
-    word_files.write(tmp_path / "paper.docx", word_files.paragraph("Results", "berschrift1") + words)
+    word_files.write(paper / "paper.docx", word_files.paragraph("Results", "berschrift1") + words)
     finished = aisr("check-paper", "paper.docx", "--lm", "none", "--out", "review")
     assert finished.code == 0, finished.err
     assert "paper.docx: Results, paragraph 1: Inconsistent test (t(28) = 2.20 gives p = .036" in finished.out
-    (row,) = read_rows(tmp_path / "review" / "paper.jsonl")
+    (row,) = read_rows(paper / "review" / "paper.jsonl")
     assert (row["line"], row["page"], row["paragraph"]) == (None, None, "Results, paragraph 1")
     for file in ("paper.sarif", "paper.html"):
-        assert "Results, paragraph 1" in (tmp_path / "review" / file).read_text()
+        assert "Results, paragraph 1" in (paper / "review" / file).read_text()
 
 
 @pytest.mark.usefixtures("paper")
@@ -157,33 +154,29 @@ Obi says that “the range of a recorder falls by half when the wind rises to si
 """
 
 
-def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "paper.md").write_text(QUOTING)
-    (tmp_path / "cited").mkdir()
+def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, paper: Path) -> None:
+    (paper / "paper.md").write_text(QUOTING)
+    (paper / "cited").mkdir()
     text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
-    (tmp_path / "cited" / "obi.txt").write_text(text)
-    monkeypatch.chdir(tmp_path)
+    (paper / "cited" / "obi.txt").write_text(text)
     words = ["--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
     finished = aisr("check-paper", "paper.md", *words)
     assert finished.code == 3, finished.err
     quote = "1 has: “The range of a recorder falls by half when the wind rises to six”"
     assert f"paper.md:3: Misquoted [1] ({quote} [P2]): Obi says" in finished.out
     assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
-    (run,) = json.loads((tmp_path / "review" / "paper.sarif").read_text())["runs"]
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
         ("quote-misquoted", "error"), ("quote-not-found", "warning"),
     ]  # fmt: skip
 
 
-def test_characters_that_nobody_sees_change_no_number(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_characters_that_nobody_sees_change_no_number(aisr: Aisr, paper: Path) -> None:
     text = "In Bog, 3\u200b7 of 120 (30.8 %) sang, and 37 of 12\u00ad0 (38.\u20608 %) flew."
     table = (
         "Table 1: F1. Wren has an F1 of 6\ufeff2.0.\n\n| Bird | F1 |\n|---|---|\n| Wren | 6\u200b1.0 |\n| Lark | 58.5 |"
     )
-    (tmp_path / "paper.md").write_text(f"# T\n\n{text}\n\n{table}\n", encoding="utf-8")
+    (paper / "paper.md").write_text(f"# T\n\n{text}\n\n{table}\n", encoding="utf-8")
     done = aisr("check-paper", "paper.md", "--lm", "none")
     assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
     assert done.out.count("Wrong percentage (") == 1

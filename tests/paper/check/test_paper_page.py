@@ -126,6 +126,7 @@ def test_a_reason_stands_above_its_evidence_where_its_cell_or_its_words_are_mark
     expect(page.locator(".row").first).to_contain_text("Lark reaches less there.")
     assert page.locator("#detail .exhibit .key b").all_inner_texts() == ["Table 1", "text 1"]  # as the reasons stand
     expect(page.locator("#detail td.cell")).to_have_text("66.1")
+    expect(page.locator("#detail table").first).to_have_css("overflow-wrap", "normal")  # no cell is broken
     assert page.locator("#detail tr").first.locator("td").all_inner_texts() == ["", "Bog", "Heath"]
     expect(page.locator("#detail td", has_text="Calm nights")).to_have_attribute("colspan", "3")
     expect(page.locator("#detail mark")).to_have_text("Wind was weak")
@@ -173,6 +174,7 @@ def hostile(folder: Path) -> Review:
 def test_scripts_in_text_and_captions_are_text(opened: Open, tmp_path: Path) -> None:
     page = opened(hostile(tmp_path))
     page.locator("#left-out summary").click()
+    expect(page.locator("#text .sentence").first).to_have_css("unicode-bidi", "isolate")
     for part in ("h1", "#text .unchecked", "#text h2"):
         assert page.locator(part).first.inner_text().strip() == SEEN
     for part in ("html", "header", "footer", "#paper", "#detail"):
