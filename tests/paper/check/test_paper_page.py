@@ -156,7 +156,7 @@ def hostile(folder: Path) -> Review:
         Reason(HOSTILE, HOSTILE, Mark(0, 0), HOSTILE),
         Reason("\u2028" * 9, "x" * 100_000, Mark(0, 1, columns=(9**9,))),
     )
-    texts = {"statement": HOSTILE, "evidence": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
+    texts: dict[str, Any] = {"statement": HOSTILE, "evidence": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
     verdicts = [one._replace(**texts) for one in review.verdicts]
     return replace(
         review,
