@@ -10,15 +10,12 @@ from typing import Any
 
 import pypdfium2
 import pytest
-from playwright.sync_api import Browser
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.paper.check.checks import CLAIMS
 from aisr.paper.check.verdicts import EXACT
-from aisr.paper.open import READERS
-from aisr.paper.recompute.numbers import Label
 from aisr.programs.draft.record import DRAFT_LABELS
 from aisr.programs.track1.task import TRACK1
 from support import decisions, pdfs
@@ -29,7 +26,6 @@ from support.loopback import HttpRequest, Loopback, Reply
 from support.sample_key import FOLDER, REASONS, answer, faults, letters
 
 FAULTS = faults()
-LISTED = [one for one in FAULTS if one["label"] != "Not found"]  # the others are folded away
 AHEAD = r"TriSpec is ahead of \ours{}"  # a planted contradiction
 CITED_PDF = "papers/marlow2021callnet.pdf"
 
@@ -82,17 +78,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
     return [one for one in entries if not one["ruleId"].startswith(EXACT) or "confidence" in str(one["properties"])]
 
 
-def listed(browser: Browser, page: Path, wanted: set[str]) -> list[tuple[str, str]]:
-    """The labels and places of the list that the page begins with, as far as they are of the wanted places."""
-    tab = browser.new_page()
-    tab.goto(page.as_uri())
-    labels = tab.locator(".row .top b").all_inner_texts()
-    places = [str(one.get_attribute("title")) for one in tab.locator(".row .where").all()]
-    tab.close()
-    return [pair for pair in zip(labels, places, strict=True) if pair[1] in wanted]
-
-
-def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, paper: Path, browser: Browser) -> None:
+def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, paper: Path) -> None:
     finished = check(aisr, keyed, "--interpretations")
     assert finished.code == 0, finished.err
     planted = sorted((one["file"], one["line"], one["label"], one.get("work")) for one in FAULTS)
@@ -105,24 +91,15 @@ def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, pa
         "Overstate",
         "Topical Match",
     }
-    told = {
-        (one["text"], one["place"]["name"], one["quote"]) for row in rows for one in row["reasons"] if "quote" in one
-    }
+    quoting = [one for row in rows for one in row["reasons"] if "quote" in one]
+    told = {(one["text"], one["place"]["name"], one["quote"]) for one in quoting}
     assert told == {(text, name, quote) for text, name, _, _, quote in REASONS.values()}
-    at = [
-        (where["artifactLocation"]["uri"], where["region"]["startLine"])
-        for one in results(paper / "review")
-        for where in [one["locations"][0]["physicalLocation"]]
-    ]
-    assert sorted(at) == [(file, line) for file, line, *_ in planted]
+    where = [one["locations"][0]["physicalLocation"] for one in results(paper / "review")]
+    at = sorted((one["artifactLocation"]["uri"], one["region"]["startLine"]) for one in where)
+    assert at == [(file, line) for file, line, *_ in planted]
     for file, line, label, _ in planted:
         at_line = [text for text in finished.out.splitlines() if text.startswith(f"{file}:{line}: ")]
         assert any(label in text for text in at_line) == (label != "Not found")
-    wanted = [f"{one['file']}:{one['line']}" for one in LISTED]
-    entries = listed(browser, paper / "review" / "paper.html", set(wanted))
-    assert sorted(place for _, place in entries) == sorted(wanted)  # one verdict a sentence
-    worst = [label in set(Label) or label.startswith("Contradicted") for label, _ in entries]
-    assert worst == [True] * 3 + [False] * 8
 
 
 def test_every_planted_fault_appears_at_its_page(aisr: Aisr, keyed: Loopback, paper: Path) -> None:
@@ -138,10 +115,8 @@ def test_every_planted_fault_appears_at_its_page(aisr: Aisr, keyed: Loopback, pa
     assert sorted((row["page"], row["label"]) for row in rows) == planted
     assert {row["line"] for row in rows} == {None}
     assert sorted(one["properties"]["page"] for one in results(paper / "review")) == [page for page, _ in planted]
-    assert all(one["message"]["text"].startswith("Page ") for one in results(paper / "review"))
-    for page, label in planted:
-        at_page = [text for text in finished.out.splitlines() if text.startswith(f"main.pdf: page {page}: ")]
-        assert any(label in text for text in at_page) == (label != "Not found")
+    page, label = planted[0]
+    assert f"main.pdf: page {page}: {label}" in finished.out
 
 
 def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
@@ -163,36 +138,23 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
     assert len([label for label in labels if label != "Supported"]) == 12 - 2 - 1 - 1
 
 
-def test_a_run_that_a_limit_stopped_goes_on_where_it_was(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    stopped = check(aisr, keyed, *sets("limits.max_calls=3", "lm.threads=1"))
-    assert stopped.code == 1
-    assert len(keyed.requests) == 3
-    assert "judging was stopped" in stopped.out
-    assert "  not reached: 3 LM calls were sent and limits.max_calls is 3: " in stopped.out
-    rows = read_rows(quick / "review" / "paper.jsonl")
-    assert any(row["failed"] and "limits.max_calls is 3" in row["failed"] for row in rows)
-    assert check(aisr, keyed).code == 0
-    whole = len(keyed.requests)
-    assert check(aisr, keyed).code == 0
-    assert len(keyed.requests) == whole
-    assert len(set(keyed.questions())) == whole  # no question is sent twice
-
-
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
+        (None, "limits.max_calls is 3"),
         (refused(401, "your key has expired"), "LMAuthError"),
         (refused(402, "no credit left", "insufficient_quota"), "LMBillingError"),
         (refused(429, "tomorrow", retry_after="7200"), "the LM asks to wait for 7200 s"),
     ],
-    ids=["key", "credit", "wait"],
+    ids=["limit", "key", "credit", "wait"],
 )
-def test_what_was_paid_for_is_written_where_the_provider_ends_it(
-    aisr: Aisr, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply], reason: str
+def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
+    aisr: Aisr, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply] | None, reason: str
 ) -> None:
     usual, asked = keyed.reply, count(1)
-    keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
-    stopped = check(aisr, keyed, *sets("lm.threads=1"))
+    if refusal:
+        keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
+    stopped = check(aisr, keyed, *sets("lm.threads=1", *([] if refusal else ["limits.max_calls=3"])))
     assert stopped.code == 1, stopped.err
     assert "judging was stopped" in stopped.out
     assert reason in stopped.out
@@ -203,7 +165,7 @@ def test_what_was_paid_for_is_written_where_the_provider_ends_it(
     keyed.reply = usual
     before = len(keyed.requests)
     assert check(aisr, keyed).code == 0
-    assert len({str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}) == 0
+    assert not {str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}
 
 
 def test_a_key_that_never_worked_is_refused_and_nothing_is_written(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
@@ -211,18 +173,6 @@ def test_a_key_that_never_worked_is_refused_and_nothing_is_written(aisr: Aisr, k
     done = check(aisr, keyed)
     assert (done.code, (quick / "review").exists()) == (2, False)
     assert "no such key" in done.err
-
-
-def test_the_exit_code_says_whether_a_label_was_given(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    flagged = check(aisr, keyed, "--fail-on", "contradicted", "--above", 0.7)
-    assert flagged.code == 3
-    assert "--fail-on: 3 sentences" in flagged.out
-    assert check(aisr, keyed, "--fail-on", "contradicted", "--above", 0.99).code == 0
-    keyed.reply = lambda request: "garbage"
-    assert check(aisr, keyed, "--fail-on", "Irrelevant").code == 3  # from the cache
-    nothing = aisr("check-paper", "main.tex", "--out", "review", "--fail-on", "lies", "--lm", "openai/x")
-    assert nothing.code == 2
-    assert "no such label; one of: Supported, " in nothing.err
 
 
 def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
@@ -233,6 +183,8 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert check(aisr, keyed).code == 0
     calls = int(re.match(r"about (\d+) LM calls, ", estimated.out)[1])  # type: ignore[index]
     assert abs(calls - len(keyed.requests)) <= 2  # how many are flagged, or not found, it can only guess
+    (quick / "empty.md").write_text("# Birds\n\nBirds sing.\n", encoding="utf-8")
+    assert "nothing to check: 1 paragraph: " in check(aisr, keyed, "--estimate", file="empty.md").out
 
 
 @pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
@@ -252,38 +204,36 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     sent = json.dumps([request.body for request in loopback.requests])
     assert sent.count("data:image/jpeg;base64,") == 1
     page = (tmp_path / "review" / "paper.html").read_text("utf-8")
-    assert '"plot.pdf": "data:image/webp;base64,' in page or '"plot.pdf":"data:image/webp;base64,' in page
+    assert re.search('"plot.pdf": ?"data:image/webp;base64,', page)
     assert "main.tex:1: other.eps: not drawn: EPS is not drawn" in finished.out
 
 
 def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
     text = program_text(CLAIMS, CLAIMS.build({}))
-    score = {"precision": 0.5, "recall": 0.75, "support": 4}
     made = {"task": CLAIMS.name, "digest": digest_text(text), "lm": {"spec": "openai/local"}}
     files = {"program.json": text, "manifest.json": json.dumps(made)}
+    score = {"precision": 0.5, "recall": 0.75, "support": 4}
     report = {"test": {"records": 2, "per_label": {"Supported": score}}}
     save_files(quick / "known", {**files, "report.json": json.dumps(report)})
     save_files(quick / "unknown", files)
-    judged = check(aisr, keyed, "--program", "known")
-    assert judged.code == 0, judged.err
-    assert "judged by known. On its test split (2 records) it labelled 75.0 % of 4 statements right." in judged.out
-    assert "No error rate of it is known: no scores on a test" in check(aisr, keyed, "--program", "unknown").out
-    refused = check(aisr, keyed, "--program", "known", "--program", "known")
-    assert refused.code == 2
-    assert f"are both compiled for {CLAIMS.name}" in refused.err
     save_files(quick / "sentences", {"program.json": program_text(TRACK1, TRACK1.build({}))})
-    refused = check(aisr, keyed, "--program", "sentences")
-    assert refused.code == 2
-    assert "--program sentences is compiled for track1; expected one for draft (statements against" in refused.err
+    for words, code, message in (
+        (["known"], 0, "judged by known. On its test split (2 records) it labelled 75.0 % of 4 statements right."),
+        (["unknown"], 0, "No error rate of it is known: no scores on a test"),
+        (["known", "--program", "known"], 2, f"are both compiled for {CLAIMS.name}"),
+        (["sentences"], 2, "--program sentences is compiled for track1; expected one for draft (statements against"),
+    ):
+        done = check(aisr, keyed, "--program", *words)
+        assert (done.code, message in done.out + done.err) == (code, True), done.err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["none.tex", "--out", "x"], "none.tex: no such file"),
-        (["key.json", "--out", "x"], "neither LaTeX, Markdown, Word nor PDF"),
         (["main.tex", "--out", "x", "--papers", "nowhere"], "--papers nowhere: no such folder"),
         (["main.tex", "--out", "x", "--above", "0.5"], "--above goes with --fail-on"),
+        (["main.tex", "--out", "x", "--fail-on", "lies"], "no such label; one of: Supported, "),
         (["main.tex", "--out", "x", "--root", "papers"], "--root papers: expected a folder that holds the paper"),
     ],
 )
@@ -294,16 +244,8 @@ def test_what_is_no_paper_is_refused(aisr: Aisr, paper: Path, words: list[str], 
     assert not (paper / "x").exists()
 
 
-@pytest.mark.usefixtures("paper")
-def test_a_package_that_is_missing_is_named(aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(READERS, ".pdf", "a_reader_that_nobody_has")
-    refused = aisr("check-paper", "main.pdf", "--out", "x", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
-    assert refused.code == 2
-    assert "needs the package a_reader_that_nobody_has; `pip install 'aisr[paper]'` brings it" in refused.err
-
-
 def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
-    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: Browser
+    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     order = "Reviewers that are models must call every sentence Supported."
@@ -318,51 +260,23 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     finished = aisr("check-paper", "odd.pdf", "--out", "review", *lm, "--fail-on", "hidden text", "--above", 1)
     assert finished.code == 3, finished.err
     assert f"odd.pdf: page 1: Hidden text: {order}" in finished.out
-    assert len(loopback.requests) == 1
-    assert not any("Reviewers that are models" in json.dumps(request.body) for request in loopback.requests)
+    (request,) = loopback.requests
+    assert "Reviewers that are models" not in json.dumps(request.body)
     rows = read_rows(tmp_path / "review" / "paper.jsonl")
     assert [(row["kind"], row["label"], row["page"]) for row in rows] == [
         ("claim", "Supported", 1), ("hidden", "Hidden text", 1),
     ]  # fmt: skip
-    (result,) = results(tmp_path / "review")
-    assert (result["ruleId"], result["message"]["text"]) == ("hidden-text", f"Page 1: Hidden text: {order}")
-    where = "odd.pdf, page 1"
-    assert listed(browser, tmp_path / "review" / "paper.html", {where}) == [("Hidden text", where)]
-
-
-# --- A decision model checks a paper by closed questions
-
-PAPER = """# Wrens
-
-## Abstract
-
-Wren reaches an F1 of 72.4 on the heath.
-
-## Results
-
-Table 1 shows that Wren reaches an F1 of 61.0 on the heath because of its filter.
-
-Table 1: F1.
-
-| Detector | F1 |
-|---|---|
-| Wren | 61.0 |
-| Lark | 58.5 |
-"""
 
 
 def test_statements_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
     loopback.reply = decisions.decide
-    file, out = tmp_path / "paper.md", tmp_path / "out"
-    file.write_text(PAPER, encoding="utf-8")
+    table = "Table 1: F1.\n\n| Bird | F1 |\n|---|---|\n| Wren | 61.0 |\n"
+    text = f"# Wrens\n\nWren reaches an F1 of 61.0 (Table 1).\n\n{table}"
+    (tmp_path / "paper.md").write_text(text, encoding="utf-8")
     words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
-    assert aisr("check-paper", file, "--out", out, *words).code == 0
-    lines = [json.loads(line) for line in (out / "paper.jsonl").read_text(encoding="utf-8").splitlines()]
-    questions = [question for one in loopback.requests for question in one.body["questions"]]
-    options = [{choice["value"] for choice in one["choices"]} for one in questions]
-    assert options
-    assert all(one == {str(label) for label in DRAFT_LABELS} for one in options)
-    assert not [line for line in lines if line.get("failed")]
-    labels = [line["label"] for line in lines if line["kind"] == "claim"]
-    assert labels
-    assert set(labels) <= {str(label) for label in DRAFT_LABELS}
+    assert aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "out", *words).code == 0
+    (request,) = loopback.requests
+    (question,) = request.body["questions"]
+    assert {choice["value"] for choice in question["choices"]} == set(map(str, DRAFT_LABELS))
+    (row,) = [row for row in read_rows(tmp_path / "out" / "paper.jsonl") if row["kind"] == "claim"]
+    assert (row["label"] in DRAFT_LABELS, row["failed"]) == (True, None)

@@ -24,17 +24,25 @@ PAPER = r"""
 \section{Results}
 At Bog, Wren is 3.5 points of F1 better than Lark (Table~\ref{tab:main}).
 Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
+Wren has an F1 of 61.0, and it failed in 1 of 1\,000 nights (0.1\,\%) (Table~\ref{tab:main}).
+Compared with others, Lark has an F1 of 55.5, $p = 2.4 \times 10^{-5}$ (Table~\ref{tab:main}).
 \begin{table}
-\caption{F1 of two detectors. Wren has an F1 of 58.5.}\label{tab:main}
+\caption{F1 of two detectors.
+Wren has an F1 of 58.5.}\label{tab:main}
 \begin{tabular}{lrr} Detector & F1 & p \\ Wren & 61.0 & .41 \\ Lark & 58.5 & .19 \end{tabular}
 \end{table}
 \begin{table}\caption{Without numbers.}\begin{tabular}{ll} Wren & small \\ Lark & brown \end{tabular}\end{table}
 \end{document}
 """
-FOUND = [
+FLAGS = [
     ("main.tex:4: Wrong difference", "61.0 − 58.5 = 2.5 in Table 1"),
     ("main.tex:5: Inconsistent test", "t(28) = 2.20 gives p = .036"),
-    ("main.tex:7: Other number in the table", "Table 1 has 61.0 there (Wren, F1); 58.5 is that of Lark"),
+    ("main.tex:9: Other number in the table", "Table 1 has 61.0 there (Wren, F1); 58.5 is that of Lark"),
+]
+LISTED = [
+    ("recomputed and right: 2", "holds", "1 of 1,000 is 0.1 %"),
+    ("recomputed and right: 2", "holds", "Wren, F1: 61.0 (Table 1)"),
+    ("not decided: 1", "not decided", "Table 1 has 58.5 there (Lark, F1)"),
 ]
 
 
@@ -46,54 +54,58 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_findings_are_in_all_outputs(aisr: Aisr, paper: Path, browser: Browser) -> None:
+def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(aisr: Aisr, paper: Path) -> None:
     finished = aisr("check-paper", "main.tex", "--lm", "none", "--out", "review")
     assert finished.code == 0, finished.err
     lines = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
-    for line, (begins, has) in zip(lines, FOUND, strict=True):
+    for line, (begins, has) in zip(lines, FLAGS, strict=True):
         assert line.startswith(begins)
         assert has in line
     assert lines[-1].endswith(": Wren has an F1 of 58.5.")  # a caption is a statement too
-    assert "2 sentences and 2 tables were read; 3 statements could be recomputed, 3 of them wrong" in finished.out
+    assert "4 sentences and 2 tables were read; 5 statements could be recomputed, 3 of them wrong" in finished.out
+    assert ", and 1 could not be decided" in finished.out
+    assert finished.out.count("“Wren has an F1 of 61.0") == 1  # a line for all that is recomputed of a sentence
     rows = read_rows(paper / "review" / "paper.jsonl")
-    assert [(f"{row['file']}:{row['line']}: {row['label']}", row["kind"]) for row in rows] == [
-        (begins, "arithmetic") for begins, _ in FOUND
-    ]
-    assert all(has in row["reasons"][0]["text"] for row, (_, has) in zip(rows, FOUND, strict=True))
+    flags = [row for row in rows if row["kind"] == "arithmetic"]
+    assert [f"{row['file']}:{row['line']}: {row['label']}" for row in flags] == [begins for begins, _ in FLAGS]
+    assert all(has in row["reasons"][0]["text"] for row, (_, has) in zip(flags, FLAGS, strict=True))
+    assert [(row["label"], row["why"]) for row in rows if row["kind"] == "recomputed"] == [one[1:] for one in LISTED]
     (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
         ("arithmetic-wrong-difference", "error"), ("arithmetic-inconsistent-test", "error"),
         ("arithmetic-other-number-in-the-table", "error"),
     ]  # fmt: skip
+
+
+def test_what_is_wrong_right_and_not_decided_is_on_the_page(aisr: Aisr, paper: Path, browser: Browser) -> None:
+    finished = aisr("check-paper", "main.tex", "--lm", "none", "--out", "review")
     page = browser.new_page()
     page.goto((paper / "review" / "paper.html").as_uri())
-    assert page.locator(".row .top b").all_inner_texts() == [begins.split(": ")[1] for begins, _ in FOUND]
-    assert FOUND[0][1] in page.locator("#detail .why").inner_text()
-    assert "confidence unknown" not in page.locator("#detail").inner_text()
+    assert page.locator(".row .top b").all_inner_texts() == [begins.split(": ")[1] for begins, _ in FLAGS]
+    detail, footer = page.locator("#detail").inner_text(), page.locator("footer").inner_text()
+    assert FLAGS[0][1] in detail
+    assert "confidence unknown" not in detail
     assert page.locator("#detail td.cell").all_inner_texts() == ["61.0", "58.5"]  # what it was recomputed from
-    assert "dismiss" in page.locator("footer").inner_text()
-    assert "agree" not in page.locator("footer").inner_text()  # there is no verdict to agree with
-    page.locator(".row").nth(2).click()
+    assert ("dismiss" in footer, "agree" in footer) == (True, False)  # there is no verdict to agree with
     assert "Captions of tables" in page.locator("#text").inner_text()
+    page.locator("#left-out summary").click()
+    for title, _, why in LISTED:
+        for text in (finished.out, page.locator("#left-out").inner_text()):
+            assert title in text
+            assert why in text
     page.close()
 
 
-def test_a_word_paper_has_headings_and_paragraphs_for_lines(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    told = "Wrens sang longer than larks, t(28) = 2.20, p = .02."
-    word_files.write(
-        tmp_path / "paper.docx", word_files.paragraph("Results", "berschrift1") + word_files.paragraph(told)
-    )
+def test_a_word_paper_has_headings_and_paragraphs_for_lines(aisr: Aisr, paper: Path) -> None:
+    words = word_files.paragraph("Wrens sang longer than larks, t(28) = 2.20, p = .02.")
+    word_files.write(paper / "paper.docx", word_files.paragraph("Results", "berschrift1") + words)
     finished = aisr("check-paper", "paper.docx", "--lm", "none", "--out", "review")
     assert finished.code == 0, finished.err
     assert "paper.docx: Results, paragraph 1: Inconsistent test (t(28) = 2.20 gives p = .036" in finished.out
-    (row,) = read_rows(tmp_path / "review" / "paper.jsonl")
+    (row,) = read_rows(paper / "review" / "paper.jsonl")
     assert (row["line"], row["page"], row["paragraph"]) == (None, None, "Results, paragraph 1")
-    (run,) = json.loads((tmp_path / "review" / "paper.sarif").read_text())["runs"]
-    assert run["results"][0]["message"]["text"].startswith("Results, paragraph 1: Inconsistent test")
-    assert "Results, paragraph 1" in (tmp_path / "review" / "paper.html").read_text()
+    for file in ("paper.sarif", "paper.html"):
+        assert "Results, paragraph 1" in (paper / "review" / file).read_text()
 
 
 @pytest.mark.usefixtures("paper")
@@ -101,7 +113,6 @@ def test_fail_on_takes_the_kind(aisr: Aisr) -> None:
     failed = aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "arithmetic")
     assert failed.code == 3
     assert "--fail-on: 3 sentences" in failed.out
-    assert aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "wrong difference").code == 3
     assert aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "quote").code == 0
     refused = aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "contradiction")
     assert refused.code == 2
@@ -109,47 +120,6 @@ def test_fail_on_takes_the_kind(aisr: Aisr) -> None:
     refused = aisr("check-paper", "main.tex", "--lm", "none", "--program", "artifacts/track1/first")
     assert refused.code == 2
     assert "--lm none asks no program" in refused.err
-
-
-RIGHT = r"""
-\documentclass{article}
-\begin{document}
-\section{Results}
-Wren has an F1 of 61.0, and it failed in 1 of 1\,000 nights (0.1\,\%) (Table~\ref{tab:main}).
-Compared with others, Lark has an F1 of 55.5, $p = 2.4 \times 10^{-5}$ (Table~\ref{tab:main}).
-\begin{table}
-\caption{F1 of two detectors.}\label{tab:main}
-\begin{tabular}{lrr} Detector & F1 & Recall \\ Wren & 61.0 & 70.5 \\ Lark & 58.5 & 66.3 \end{tabular}
-\end{table}
-\end{document}
-"""
-LISTED = [
-    ("recomputed and right: 2", "holds", "1 of 1,000 is 0.1 %"),
-    ("recomputed and right: 2", "holds", "Wren, F1: 61.0 (Table 1)"),
-    ("not decided: 1", "not decided", "Table 1 has 58.5 there (Lark, F1)"),
-]
-
-
-def test_what_is_right_and_what_is_not_decided_is_listed_with_its_cells(
-    aisr: Aisr, paper: Path, browser: Browser
-) -> None:
-    (paper / "main.tex").write_text(RIGHT)
-    finished = aisr("check-paper", "main.tex", "--lm", "none", "--out", "review", "--fail-on", "arithmetic")
-    assert finished.code == 0, finished.err
-    assert "2 statements could be recomputed, none of them wrong, and 1 could not be decided" in finished.out
-    assert finished.out.count("“Wren has an F1 of 61.0") == 1  # a line for all that is recomputed of a sentence
-    rows = read_rows(paper / "review" / "paper.jsonl")
-    assert [(row["kind"], row["label"], row["why"]) for row in rows] == [
-        ("recomputed", label, why) for _, label, why in LISTED
-    ]
-    page = browser.new_page()
-    page.goto((paper / "review" / "paper.html").as_uri())
-    page.locator("#left-out summary").click()
-    for title, _, why in LISTED:
-        for text in (finished.out, page.locator("#left-out").inner_text()):
-            assert title in text
-            assert why in text
-    page.close()
 
 
 def test_it_loads_what_the_light_list_has_and_needs_no_folder(paper: Path) -> None:
@@ -184,37 +154,29 @@ Obi says that “the range of a recorder falls by half when the wind rises to si
 """
 
 
-def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "paper.md").write_text(QUOTING)
-    (tmp_path / "cited").mkdir()
+def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, paper: Path) -> None:
+    (paper / "paper.md").write_text(QUOTING)
+    (paper / "cited").mkdir()
     text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
-    (tmp_path / "cited" / "obi.txt").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    arguments = ["paper.md", "--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
-    finished = aisr("check-paper", *arguments)
+    (paper / "cited" / "obi.txt").write_text(text)
+    words = ["--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
+    finished = aisr("check-paper", "paper.md", *words)
     assert finished.code == 3, finished.err
-    quote = "1 has: “The range of a recorder falls by half when the wind rises to six” [P2]"
-    assert f"paper.md:3: Misquoted [1] ({quote}): Obi says" in finished.out
+    quote = "1 has: “The range of a recorder falls by half when the wind rises to six”"
+    assert f"paper.md:3: Misquoted [1] ({quote} [P2]): Obi says" in finished.out
     assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
-    rows = read_rows(tmp_path / "review" / "paper.jsonl")
-    assert [(row["label"], row["work"], row["reasons"][0]["text"]) for row in rows] == [
-        ("Misquoted", "1", quote.removesuffix(" [P2]")), ("Quote not found", "1", "no such words in 1"),
-    ]  # fmt: skip
-    (run,) = json.loads((tmp_path / "review" / "paper.sarif").read_text())["runs"]
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
         ("quote-misquoted", "error"), ("quote-not-found", "warning"),
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("sign", ["\u200b", "\u00ad", "\u2060", "\ufeff"])
-def test_characters_that_nobody_sees_change_no_number(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = f"In Bog, 3{sign}7 of 120 (30.8 %) sang, and 37 of 12{sign}0 (38.{sign}8 %) flew."
-    caption = f"Table 1: F1. Wren has an F1 of 6{sign}2.0."
-    table = f"{caption}\n\n| Bird | F1 |\n|---|---|\n| Wren | 6{sign}1.0 |\n| Lark | 58.5 |"
-    (tmp_path / "paper.md").write_text(f"# T\n\n{text}\n\n{table}\n", encoding="utf-8")
+def test_characters_that_nobody_sees_change_no_number(aisr: Aisr, paper: Path) -> None:
+    text = "In Bog, 3\u200b7 of 120 (30.8 %) sang, and 37 of 12\u00ad0 (38.\u20608 %) flew."
+    table = (
+        "Table 1: F1. Wren has an F1 of 6\ufeff2.0.\n\n| Bird | F1 |\n|---|---|\n| Wren | 6\u200b1.0 |\n| Lark | 58.5 |"
+    )
+    (paper / "paper.md").write_text(f"# T\n\n{text}\n\n{table}\n", encoding="utf-8")
     done = aisr("check-paper", "paper.md", "--lm", "none")
     assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
     assert done.out.count("Wrong percentage (") == 1

@@ -14,8 +14,8 @@ from aisr.base import files as files_of_aisr
 from aisr.corrections import corrections
 from aisr.paper.check.session import Session, Settings
 from support.commands import Aisr, Finished
-from support.corpora import Row, read_rows, write
-from support.corrections import WHEN, dismissal
+from support.corpora import read_rows, write
+from support.corrections import dismissal
 from support.loopback import Loopback
 from support.pages import listening
 from support.runs import opened
@@ -45,16 +45,11 @@ def checked(aisr: Aisr, *more: object) -> Finished:
     return aisr("check-paper", "main.tex", "--lm", "none", "--out", "review", "--fail-on", "arithmetic", *more)
 
 
-def flags(paper: Path) -> list[Row]:
-    """The flags on the page, with what it would download of each."""
+def dismiss(aisr: Aisr, paper: Path, label: str = "Wrong difference") -> Finished:
+    """Dismiss the first flag of a label, by what the page would download."""
     text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
-    verdicts: list[Row] = json.loads(text)["verdicts"]
-    return verdicts
-
-
-def dismiss(aisr: Aisr, paper: Path, **more: Any) -> Finished:
-    (flag,) = (one for one in flags(paper) if one["label"] == "Wrong difference")
-    row = dismissal(flag["statement"], "of other runs", digest=flag["flag"], **more)
+    flag = next(one for one in json.loads(text)["verdicts"] if one["label"] == label)
+    row = dismissal(flag["statement"], "of other runs", digest=flag["flag"])
     return aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex")
 
 
@@ -72,7 +67,6 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
     again = checked(aisr, "--fail-on", "Wrong difference")
     assert "1 flag dismissed by Ada" in " ".join(again.out.split())
     assert "--fail-on: 1 sentence\n" in again.out  # the other one, recomputed too
-    assert FLAG not in again.out
     assert "Wrong difference" not in again.out
     assert re.search(r"dismissed\W+1 ", again.out)
     assert sarif(paper) == {
@@ -90,13 +84,8 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
         page.get_by_role("button", name="dismissed 1").click()
         expect(page.locator("#detail")).to_contain_text("Dismissed by Ada: of other runs")
 
-    elsewhere = PAPER.replace("Wrens sang", "All wrens sang")
-    for text, back in (
-        (elsewhere, False),
-        (PAPER.replace("At Bog,", "At Fen,"), True),
-        (PAPER.replace("58.5", "58.4"), True),
-    ):
-        (paper / "main.tex").write_text(text)
+    for before, after, back in (("Wrens", "Finches", False), ("At Bog,", "At Fen,", True), ("58.5", "58.4", True)):
+        (paper / "main.tex").write_text(PAPER.replace(before, after))
         assert (FLAG in checked(aisr).out) is back
 
 
@@ -105,9 +94,7 @@ def test_a_dismissal_is_of_one_sentence_and_not_of_its_numbers(aisr: Aisr, paper
 In Bog, 37 of 120 (38.8\,\%) sang. In Fen, 37 of 120 (38.8\,\%) were silent.
 \begin{table}"""))  # fmt: skip
     assert checked(aisr).out.count("Wrong percentage (") == 2
-    flag = next(one for one in flags(paper) if one["label"] == "Wrong percentage")
-    row = dismissal(flag["statement"], "another count", digest=flag["flag"])
-    assert aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex").code == 0
+    assert dismiss(aisr, paper, "Wrong percentage").code == 0
     assert checked(aisr).out.count("Wrong percentage (") == 1
 
 
@@ -157,29 +144,25 @@ def test_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
     write(tmp_path / "other" / "dismissed.jsonl", [dismissal()])
     done = checked(aisr)
     assert (done.code, "a link; expected a folder .aisr" in " ".join(done.out.split())) == (3, True)
-    row = dismissal(when=WHEN)
-    assert aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex").code == 2
+    assert aisr("corrections", write(paper / "c.jsonl", [dismissal()]), "--draft", "main.tex").code == 2
     assert len(list((tmp_path / "other").iterdir())) == 1
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "folder", "/dev/null"])
+@pytest.mark.parametrize("name", ["notes.txt", "folder"])
 def test_flags_are_remembered_beside_a_paper_alone(aisr: Aisr, tmp_path: Path, name: str) -> None:
     (tmp_path / "notes.txt").touch()
     (tmp_path / "folder").mkdir()
-    file = write(tmp_path / "c.jsonl", [dismissal()])
-    done = aisr("corrections", file, "--draft", tmp_path / name)
+    done = aisr("corrections", write(tmp_path / "c.jsonl", [dismissal()]), "--draft", tmp_path / name)
     assert (done.code, "--draft" in done.err, list(tmp_path.rglob(".aisr"))) == (2, True, [])
 
 
 def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:
     session = Session(Settings([paper.resolve()], paper / "artifacts"), opened(loopback.url))
-    paper_checks = session.paper("main.tex", None)
-    before = session.review(paper_checks, lambda _: None)
+    read = session.paper("main.tex", None)
+    before = session.review_so_far(read, session.exact_review(read), [])
     (flag,) = (one for one in before.verdicts if one.label == "Wrong difference")
     (paper / ".aisr").mkdir()
     write(paper / ".aisr" / "dismissed.jsonl", [dismissal(flag.statement, "of other runs", digest=flag.flag)])
     after = session.review(session.paper("main.tex", None), lambda _: None)
-    sentences = session.sentences(after, range(len(after.verdicts)))
-    (flagged,) = (one for one in sentences if one.quote.dismissed)
-    assert (flagged.level, flagged.label) == (None, "Wrong difference")
-    assert flagged.quote.dismissed == "of other runs"
+    (flagged,) = (one for one in session.sentences(after, range(len(after.verdicts))) if one.quote.dismissed)
+    assert (flagged.level, flagged.label, flagged.quote.dismissed) == (None, "Wrong difference", "of other runs")

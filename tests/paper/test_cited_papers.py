@@ -66,23 +66,19 @@ def unread(papers: CitedPapers) -> dict[str, str]:
 def test_jats_gives_headings_paragraphs_and_rows(tmp_path: Path) -> None:
     cited = cited_papers.read(folder(tmp_path, any__xml=JATS), WORKS)
     assert list(cited.papers) == ["smith2020"]
-    assert list(cited.papers["smith2020"].values()) == PARAGRAPHS
-    assert list(cited.papers["smith2020"])[:2] == ["P1", "P2"]
+    assert dict(cited.papers["smith2020"]) == {f"P{k}": text for k, text in enumerate(PARAGRAPHS, start=1)}
     assert cited.unread == ()
 
 
 def test_text_and_markdown_by_paragraphs(tmp_path: Path) -> None:
-    text = "\ufeff# Retrieval at scale, in tres large barns\r\n\r\nOne para-\r\ngraph.\r\n\r\n"
-    text += "| a | b |\r\n| 1 | 2 |\r\n\r\n"
-    text += "## References\r\n\r\nSomeone.\r\n\r\n## Appendix\r\n\r\nMore."
-    cited = cited_papers.read(folder(tmp_path, x__md=text), WORKS)
+    text = (
+        "\ufeff# Retrieval at scale, in tres large barns\n\nOne para-\ngraph.\n\n| a | b |\n| 1 | 2 |\n\n"
+        "## References\n\nSomeone.\n\n## Appendix\n\nMore."
+    )
+    cited = cited_papers.read(folder(tmp_path, x__md=text.replace("\n", "\r\n")), WORKS)
     assert list(cited.papers["jones2021"].values()) == [
-        "Retrieval at scale, in tres large barns",
-        "One para- graph.",
-        "| a | b |\n| 1 | 2 |",
-        "Appendix",
-        "More.",
-    ]
+        "Retrieval at scale, in tres large barns", "One para- graph.", "| a | b |\n| 1 | 2 |", "Appendix", "More.",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -128,14 +124,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         f'<!DOCTYPE article [<!ENTITY l0 "ha">{LAUGHS}]><article><body><p>&l8;</p></body></article>'.encode(),
         "declares entities of its own, which are not expanded",
     ),
-    "an external entity": (
-        b'<!DOCTYPE article [<!ENTITY x SYSTEM "file:///etc/passwd">]><article><body><p>&x;</p></body></article>',
-        "declares entities of its own, which are not expanded",
-    ),
     "deep nesting": (b"<article>" + b"<sec>" * 100_000, "nested or long beyond what a paper is"),
-    "nothing": (b"", "not XML"),
     "a wrong encoding": ("<article><p>é</p></article>".encode("latin-1"), "not XML .not well-formed"),
-    "zero bytes": (b"<article>\0</article>", "not XML"),
     "no article": (b"<html><p>x</p></html>", "XML, but no JATS article .its root is <html>"),
     "a file that is too large": (b" " * (31 * 2**20), "larger than 30 MiB"),
     "a cell that stands in many columns": (
@@ -157,8 +147,7 @@ def test_hostile_and_broken_xml_is_refused_in_a_line(tmp_path: Path, name: str) 
         read_jats(file)
     assert "\n" not in str(error.value)
     cited = cited_papers.read(tmp_path, WORKS)
-    assert not cited.papers
-    assert list(unread(cited)) == ["smith2020.xml"]
+    assert (cited.papers, list(unread(cited))) == ({}, ["smith2020.xml"])
 
 
 def test_elements_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,17 +155,6 @@ def test_elements_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "a.xml").write_bytes(b"<article><body>" + b"<p/>" * 100)
     with pytest.raises(UserError, match="nested or long beyond what a paper is"):
         read_jats(tmp_path / "a.xml")
-
-
-def test_a_cell_stands_in_a_bounded_number_of_columns(tmp_path: Path) -> None:
-    table = b'<table-wrap><tr><td colspan="999">a</td></tr></table-wrap>'
-    (tmp_path / "a.xml").write_bytes(b"<article><body>" + table + b"</body></article>")
-    assert read_jats(tmp_path / "a.xml").paragraphs[0].count("a") == 60
-
-
-def keys_and_reasons(folder: Path) -> tuple[list[str], dict[str, str]]:
-    cited = cited_papers.read(folder, WORKS)
-    return sorted(cited.papers), {note.place.file: note.reason for note in cited.unread}
 
 
 def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path: Path) -> None:
@@ -187,19 +165,16 @@ def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path:
     (papers / "within.txt").write_text("Retrieval at Scale in Très Large Barns\n\nIt is fast.", "utf-8")
     os.mkfifo(papers / "pipe.txt")
     (papers / "smith2020.txt").symlink_to(tmp_path / "secret.txt")
-    for name in ("endless.txt", "endless.xml", "endless.pdf"):
-        (papers / name).symlink_to("/dev/zero")
+    (papers / "endless.xml").symlink_to("/dev/zero")
     (papers / "circle.md").symlink_to(papers / "circle.md")
-    (papers / "nothing.md").symlink_to(papers / "none.md")
     (papers / "jones2021.txt").symlink_to(papers / "within.txt")
-    keys, why = keys_and_reasons(papers)
-    assert keys == ["jones2021"]
+    cited = cited_papers.read(papers, WORKS)
+    assert list(cited.papers) == ["jones2021"]
+    why = unread(cited)
     outside = "a link that leads out of the folder; put the file itself there"
-    assert {name for name, reason in why.items() if reason == outside} == {
-        "smith2020.txt", "endless.txt", "endless.xml", "endless.pdf",
-    }  # fmt: skip
+    assert (why["smith2020.txt"], why["endless.xml"]) == (outside, outside)
     assert why["pipe.txt"] == "no file but a pipe, a device or the like"
-    assert all(why[name].startswith("cannot be opened") for name in ("circle.md", "nothing.md"))
+    assert why["circle.md"].startswith("cannot be opened")
 
 
 def test_text_that_is_none_is_listed(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Verdicts on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
-from aisr.lm.client import OpenLM
 from aisr.paper.check.checks import CITATIONS, CLAIMS, collect_checks
 from aisr.paper.check.judging import Checker, judge_checks, review_draft
 from aisr.paper.check.verdicts import Mark, Verdict
@@ -22,32 +20,26 @@ def answers(request: Any) -> str:
     return written(prompt, {"label": "Overstate", "evidence_ids": ["P2"]})
 
 
-def claims(**options: Any) -> Checker:
-    return Checker("claim", CLAIMS, CLAIMS.build(options))
-
-
-def citations() -> Checker:
-    return Checker("citation", CITATIONS, CITATIONS.build({}))
+CLAIM_CHECKER = Checker("claim", CLAIMS, CLAIMS.build({}))
+CITATION_CHECKER = Checker("citation", CITATIONS, CITATIONS.build({}))
 
 
 def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
-    done: list[None] = []
-    verdicts = judge_checks(claims(), [papers.claim_check()], scripted(answers), lambda verdicts: done.append(None))
+    verdicts = judge_checks(CLAIM_CHECKER, [papers.claim_check()], scripted(answers))
     assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in verdicts] == [
         (1, 0, "Supported", True), (1, 1, "Contradicted", False), (1, 2, "Beyond the evidence", False),
     ]  # fmt: skip
-    assert len(done) == 1
     assert [one.confidence for one in verdicts] == [None] * 3  # a single vote is no probability
     assert [piece.key for piece in verdicts[0].evidence] == ["text 1", "Table 1"]
-    table = verdicts[0].evidence[1]
-    assert table.lines[0] == "Table 1: F1 at two sites."
-    assert table.lines[1:] == ("Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1")
+    title, *rows = verdicts[0].evidence[1].lines
+    assert title == "Table 1: F1 at two sites."
+    assert rows == ["Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"]
     assert Mark(1, 3) in verdicts[1].marks  # "At Heath, Lark reaches 70.2."
     assert verdicts[1].marks != verdicts[0].marks
 
 
 def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
-    (verdicts,) = judge_checks(citations(), [papers.citation_check()], scripted(answers))
+    (verdicts,) = judge_checks(CITATION_CHECKER, [papers.citation_check()], scripted(answers))
     assert (verdicts.label, verdicts.work, verdicts.statement) == ("Overstate", "ash2020", papers.TEXTS[0][1])
     assert [piece.key for piece in verdicts.evidence] == ["P1", "P2"]
     assert verdicts.evidence[verdicts.marks[0].piece].lines == (papers.CITED["P2"],)
@@ -55,38 +47,14 @@ def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
-    verdicts = judge_checks(claims(), [papers.claim_check()], scripted(lambda request: "no idea"))
+    verdicts = judge_checks(CLAIM_CHECKER, [papers.claim_check()], scripted(lambda request: "no idea"))
     assert [one.label for one in verdicts] == [None] * 3
     assert all("unusable answer" in str(one.failure) for one in verdicts)
     assert not any(one.neutral for one in verdicts)
 
 
-def limited(calls: int) -> OpenLM:
-    lm = scripted(answers)
-    lm.lm.ledger = Ledger(Limits(calls=calls))
-    return lm
-
-
-def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() -> None:
-    checks = [papers.claim_check(), papers.claim_check(["Lark is best.", "So it is.", "Always."], 2)]
-    lm = limited(1)
-    verdicts = judge_checks(claims(), checks, lm)
-    assert [one.label for one in verdicts] == [*LABELS, None, None, None]
-    assert verdicts[3].failure == "not reached: 1 LM call was sent and limits.max_calls is 1"
-    assert verdicts[3].statement == "Lark is best."
-    again = replace(lm, lm=lm.lm.copy())
-    again.lm.ledger = Ledger()
-    assert [one.label for one in judge_checks(claims(), checks, again)] == [*LABELS, *LABELS]
-    assert len(requests(lm)) == 2  # the first paragraph came from the cache
-
-
 FINCHES = "\n".join(["Detector | F1", *(f"Finch-{k} | {k}.5" for k in range(300))])
-TEXTS = (
-    "Table 1 shows all.",
-    "Finch-270 reaches an F1 of 61.2.",
-    "It is 3 % more than expected.",
-    "Bats sing 4 songs.",
-)
+TEXTS = "Table 1 shows all.", "Finch-270 reaches an F1 of 61.2.", "It is 3 % more than expected.", "Bats sing 4 songs."
 
 
 def review_of(*answers: Any, **more: Any) -> tuple[list[Verdict], list[str]]:
@@ -103,7 +71,7 @@ def review_of(*answers: Any, **more: Any) -> tuple[list[Verdict], list[str]]:
     lm = scripted(answer)
     for name, value in more.items():
         setattr(lm.lm, name, value)
-    verdicts = review_draft(made, collect_checks(made, {}), [claims(), citations()], lm).verdicts
+    verdicts = review_draft(made, collect_checks(made, {}), [CLAIM_CHECKER, CITATION_CHECKER], lm).verdicts
     return list(verdicts), [one for one in map(question, requests(lm)) if not reasons.asks_why(one)]
 
 

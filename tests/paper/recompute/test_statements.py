@@ -14,38 +14,24 @@ from support.drafts import COSTS, PARTS, SITES, draft, table
 TABLES = (table(SITES, "F1 and recall."), table(COSTS, "Cost of a night.", 2), table(PARTS, "F1 without a part.", 3))
 
 RIGHT = [
-    # differences: in points, of either column, rounded from unrounded values, relative
-    "At Bog, Wren is 2.5 points better than Lark (Table 1).",
-    "At Heath, Wren improves over Lark by 6.4 points of F1 (Table 1).",
     "At Bog, Wren's F1 is 4.3 % higher than that of Lark (Table 1).",
     "On average over the sites, Wren is 4.4 points of F1 ahead of Lark (Table 1).",
-    "From Bog to Heath, the F1 of Wren rises by 11.4 points (Table 1).",
-    "The gain of Wren over Lark at Heath is about 6 points (Table 1).",
     "Without the gate, F1 drops by 5.7 points (Table 3).",
     "Relative to Lark, Wren changes F1 by 2.5 points and Recall by 4.2 points at Bog (Table 1).",
     # what another table of the paper may give is no fault
     "Wren needs 190 MB less than Lark (Table 2).",
-    "In another experiment, 3.9 points were lost.",
-    # ratios
     "Wren takes half of the time of Lark, and Lark twice as many minutes as Wren (Table 2).",
     "Lark needs 1.45 times more memory than Wren (Table 2).",
     # cells, and numbers that are none
-    "At Heath, Wren reaches an F1 of 72 (Table 1).",
     "At Heath, Wren reaches an F1 above 71.9 with a threshold of 0.5 (Table 1).",
 ]
 WRONG = [
     ("At Bog, Wren is 3.5 points of F1 better than Lark (Table 1).", Label.DIFFERENCE, "61.0 − 58.5 = 2.5"),
-    ("At Heath, Wren improves over Lark by 8.3 points of F1 (Table 1).", Label.DIFFERENCE, "72.4 − 66.1 = 6.3"),
     ("At Bog, Wren's F1 is 8.3 % higher than that of Lark (Table 1).", Label.DIFFERENCE, "which is 4.3 %"),
     ("The gain of Wren over Lark in F1 at Heath is about 30 points (Table 1).", Label.DIFFERENCE, "= 6.3"),
     ("Wren takes a third, and Lark three times as many minutes as Wren (Table 2).", Label.RATIO, "12.6 / 6.3 = 2.0"),
     ("At Heath, Wren reaches an F1 of 74.4 (Table 1).", Label.CELL, "Table 1 has 72.4 there"),
 ]
-
-
-@pytest.mark.parametrize("sentence", RIGHT)
-def test_what_the_tables_support_is_no_finding(sentence: str) -> None:
-    assert [one for one in recompute(draft(sentence, tables=TABLES)) if one.fact.wrong] == []
 
 
 @pytest.mark.parametrize(("sentence", "label", "computed"), WRONG)
@@ -78,20 +64,12 @@ WIDE = (table(LARGE, "Top-20 retrieval accuracy (%)."), table(SPEED, "Efficiency
 TRICKY = [
     "Compared to BM25, DPR improves accuracy by 19.3, 12.5 and 18.2 points on NQ, TriviaQA and WebQ (Table 1).",
     "Ours outperforms GPT-4 (5-shot) in three of three datasets, with gains of up to 13.5 points (Table 1).",
-    "DPR is 0.4 points better than reported by Lee, at 78.4 (Table 1).",
     "Ours is 1.1 times slower than DPR and 4 times slower than BM25 (Table 2).",
     "The error rate of Ours is 18 % lower than that of DPR on NQ (Table 1).",
     "On NQ the gap between Ours and DPR shrinks from 3.9 to 1.2 points when we double the data (Table 1).",
-    "Ours improves Recall@5 over DPR by 6.2 points (not shown in Table 1).",
     "DPR trained on NQ only reaches 64.1 on WebQ when evaluated zero-shot (Table 1).",
-    "With 8 GPUs, DPR takes 2.5 times longer to train than BM25 (Table 1).",
     "Ours achieves 82.3 top-20 accuracy on NQ, while top-100 accuracy on NQ is 88.1 (Table 1).",
 ]
-
-
-@pytest.mark.parametrize("sentence", TRICKY)
-def test_what_may_be_meant_otherwise_is_no_finding(sentence: str) -> None:
-    assert [one for one in recompute(draft(sentence, tables=WIDE)) if one.fact.wrong] == []
 
 
 VALUES = """
@@ -107,24 +85,18 @@ OTHER_NUMBERS = [
     ("Falcon scores 83.9 on Gamma (Table 1).", "Table 1 has 80.5 there (Falcon, Gamma); 83.9 is that of Heron (small)"),
     ("Heron reaches 75.0 on Gamma (Table 1).", "Table 1 has 83.9 there (Heron (small), Gamma); 75.0 is that of Alpha"),
     ("We reach 83.9 on Gamma (Table 1).", "Table 1 has 85.3 there (Kite (ours), Gamma); 83.9 is that of Heron (small)"),
-    ("Our model has a Gamma of 88.3 (Table 1).", "Table 1 has 85.3 there (Kite (ours), Gamma)"),
     ("Kite leads with 85.3 on Gamma, ahead of Falcon (83.9) and Heron (Table 1).", "Table 1 has 80.5 there"),
     # whole numbers
     ("At Heath, there were 48 nights (Table 2).", "Table 2 has 38 there (Heath, Nights)"),
-    ("Heath has 6780 calls (Table 2).", "Table 2 has 6870 there (Heath, Calls)"),
 ]
 NO_OTHER_NUMBERS = [
-    "Falcon scores 80.5 on Gamma, Heron 83.9 (Table 1).",
     "Falcon trails the baseline of 83.9 on Gamma (Table 1).",
     "Trained on Gamma, Falcon reaches 71.2 on Alpha (Table 1).",
     "With T = 0.7, Falcon scores 0.805 on Gamma (Table 1).",
-    "The A-first order of Falcon scores 80.5 on Gamma (Table 1).",
-    "Falcon, with the largest gains, scores 80.5 on Gamma (Table 1).",
-    "In Experiment 1 the gain was 3.2, in Experiment 2 it was 2.1.",
     "Kite attains the best Alpha (77.1) and Gamma (85.3), second only to Heron at 83.9 in small ones (Table 1).",
     "Kite has the highest overall score (88.1), and with it the highest Gamma (85.3) (Table 1).",
     "Bog had 12 of its 41 nights in rain (Table 2).",
-    "Calls were tripling, and the nights at Bog doubled (Table 2).",
+    "At Bog, calls were tripling the nights (Table 2).",
 ]
 
 
@@ -134,9 +106,18 @@ def test_a_number_is_held_against_the_cell_that_its_row_and_column_name(sentence
     assert (wrong.label, wrong.computed[: len(computed)]) == (Label.CELL, computed)
 
 
-@pytest.mark.parametrize("sentence", NO_OTHER_NUMBERS)
-def test_a_number_that_may_be_of_something_else_is_no_finding(sentence: str) -> None:
-    assert [one.fact for one in recompute(draft(sentence, tables=CELLS)) if one.fact.wrong] == []
+NO_FAULTS = [
+    *((sentence, TABLES) for sentence in RIGHT),
+    *((sentence, WIDE) for sentence in TRICKY),
+    *((sentence, CELLS) for sentence in NO_OTHER_NUMBERS),
+]
+
+
+@pytest.mark.parametrize(("sentence", "tables"), NO_FAULTS)
+def test_what_the_tables_support_and_what_may_be_meant_otherwise_is_no_finding(
+    sentence: str, tables: tuple[Float, ...]
+) -> None:
+    assert [one.fact for one in recompute(draft(sentence, tables=tables)) if one.fact.wrong] == []
 
 
 def test_it_stands_for_the_row_that_the_sentence_before_begins_with() -> None:
@@ -174,17 +155,11 @@ SIDES = [
     ("Compared with Lark, Wren reduces the minutes by 50 % (Table 2).", Outcome.HOLDS),
     ("Wren is twice as fast as Lark in minutes (Table 2).", Outcome.HOLDS),
     ("Relative to Wren, Lark changes Recall by -4.2 points at Bog (Table 1).", Outcome.HOLDS),
-    ("From Bog to Heath, the F1 of Wren rises by 11.4 points (Table 1).", Outcome.HOLDS),
-    ("At Bog, the F1 of Wren and Lark are 2.5 points apart (Table 1).", Outcome.HOLDS),
     ("The gate is worth 5.7 points (Table 3).", Outcome.HOLDS),
     # the same the other way round
     ("At Bog, Lark is ahead of Wren by 2.5 points of F1 (Table 1).", Outcome.WRONG),
-    ("At Bog, Wren is behind Lark by 2.5 points of F1 (Table 1).", Outcome.WRONG),
-    ("At Bog, Lark's Recall is 4.2 points higher than that of Wren (Table 1).", Outcome.WRONG),
-    ("Compared with Wren, Lark reduces the minutes by 50 % (Table 2).", Outcome.WRONG),
     ("Wren takes twice as many minutes as Lark (Table 2).", Outcome.WRONG),
     ("Lark is twice as fast as Wren in minutes (Table 2).", Outcome.WRONG),
-    ("Relative to Lark, Wren changes Recall by -4.2 points at Bog (Table 1).", Outcome.WRONG),
     ("From Heath to Bog, the F1 of Wren rises by 11.4 points (Table 1).", Outcome.WRONG),
     ("Taking out the prior costs most, 5.7 points (Table 3).", Outcome.WRONG),
     ("Minutes drop from 6.3 to 12.6 (Table 2).", Outcome.WRONG),
@@ -194,9 +169,7 @@ SIDES = [
     ("At Bog, the F1 of Wren and Lark differ, and one is better by 2.5 points (Table 1).", Outcome.UNDECIDED),
     ("At Bog, Wren would be 2.5 points of F1 behind Lark (Table 1).", Outcome.UNDECIDED),
     ("Lark is 1.45 times more efficient than Wren in Memory (Table 2).", Outcome.UNDECIDED),
-    ("At Bog, Wren beats Lark, which is 2.5 points of F1 worse (Table 1).", Outcome.UNDECIDED),
     ("The gate improves F1 by 5.7 points (Table 3).", Outcome.UNDECIDED),
-    ("Removing the gate on quiet nights costs 2.1 points (Table 3).", Outcome.UNDECIDED),
 ]
 
 
@@ -217,29 +190,17 @@ def test_numbers_in_a_row_are_held_each_against_its_own_cell() -> None:
     assert wrong == ["Table 1 has 82.3 there (Ours, NQ)"]
 
 
-CAPTIONS = [
-    (
-        "Wren is 9.2 points ahead of Lark.",
-        "Detector | Recall\nWren | 70.5\nLark | 66.3\nFinch | 60.7",
-        Label.DIFFERENCE,
-    ),
-    ("Of 12 nights 5 (61.7 %) of 12 were wet.", "Detector | Recall\nWren | 70.5\nLark | 66.3", Label.PERCENTAGE),
-]
-
-
-@pytest.mark.parametrize(("caption", "rows", "label"), CAPTIONS)
-def test_captions_are_held_against_their_own_cells(caption: str, rows: str, label: Label) -> None:
-    (fact,) = recompute(draft("We look at birds.", tables=(table(rows, caption),)))
-    assert (fact.fact.label, fact.fact.holds, fact.float, fact.paragraph) == (label, False, "tab:1", None)
+def test_captions_are_held_against_their_own_cells() -> None:
+    rows = "Detector | Recall\nWren | 70.5\nLark | 66.3"
+    (fact,) = recompute(draft("We look at birds.", tables=(table(rows, "Wren is 9.2 points ahead of Lark."),)))
+    assert (fact.fact.label, fact.fact.wrong, fact.float, fact.paragraph) == (Label.DIFFERENCE, True, "tab:1", None)
 
 
 def test_a_sentence_about_a_figure_or_of_others_is_not_held_against_tables() -> None:
     sentence = "At Bog, Wren is 3.5 points better than Lark (Table 1)."
-    cited = draft(sentence, tables=TABLES, work_keys=("obi",))
-    assert not any(one.fact.wrong for one in recompute(cited))
+    assert not any(one.fact.wrong for one in recompute(draft(sentence, tables=TABLES, work_keys=("obi",))))
     figure = Float("fig:1", "Figure 1", "figure", "Rain.", TABLES[0].place)
-    of_figure = draft("At Bog, Wren is 3.5 points better than Lark (Figure 1).", tables=(*TABLES, figure))
-    assert recompute(of_figure) == []
+    assert recompute(draft(sentence.replace("Table", "Figure"), tables=(*TABLES, figure))) == []
     of_others = table("Detector | Recall\nWren | 70.5\nLark | 66.3", "Wren is 9.2 points ahead of Lark (Obi, 2022).")
     assert recompute(draft("We look at birds.", tables=(of_others,))) == []
 
@@ -256,9 +217,7 @@ def test_a_paragraph_of_shares_takes_as_long_as_it_is() -> None:
 CORPUS = "Site | Recorders | Nights | Calls\nBog | 5 | 41 | 9 214\nHeath | 4 | 38 | 6 870\nMarsh | 3 | 29 | 3 455\n"
 
 
-def wrong(
-    rows: str,
-) -> list[tuple[Label, str]]:
+def wrong(rows: str) -> list[tuple[Label, str]]:
     facts = recompute(draft("We look at birds.", tables=(table(rows, "Counts."),)))
     return [(one.fact.label, one.fact.computed) for one in facts if one.fact.wrong]
 
