@@ -89,8 +89,8 @@ class PaperIndex:
 
     def floats(self, sentence: Sentence, paragraph: int) -> list[str]:
         """Keys of the floats that speak of a sentence, the best first: those that it refers to, those that its
-        paragraph refers to, and those with its numbers, and names of its rows and columns, rare ones counting more. Of
-        a figure and its parts the first; of a caption, not its own float."""
+        paragraph refers to, and those with its numbers, and names of its rows and columns, rare ones counting more;
+        of equal ones the first of the paper. Of a figure and its parts the first; of a caption, not its own float."""
         text = without_pointers(sentence.text)
         numbers = {_digits(one.text) for one in result_numbers(sentence.text)}
         scores: defaultdict[str, float] = defaultdict(float)
@@ -107,7 +107,9 @@ class PaperIndex:
             for key in keys:
                 scores[key] += 1 / len(keys)
         scores.pop(self.draft.paragraphs[paragraph].caption_of or "", None)
-        return list(dict.fromkeys(self.family(key)[0] for key in sorted(scores, key=lambda key: -scores[key])))
+        # Sums are rounded: the order in which members of a set are added, another in each process, decides nothing.
+        best = sorted(filter(scores.get, self.draft.floats), key=lambda key: -round(scores[key], 9))
+        return list(dict.fromkeys(self.family(key)[0] for key in best))
 
     def passages(self, sentences: Sequence[Sentence], paragraphs: Sequence[int]) -> list[list[Passage]]:
         """For each of some sentences the best passages that may support it: none of its own paragraph, and none of

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from aisr.paper.check.checks import NO_EVIDENCE, Checks, collect_checks
+from aisr.paper.check.index import PaperIndex
 from aisr.paper.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, Check
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence, add_captions
 from aisr.paper.passages import float_keys, keys_by_name
@@ -83,6 +84,15 @@ def test_of_more_tables_than_are_shown_come_those_referred_to_and_those_with_rar
     assert len(shown) == 2
 
 
+def test_of_equal_tables_the_first_of_the_paper_comes_first_whatever_the_hash_seed() -> None:
+    numbers = [f"{k}1.5" for k in range(1, 7)]
+    tables = [table(f"Bird | Songs\nRobin | {number}", "Songs.", k) for k, number in enumerate(numbers, 2)]
+    all_of_them = table(f"Bird | {' | '.join('Songs' for _ in numbers)}\nRobin | {' | '.join(numbers)}", "All.")
+    draft = paper(("Results", f"We counted {', '.join(numbers)}"), floats=(all_of_them, *tables))
+    (sentence,) = draft.paragraphs[0].sentences
+    assert PaperIndex(draft).floats(sentence, 0) == list(draft.floats)
+
+
 def test_no_sentence_is_evidence_for_itself_or_for_those_beside_it() -> None:
     twice = paper(("Results", "Wren reaches 61.0 at the bog"), ("Results", "At the bog Wren reaches 61.0 in all"))
     (record,) = records(twice)
@@ -103,6 +113,9 @@ def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named(
     assert "Heath\nFinch-270\t270.25" in cut  # with its section
     assert cut.endswith(LEFT_OUT)
     assert all(sum(map(tokens, evidence(one))) < MOST_TOKENS for one in (first, *rest))
+    two = [table("Detector | F1 | Recall\n" + "\n".join(birds[:90]), "All.", k) for k in (3, 4)]
+    (record,) = records(paper(("Results", "Finch-70 reaches 70.25"), floats=(*two,)))
+    assert [text.partition(":")[0] for text in evidence(record)] == ["Table 3"]  # two of them are too long
     many = paper(("Abstract", ". ".join(f"Wren gains {k + 3} %" for k in range(2 * AT_ONCE + 1))))
     assert [len(one.statements) for one in records(many)] == [AT_ONCE, AT_ONCE, 1]
 
