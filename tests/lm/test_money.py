@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dspy
 import pytest
@@ -18,19 +18,14 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.track1.task import TRACK1
-from support import faults
-from support.commands import sets
+from support import faults, runs
+from support.commands import Aisr, sets
 from support.corpora import read_rows, write
 from support.decisions import decide, served
 from support.embedder import embed_letters
-from support.loopback import HttpRequest, Loopback, Reply, completion, judged
-from support.runs import run
+from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, judged
 from support.scripted import claim
-
-if TYPE_CHECKING:
-    from support.commands import Aisr
 
 USD = Price(1.0, 10.0)  # a million tokens
 ANSWER = 1024  # tokens of the longest answer that is allowed
@@ -38,13 +33,10 @@ WORDS = "Is it so? " * 40
 OWN = len(WORDS) / 4  # our count of that prompt
 NOT_RUN = (401, 402, 404, 429, 503, 529)  # a server that says so has run no model
 LONG = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
-TOP = [{"token": "Supported", "logprob": -0.1, "bytes": None}]
 
 
-def opened(loopback: Loopback, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0) -> OpenLM:
-    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, timeout=timeout, price=USD), Ledger(limits))
-    lm.lm.limiter = RateLimiter(8, retries, first_wait=0.001)
-    return lm
+def opened(url: str, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0, **config: Any) -> OpenLM:
+    return runs.opened(url, 8, limits, timeout, retries, price=USD, **config)
 
 
 def call(lm: OpenLM, asynchronous: bool = False) -> Any:
@@ -54,48 +46,28 @@ def call(lm: OpenLM, asynchronous: bool = False) -> Any:
     return lm.lm(messages=messages)
 
 
-def changed(change: Callable[[dict[str, Any]], object], text: str = "yes") -> Callable[[HttpRequest], Reply]:
-    """The right answer with something else in it."""
-
-    def reply(request: HttpRequest) -> Reply:
-        body = json.loads(completion(request, text))
-        change(body)
-        return 200, json.dumps(body)
-
-    return reply
-
-
-def with_usage(usage: Any) -> Callable[[HttpRequest], Reply]:
-    return changed(lambda body: body.update(usage=usage))
+def with_usage(usage: Any, text: str = "yes") -> Callable[[HttpRequest], Reply]:
+    return answer_with(lambda body: body.update(usage=usage), text)
 
 
 def with_logprob(top: Any, chosen: Any = -0.1) -> Callable[[HttpRequest], Reply]:
     """The right answer to a record whose labels are not allowed all, as a server has it that constrains what is
     written."""
+    return answer_with(lambda body: add_logprobs(body, {"Supported": -0.1, "Contradiction": top}, chosen))
 
-    def reply(request: HttpRequest) -> Reply:
-        text = judged(request)
-        assert isinstance(text, str)
-        body = json.loads(completion(request, text))
-        before, behind = text.split("Supported", 1)
-        first = {"token": "Supported", "logprob": chosen, "bytes": None}
-        other = {"token": "Contradiction", "logprob": top, "bytes": None}
-        content = [
-            {"token": before, "logprob": 0.0, "bytes": None, "top_logprobs": []},
-            {**first, "top_logprobs": [*TOP, other]},
-            {"token": behind, "logprob": 0.0, "bytes": None, "top_logprobs": []},
-        ]
-        body["choices"][0]["logprobs"] = {"content": content, "refusal": None}
-        return 200, json.dumps(body)
 
-    return reply
+def judgement_of(lm: OpenLM) -> Any:
+    """How the LM judges a record of one sentence."""
+    program = TRACK1.build({})
+    with lm.context():
+        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    return judgement
 
 
 @pytest.mark.parametrize(
     ("top", "chosen", "source"),
     [
         (float("-inf"), -0.1, "logprobs"),
-        (float("nan"), -0.1, "logprobs"),
         (None, -0.1, "logprobs"),
         ("low", -0.1, "logprobs"),
         (-(10**400), -0.1, "logprobs"),
@@ -108,31 +80,24 @@ def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
     loopback: Loopback, tmp_path: Path, top: Any, chosen: Any, source: str
 ) -> None:
     loopback.reply = with_logprob(top, chosen)
-    data = write(tmp_path / "in.jsonl", [claim("Supported", number=k).model_dump(mode="json") for k in (1, 2)])
-    lm = opened(loopback)
-    summary = run(TRACK1, data, tmp_path / "out.jsonl", lm)
-    assert (summary.judged, summary.failed, len(loopback.requests)) == (2, 0, 2)
-    assert lm.ledger.spend.usd == pytest.approx(2 * (200 * 1 + 20 * 10) / 1e6)
-    program = TRACK1.build({})
-    with lm.context():
-        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
-    assert judgement.source == source
-    assert len(loopback.requests) == 2
+    data = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")])
+    lm = opened(loopback.url)
+    summary = runs.run(TRACK1, data, tmp_path / "out.jsonl", lm)
+    assert (summary.judged, summary.failed) == (1, 0)
+    assert judgement_of(lm).source == source
+    assert lm.ledger.spend.usd == pytest.approx((200 * 1 + 20 * 10) / 1e6)
+    assert len(loopback.requests) == 1
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(
     "usage",
     [
         None,
-        [],
         "none",
-        {},
         {"prompt_tokens": 0, "completion_tokens": 0},
         {"prompt_tokens": 1, "completion_tokens": 1},
         {"prompt_tokens": -1_000_000, "completion_tokens": -1_000_000},
         {"prompt_tokens": float("nan"), "completion_tokens": 20},
-        {"prompt_tokens": float("inf"), "completion_tokens": 20},
         {"prompt_tokens": "many", "completion_tokens": 20},
         {"prompt_tokens": True, "completion_tokens": 20},
         {"prompt_tokens": 200},
@@ -142,35 +107,29 @@ def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
     ],
     ids=str,
 )
-def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
-    loopback: Loopback, usage: Any, asynchronous: bool
-) -> None:
+def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(loopback: Loopback, usage: Any) -> None:
     loopback.reply = with_usage(usage)
-    lm = opened(loopback)
-    assert "yes" in str(call(lm, asynchronous))
+    lm = opened(loopback.url)
+    assert "yes" in str(call(lm))
     whole = isinstance(usage, dict) and "prompt_tokens_details" in usage
     read, written = (200, 20) if whole else (OWN, ANSWER)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    call(lm, asynchronous)
-    assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
+    call(lm)
+    assert (len(loopback.requests), lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("usage", "read"),
-    [(LONG, 200), (None, OWN)],
-)
+@pytest.mark.parametrize(("usage", "read"), [(LONG, 200), (None, OWN)])
 def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
-    loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
-    lm = opened(loopback)
+    loopback.reply = with_usage(usage, "word " * 220_000)
+    lm = opened(loopback.url)
     with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
         call(lm)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
 
 
 def test_an_answer_that_is_longer_than_its_usage_says_is_charged_as_long_as_it_is(loopback: Loopback) -> None:
-    usage = {"prompt_tokens": 200, "completion_tokens": 1}
-    loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 20_000)
-    lm = opened(loopback)
+    loopback.reply = with_usage({"prompt_tokens": 200, "completion_tokens": 1}, "word " * 20_000)
+    lm = opened(loopback.url)
     call(lm)
     assert lm.ledger.spend.usd == pytest.approx((OWN + 10 * 25_000) / 1e6)
 
@@ -179,7 +138,7 @@ def test_an_answer_that_is_longer_than_its_usage_says_is_charged_as_long_as_it_i
 @pytest.mark.parametrize(
     ("reply", "read", "written"),
     [
-        (changed(lambda body: body.update(choices={"no": "list"})), 200, 20),
+        (answer_with(lambda body: body.update(choices={"no": "list"})), 200, 20),
         (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
         (lambda request: (200, "[" * 100_000), OWN, ANSWER),
         (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
@@ -196,7 +155,7 @@ def test_a_call_that_fails_is_charged_by_what_reached_the_model(
     loopback: Loopback, reply: Any, read: float, written: int, asynchronous: bool
 ) -> None:
     loopback.reply = reply
-    lm = opened(loopback, timeout=0.3)
+    lm = opened(loopback.url, timeout=0.3)
     with pytest.raises(dspy.LMError):
         call(lm, asynchronous)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
@@ -204,8 +163,7 @@ def test_a_call_that_fails_is_charged_by_what_reached_the_model(
 
 
 def test_a_server_that_is_not_there_costs_nothing() -> None:
-    lm = open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:9/v1", price=USD))
-    lm.lm.limiter = RateLimiter(1, 0)
+    lm = opened("http://127.0.0.1:9/v1")
     with pytest.raises(dspy.LMError):
         call(lm)
     assert lm.ledger.spend.usd == 0
@@ -213,7 +171,7 @@ def test_a_server_that_is_not_there_costs_nothing() -> None:
 
 def test_a_coroutine_that_is_cancelled_is_charged_its_prompt(loopback: Loopback) -> None:
     loopback.reply = faults.hang
-    lm = opened(loopback)
+    lm = opened(loopback.url)
 
     async def give_up() -> None:
         async with asyncio.timeout(0.3):
@@ -230,8 +188,8 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
 ) -> None:
     loopback.reply = reply
     rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(40)]
-    lm = opened(loopback, Limits(usd=0.0105), timeout=0.05, retries=3)
-    summary = run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
+    lm = opened(loopback.url, Limits(usd=0.0105), timeout=0.05, retries=3)
+    summary = runs.run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
     spend = lm.ledger.spend
     assert "--max-usd is 0.0105" in (summary.stopped or "")
     assert spend.calls == len(loopback.requests)
@@ -248,29 +206,24 @@ def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
 
-    def again() -> OpenLM:
-        lm = open_lm(LMConfig("openai/local", timeout=5.0, price=USD))
-        lm.lm.limiter = RateLimiter(1, 0)
-        return lm
-
-    return again
+    return lambda: runs.opened(None, 1, timeout=5.0, retries=0, price=USD)
 
 
 @pytest.mark.parametrize(
-    ("reply", "read", "written"),
+    ("reply", "read", "written", "asynchronous"),
     [
-        (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20),
-        (changed(lambda body: body.update(usage=LONG), "word " * 220_000), 200, 275_000),
-        (changed(lambda body: body.pop("usage")), OWN, ANSWER),
-        (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER),
-        (lambda request: (200, "<html>"), OWN, ANSWER),
-        (faults.refused(500, "oops"), OWN, 0),
-        (faults.hang_up, OWN, 0),
-        (faults.refused(429, "slow down"), 0, 0),
+        (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20, True),
+        (with_usage(LONG, "word " * 220_000), 200, 275_000, False),
+        (answer_with(lambda body: body.pop("usage")), OWN, ANSWER, False),
+        (answer_with(lambda body: body.pop("usage")), OWN, ANSWER, True),
+        (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER, False),
+        (lambda request: (200, "<html>"), OWN, ANSWER, False),
+        (faults.refused(500, "oops"), OWN, 0, True),
+        (faults.hang_up, OWN, 0, False),
+        (faults.refused(429, "slow down"), 0, 0, False),
     ],
-    ids=["whole", "long", "none", "negative", "no JSON", "500", "gone", "429"],
+    ids=["whole", "long", "none", "none, awaited", "negative", "no JSON", "500", "gone", "429"],
 )
-@pytest.mark.parametrize("asynchronous", [False, True])
 def test_the_rule_holds_for_what_litellm_sends(
     loopback: Loopback, by_litellm: Callable[[], OpenLM], reply: Any, read: float, written: int, asynchronous: bool
 ) -> None:
@@ -283,17 +236,13 @@ def test_the_rule_holds_for_what_litellm_sends(
 
 
 @pytest.mark.parametrize(
-    ("top", "chosen", "source"),
-    [(float("-inf"), -0.1, "logprobs"), (float("nan"), -0.1, "logprobs"), (-2.0, float("-inf"), "vote")],
-    ids=str,
+    ("top", "chosen", "source"), [(float("-inf"), -0.1, "logprobs"), (-2.0, float("-inf"), "vote")], ids=str
 )
 def test_odd_log_probabilities_are_none_by_litellm_either(
     loopback: Loopback, by_litellm: Callable[[], OpenLM], top: float, chosen: float, source: str
 ) -> None:
     loopback.reply = with_logprob(top, chosen)
-    program = TRACK1.build({})
-    with by_litellm().context():
-        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    judgement = judgement_of(by_litellm())
     assert judgement.source == source
     assert all(0 <= one <= 1 for one in judgement.probabilities)
 
@@ -315,14 +264,12 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
         loopback.reply = lambda request: (200, embed_letters(request))
     elif spec.startswith("decide:"):
         loopback.reply = decide
-    program = TRACK1.build({})
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
         monkeypatch.setenv(variable, url)
         if spec == "embeddings":
             Embeddings(LMConfig(embedding_price=1.0), Ledger()).of("openai/embedder")(["a wren"])
         else:
-            with open_lm(LMConfig(spec, price=USD)).context():
-                program(**program.prepare(claim("Supported")).inputs())
+            judgement_of(open_lm(LMConfig(spec, price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
@@ -332,51 +279,38 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     ids=str,
 )
 def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopback: Loopback, usage: Any) -> None:
-    def reply(request: HttpRequest) -> Reply:
-        body = served(request)
-        for answer in body["answers"].values() if isinstance(body["answers"], dict) else body["answers"]:
-            answer["probabilities"] = {label: 7.0 for label in answer["probabilities"]}
-        return 200, json.dumps({**body, "usage": usage})
-
-    loopback.reply = reply
-    lm = open_lm(LMConfig("decide:hosted_vllm/judge", api_base=loopback.url, price=USD), Ledger(Limits(usd=0.01)))
-    lm.lm.limiter = RateLimiter(1, 0)
-    program = TRACK1.build({})
-    for number in range(40):
-        with lm.context(), pytest.raises(Exception, match=r"no answer that can be used|--max-usd is 0\.01") as error:
-            program(**program.prepare(claim("Supported", number=number)).inputs())
-        if "--max-usd" in str(error.value):
-            break
-    sent = sum(len(json.dumps(request.body)) for request in loopback.requests)
-    assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
+    loopback.reply = lambda request: (200, json.dumps({**served(request), "answers": {}, "usage": usage}))
+    lm = opened(loopback.url, model="decide:hosted_vllm/judge")
+    with pytest.raises(dspy.LMError, match="no answer that can be used"):
+        judgement_of(lm)
     is_whole = usage is not None and usage["input_tokens"] > 0
-    expected = 5_000 * len(loopback.requests) if is_whole else sent / 4
+    expected = 5_000 if is_whole else len(json.dumps(loopback.requests[0].body)) / 4
     assert lm.ledger.spend.prompt_tokens == pytest.approx(expected, rel=0 if is_whole else 0.1)
+    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens / 1e6)
 
 
+@pytest.mark.parametrize("at_provider", [False, True])
 @pytest.mark.parametrize(
-    ("body", "tokens"),
+    ("status", "body", "tokens"),
     [
-        ({"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, OWN),
-        ({"usage": {"prompt_tokens": 0}}, OWN),
-        ({"usage": {"prompt_tokens": "many"}}, OWN),
-        ({}, OWN),
-        ({"usage": {"prompt_tokens": 90}, "data": []}, 90),
+        (200, {"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, OWN),
+        (200, {"usage": {"prompt_tokens": "many"}}, OWN),
+        (200, {}, OWN),
+        (200, {"usage": {"prompt_tokens": 90}, "data": []}, 90),
+        (500, {}, OWN),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("at_provider", [False, True])
-def test_embeddings_are_charged_whatever_their_usage_is(
-    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, body: Any, tokens: float, at_provider: bool
+def test_embeddings_are_charged_whatever_their_answer_is(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, status: int, body: Any, tokens: float, at_provider: bool
 ) -> None:
     data = [{"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}]
-    loopback.reply = lambda request: (200, json.dumps({"object": "list", "model": "x", "data": data, **body}))
+    loopback.reply = lambda request: (status, json.dumps({"object": "list", "model": "x", "data": data, **body}))
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     ledger = Ledger()
-    embed: Any = Embeddings(
-        LMConfig(embedding_api_base=None if at_provider else loopback.url, embedding_price=1.0), ledger
-    ).of("openai/embedder")
+    config = LMConfig(embedding_api_base=None if at_provider else loopback.url, embedding_price=1.0)
+    embed: Any = Embeddings(config, ledger).of("openai/embedder")
     embed.limiter.retries = 0
     with suppress(NotEmbedded):
         embed([WORDS])
@@ -384,30 +318,18 @@ def test_embeddings_are_charged_whatever_their_usage_is(
     assert ledger.spend.usd == pytest.approx(tokens / 1e6)
 
 
-def test_embeddings_that_a_failed_server_was_sent_are_charged(loopback: Loopback) -> None:
-    loopback.reply = faults.refused(500, "oops")
-    ledger = Ledger()
-    embed: Any = Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=1.0), ledger).of(
-        "openai/embedder"
-    )
-    embed.limiter.retries = 0
-    with pytest.raises(NotEmbedded):
-        embed([WORDS])
-    assert ledger.spend.usd == pytest.approx(OWN / 1e6)
-
-
 # --- a limit is for all runs of a command
 
 
 def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
-    aisr: "Aisr", tmp_path: Path, loopback: Loopback, compiled: Any
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
 ) -> None:
     loopback.reply = lambda request: (200, "<html>")
     rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(10)]
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
-    program = compiled.folder("track1")
-    command: list[object] = ["predict", "--task", "track1", "--program", program, "--data", data, "--out", out]
-    command += ["--lm", "openai/local", "--api-base", loopback.url, *sets("lm.price=1,10", "lm.threads=1")]
+    program = runs.save_program(tmp_path / "mine", TRACK1)
+    command = runs.predict_words(TRACK1, program, data, out, loopback.url)
+    command += sets("lm.price=1,10", "lm.threads=1")
     assert aisr(*command, "--max-usd", 0.03).code == 1
     sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]
@@ -426,7 +348,6 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     "content",
     [
         "",
-        "{}",
         "[]",
         '{"usd": -1}',
         '{"usd": NaN}',
