@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from support.faults import hang_up, refused
 from support.loopback import HttpRequest, Reply, claim_label
 
 SURE = 0.8  # of what a rule says; the rest is shared by the other options
@@ -64,9 +63,9 @@ def true(text: str, instructions: str) -> float:
 
 
 def shares(best: str, options: list[str]) -> dict[str, float]:
-    """`SURE` for one option, the rest shared evenly."""
+    """`SURE` for one option, the rest shared evenly; in an order of the server's own."""
     rest = (1 - SURE) / max(len(options) - 1, 1)
-    return {option: SURE if option == best else rest for option in options}
+    return {option: SURE if option == best else rest for option in reversed(options)}
 
 
 def _text(content: Any) -> str:
@@ -128,10 +127,4 @@ UNUSABLE: dict[str, tuple[Callable[[HttpRequest], Reply], str]] = {
     "negative": (changed(_share(-1.0)), "is no probability"),
     "NaN": (changed(_share(math.nan)), "is no probability"),
     "body that is not JSON": (lambda request: (200, "<html>It works!</html>"), ""),
-}
-# Faults that pass: sent again until they do.
-PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
-    "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
-    "503": refused(503, "overloaded"),
-    "closed connection": hang_up,
 }
