@@ -24,9 +24,11 @@ def refused(status: int, message: str, code: str = "", **headers: str) -> Callab
     return lambda request: lambda handler: send(handler, status, body, headers)
 
 
-def send(handler: BaseHTTPRequestHandler, status: int, body: str, headers: dict[str, str], missing: int = 0) -> None:
+def send(
+    handler: BaseHTTPRequestHandler, status: int, body: str | bytes, headers: dict[str, str], missing: int = 0
+) -> None:
     """An answer whose last `missing` bytes never come."""
-    sent = body.encode()
+    sent = body.encode() if isinstance(body, str) else body
     handler.send_response(status)
     for name, value in headers.items():
         handler.send_header(name.replace("_", "-"), value)
@@ -53,12 +55,9 @@ def hang_up(request: HttpRequest) -> Reply:
     return close
 
 
-def cut_short_body(body: Callable[[HttpRequest], str]) -> Callable[[HttpRequest], Reply]:
+def cut_short(request: HttpRequest) -> Reply:
     """An answer that ends before it is over."""
-    return lambda request: lambda handler: send(handler, 200, body(request), {}, missing=40)
-
-
-cut_short = cut_short_body(lambda request: completion(request, judged(request)))
+    return lambda handler: send(handler, 200, completion(request, judged(request)), {}, missing=40)
 
 
 def without_end(request: HttpRequest) -> Reply:
@@ -86,15 +85,11 @@ def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
     body = b" " * size
     for _ in range(layers):
         body = gzip.compress(body, 9)
-    headers = {"Content-Encoding": ", ".join(["gzip"] * layers), "Content-Length": str(len(body))}
+    headers = {"Content_Encoding": ", ".join(["gzip"] * layers)}
 
     def reply(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
         with suppress(OSError):
-            handler.wfile.write(body)
+            send(handler, 200, body, headers)
 
     return lambda request: reply
 
@@ -116,17 +111,12 @@ def changed(change: Callable[[dict[str, object]], None]) -> Callable[[HttpReques
 
 
 def _unknown_label(answer: dict[str, object]) -> None:
-    if "sentence_labels" in answer:
-        answer["sentence_labels"] = ["Mostly Fine"] * len(answer["sentence_labels"])  # type: ignore[arg-type]
-    else:
-        answer["label"] = "Mostly Fine"
+    answer.update({"label": "Mostly Fine"} if "label" in answer else {"sentence_labels": ["Mostly Fine"]})
 
 
 def _wrong_count(answer: dict[str, object]) -> None:
-    if "sentence_labels" in answer:
-        answer["sentence_labels"] = ["Supported"] * 99
-    else:
-        answer["label"] = ["Supported", "Irrelevant"]
+    two = ["Supported", "Supported"]
+    answer.update({"label": two} if "label" in answer else {"sentence_labels": two * 50})
 
 
 def _unknown_ids(answer: dict[str, object]) -> None:
@@ -144,7 +134,6 @@ PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "502": refused(502, "bad gateway"),
     "503": refused(503, "overloaded"),
     "hang": hang,
-    "dripping": dripping,
     "closed connection": hang_up,
     "truncated body": cut_short,
 }
@@ -174,7 +163,6 @@ class Unreliable:
     def __init__(self, seed: int, rate: float) -> None:
         self.seed = seed
         self.rate = rate
-        self.injected: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -184,9 +172,7 @@ class Unreliable:
             drawn = random.Random(f"{self.seed}|{request.question}|{self._asked[request.question]}")
             if drawn.random() >= self.rate:
                 return judged(request)
-            name = drawn.choice(sorted(ALL))
-            self.injected[name] += 1
-        return ALL[name](request)
+        return ALL[drawn.choice(sorted(ALL))](request)
 
 
 @contextmanager
