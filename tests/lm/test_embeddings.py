@@ -15,19 +15,13 @@ from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.track2.task import TRACK2
 from support.commands import sets
-from support.corpora import read_rows, write
+from support.corpora import beginning, read_rows, write
 from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 from support.runs import predict_words, save_program
 
 Aisr = Callable[..., Any]
-FEW = (
-    *sets("limits.train=4", "limits.dev=3", "limits.test=2"),
-    "--demos",
-    2,
-    *sets("search.candidates=2", "search.decide=false"),
-)
 HYBRID = "hybrid:openai/embedder"
 
 
@@ -46,36 +40,45 @@ def server(loopback: Loopback) -> Loopback:
     return loopback
 
 
-def compile_(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
-    at = ["--task", "track2", "--data", SAMPLE / "track2", "--optimizer", "labeled", "--no-track", "--name", name]
-    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", tmp_path]
-    return aisr("compile", *at, *lm, "-T", f"retriever={HYBRID}", *FEW, *words)
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A few records of each split."""
+    for side in ("train", "dev", "test"):
+        beginning(SAMPLE / "track2" / f"{side}.jsonl", 4, tmp_path / f"{side}.jsonl")
+    return tmp_path
+
+
+def compile_(aisr: Aisr, folder: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
+    at = ["--task", "track2", "--data", folder, "--optimizer", "labeled", "--no-track", "--name", name]
+    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", folder]
+    few = ["--demos", 2, *sets("search.candidates=2", "search.decide=false")]
+    return aisr("compile", *at, *lm, "-T", f"retriever={HYBRID}", *few, *words)
 
 
 def test_a_compile_embeds_each_text_once_at_the_server_of_the_embeddings_and_counts_it(
-    aisr: Aisr, tmp_path: Path, server: Loopback
+    aisr: Aisr, folder: Path, server: Loopback
 ) -> None:
     with serve() as other:
         other.reply = both
         words = ["--set", f"lm.embedding_api_base={other.url}"]
-        finished = compile_(aisr, tmp_path, server, *words)
+        finished = compile_(aisr, folder, server, *words)
         assert finished.code == 0, finished.err
         assert {is_embedding(one) and one.body["model"] for one in other.requests} == {"embedder"}
         assert not any(map(is_embedding, server.requests))
         requests = [tuple(one.body["input"]) for one in other.requests]
         assert len(requests) == len(set(requests))
-        manifest = (tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
+        manifest = (folder / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
         assert "lm.embedding_api_base=…" in json.loads(manifest)["command"]
         spend = json.loads(manifest)["spend"]
         assert spend["calls"] == len(server.requests) + len(requests)
         assert spend["prompt_tokens"] == 50 * len(texts(other)) + sum(map(prompt_tokens, server.requests))
-        again = compile_(aisr, tmp_path, server, *words)
+        again = compile_(aisr, folder, server, *words)
         assert again.code == 0, again.err
         assert len(other.requests) == len(requests)
 
 
-def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
+def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, folder: Path, server: Loopback) -> None:
     for words, expected in (
         (
             ["--set", "lm.embedding_api_base=provider"],
@@ -87,27 +90,27 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Pa
         ),
         (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
     ):
-        finished = compile_(aisr, tmp_path, server, *words)
+        finished = compile_(aisr, folder, server, *words)
         assert finished.code == 2
         assert expected in finished.err
     assert server.requests == []
 
 
-def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
+def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, folder: Path, server: Loopback) -> None:
     price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
-    finished = compile_(aisr, tmp_path, server, *price)
+    finished = compile_(aisr, folder, server, *price)
     assert finished.code == 2
     assert "the price of openai/embedder is unknown; give it by --set lm.embedding_price" in finished.err
     assert server.requests == []
-    finished = compile_(aisr, tmp_path, server, *price, "--set", "lm.embedding_price=10")
+    finished = compile_(aisr, folder, server, *price, "--set", "lm.embedding_price=10")
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
     assert len(server.requests) == 1
-    finished = compile_(aisr, tmp_path, server, "--set", "limits.max_calls=2", name="few")
+    finished = compile_(aisr, folder, server, "--set", "limits.max_calls=2", name="few")
     assert finished.code == 2
     assert "2 LM calls were sent and limits.max_calls is 2" in finished.err
-    assert not (tmp_path / "track2" / "few" / "program.json").exists()
+    assert not (folder / "track2" / "few" / "program.json").exists()
 
 
 def picky(request: HttpRequest) -> Reply:
@@ -116,24 +119,24 @@ def picky(request: HttpRequest) -> Reply:
     return both(request)
 
 
-def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
-    rows = read_rows(SAMPLE / "track2" / "test.jsonl")[:6]
-    rows[2]["claim_text"] += " (forbidden)"
+def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loopback, folder: Path) -> None:
     for side in ("train", "dev", "test"):
-        write(tmp_path / f"{side}.jsonl", rows)
+        rows = read_rows(folder / f"{side}.jsonl")
+        rows[2]["claim_text"] += " (forbidden)"
+        write(folder / f"{side}.jsonl", rows)
     loopback.reply = picky
-    finished = compile_(aisr, tmp_path, loopback, "--data", tmp_path, *sets("limits.dev=6", "limits.test=6"))
+    finished = compile_(aisr, folder, loopback)
     assert finished.code == 1, finished.err
     assert "1 of 4 records of train left out, the first not embedded by openai/embedder: LMInvalidReq" in finished.out
-    folder = tmp_path / "track2" / "dense"
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    made = folder / "track2" / "dense"
+    manifest = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["data"]["train"]["records"] == 3
     assert manifest["scores"]["test"]["failed"] == manifest["scores"]["dev"]["failed"] == 1
-    state = json.loads((folder / "program.json").read_text(encoding="utf-8"))["state"]
+    state = json.loads((made / "program.json").read_text(encoding="utf-8"))["state"]
     assert all(demo["passages"] for demo in state["judge"]["demos"])
 
-    data, out = tmp_path / "test.jsonl", tmp_path / "out.jsonl"
-    words = predict_words(TRACK2, folder, data, out, loopback.url)
+    data, out = folder / "test.jsonl", folder / "out.jsonl"
+    words = predict_words(TRACK2, made, data, out, loopback.url)
     assert aisr(*words).code == 1
     lines = read_rows(out)
     assert [number for number, line in enumerate(lines) if "failed" in line] == [2]
@@ -165,7 +168,7 @@ def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback,
 
 
 def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback
+    aisr: Aisr, folder: Path, loopback: Loopback
 ) -> None:
     def backwards(request: HttpRequest) -> Reply:
         body = json.loads(embed_letters(request))
@@ -177,7 +180,7 @@ def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
     assert [one.body["input"] for one in loopback.requests] == [["a", "ee"]]
     loopback.requests.clear()
     loopback.reply = lambda request: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
-    finished = compile_(aisr, tmp_path, loopback)
+    finished = compile_(aisr, folder, loopback)
     assert finished.code == 2
     assert "no such key" in finished.err
     assert len(loopback.requests) == 1

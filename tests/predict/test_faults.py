@@ -177,7 +177,7 @@ def test_a_read_only_folder_is_named_before_anything_is_asked(name: str, read_on
 
 @pytest.mark.parametrize("change", [lambda text: text + b"\n", lambda text: text[: text.rindex(b'{"id"')]])
 def test_an_input_that_changes_meanwhile_is_noticed(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
-    data, out = many(tmp_path, TRACK1, 200), tmp_path / "out.jsonl"  # more than is read ahead
+    data, out = many(tmp_path, TRACK1, 20), tmp_path / "out.jsonl"  # more than is read ahead
     before = data.read_bytes()
 
     def meddle(request: Any) -> str:
@@ -330,8 +330,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     assert list(out.glob("*"))
 
 
-def test_a_store_that_there_is_no_room_for_is_named_and_made_once_there_is(tmp_path: Path) -> None:
+def test_a_store_that_there_is_no_room_for_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     with small_files(500_000), pytest.raises(NoStore, match=r"mlflow.db: .*disk I/O error; .* Make room, choose anoth"):
         open_store(tmp_path)
     assert [path.name for path in (tmp_path / ".mlflow").iterdir()] == ["create.lock"]
-    assert open_store(tmp_path).MlflowClient().search_experiments()
