@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ import pytest
 from dspy.clients.cache import Cache
 from dspy.clients.legacy_outputs import plain
 
-from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from support import processes
@@ -69,16 +69,7 @@ ECHOES: dict[str, Callable[[Body, str], None]] = {
 def hosted(loopback: Loopback, engine: str) -> OpenLM:
     """An LM as it is opened without an address, but for the address."""
     opened = open_lm(LMConfig("openai/gpt-4o-mini"))
-    lm = LedgerLM(
-        "openai/gpt-4o-mini",
-        ledger=Ledger(),
-        price=None,
-        gives_logprobs=True,
-        engine=engine,
-        api_base=loopback.url,
-        temperature=0.0,
-    )
-    return OpenLM(lm, opened.adapter, opened.spec, None, 1)
+    return replace(opened, lm=opened.lm.copy(engine=engine, api_base=loopback.url, gives_logprobs=True))
 
 
 def answers_of(lm: OpenLM, echo: str) -> list[str]:

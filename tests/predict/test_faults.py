@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from aisr.programs.track2.task import TRACK2
 from aisr.tracking.store import NoStore, open_store
 from support.commands import Aisr, sets
 from support.corpora import read_rows, write
-from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
-from support.loopback import HttpRequest, Loopback, Reply
+from support.faults import ALL, PASSING, UNUSABLE, small_files
+from support.loopback import HttpRequest, Loopback, Reply, judged
 from support.paths import ROOT, SAMPLE, TESTS
 from support.runs import opened, predict_in_child, predict_words, run, save_program
 from support.scripted import TRACKS, citation, claim, right, scripted
@@ -45,72 +46,61 @@ def many(folder: Path, task: Task, count: int) -> Path:
     return write(folder / "records.jsonl", [record.model_dump(mode="json") for record in records])
 
 
-def first(number: int, loopback: Loopback, fault: Any) -> None:
-    """Let the server do wrong that many times, and right after that."""
-    answer, done = loopback.reply, 0
+def inject(names: Iterable[str], loopback: Loopback, most: int = 99) -> Counter[int]:
+    """Let the server answer record k by fault k as often as that, and right after that; gets the requests a record."""
+    faults, counts, lock = dict(enumerate(names, start=1)), Counter[int](), threading.Lock()
 
     def reply(request: HttpRequest) -> Reply:
-        nonlocal done
-        done += 1
-        return fault(request) if done <= number else answer(request)
+        number = int(re.findall(r"(?:Row|Model) (\d+)", request.question)[0])
+        with lock:
+            counts[number] += 1
+            is_wrong = number in faults and counts[number] <= most
+        return ALL[faults[number]](request) if is_wrong else judged(request)
 
     loopback.reply = reply
-
-
-@pytest.mark.parametrize(
-    ("name", "task"),
-    [*((name, TRACK2) for name in PASSING), *((name, task) for name in UNUSABLE for task in (TRACK1, TRACK2))],
-    ids=lambda value: value if isinstance(value, str) else value.name,
-)
-def test_a_fault_that_passes_costs_one_more_call(task: Task, name: str, loopback: Loopback, tmp_path: Path) -> None:
-    first(1, loopback, (PASSING | UNUSABLE)[name])
-    data, out = many(tmp_path, task, 1), tmp_path / "out.jsonl"
-    assert run(task, data, out, opened(loopback.url)).failed == 0, read_rows(out)
-    assert "failed" not in read_rows(out)[0]
-    assert len(loopback.requests) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "calls", "reason"),
-    [
-        ("429 without Retry-After", 9, "LMRateLimitError: .*slow down"),
-        ("503", 9, "LMServerError: .*overloaded"),
-        ("500", 4, "LMServerError: .*oops"),
-        ("hang", 4, "LMT.*Error: .*read timed? ?out"),
-        ("closed connection", 4, "LMTransportError: "),
-        ("truncated body", 4, "LMTransportError: "),
-        ("unknown label", 2, "UnusableAnswer: unusable answer, also after one repair"),
-        ("context length", 1, "ContextWindowExceededError: .*maximum context length is 8192 tokens"),
-        ("body that is not JSON", 1, "LM"),
-        ("body of the wrong shape", 1, "LM"),
-    ],
-)
-def test_a_fault_that_stays_fails_the_record_with_its_reason(
-    name: str, calls: int, reason: str, loopback: Loopback, tmp_path: Path
-) -> None:
-    first(99, loopback, (PASSING | UNUSABLE | FINAL)[name])
-    data, out = many(tmp_path, TRACK2, 1), tmp_path / "out.jsonl"
-    summary = run(TRACK2, data, out, opened(loopback.url))
-    assert (summary.judged, summary.failed) == (1, 1)
-    assert re.match(reason, read_rows(out)[0]["failed"]), read_rows(out)
-    assert len(loopback.requests) == calls
+    return counts
 
 
 @pytest.mark.parametrize("task", TRACKS)
-def test_records_are_accounted_for(task: Task, loopback: Loopback, tmp_path: Path) -> None:
-    """With faults in 30 % of the answers each record ends as it would without any, or as failed."""
-    count = 60
-    data, right_file, out = many(tmp_path, task, count), tmp_path / "right.jsonl", tmp_path / "out.jsonl"
-    run(task, data, right_file, opened(loopback.url + "/undisturbed", threads=16))
-    loopback.reply = Unreliable(seed=6, rate=0.3)
+def test_a_fault_that_passes_costs_one_more_call_and_changes_nothing(
+    task: Task, loopback: Loopback, tmp_path: Path
+) -> None:
+    faults = [*PASSING, *UNUSABLE]
+    data, out, whole = many(tmp_path, task, len(faults) + 4), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    run(task, data, whole, opened(loopback.url + "/undisturbed", threads=16))
+    counts = inject(faults, loopback, most=1)
     summary = run(task, data, out, opened(loopback.url, threads=16))
-    wanted, got = read_rows(right_file), read_rows(out)
-    assert [line["id"] for line in got] == [line["id"] for line in wanted]
-    failed = [line for line in got if "failed" in line]
-    assert all(line["failed"] and set(line) == {"id", "failed"} for line in failed)
-    assert all(line == whole for line, whole in zip(got, wanted, strict=True) if "failed" not in line)
-    assert (summary.records, summary.judged, summary.failed) == (count, count, len(failed))
-    assert 0 < len(failed) < count / 3
+    assert (summary.judged, summary.failed) == (len(faults) + 4, 0), summary.reasons
+    assert out.read_bytes() == whole.read_bytes()
+    assert [counts[number] for number in range(1, len(faults) + 5)] == [2] * len(faults) + [1] * 4
+
+
+STAYING = {  # the calls, and the reason
+    "429 without Retry-After": (9, "LMRateLimitError: .*slow down"),
+    "503": (9, "LMServerError: .*overloaded"),
+    "500": (4, "LMServerError: .*oops"),
+    "hang": (4, "LMT.*Error: .*read timed? ?out"),
+    "closed connection": (4, "LMTransportError: "),
+    "truncated body": (4, "LMTransportError: "),
+    **dict.fromkeys(UNUSABLE, (2, "UnusableAnswer: unusable answer, also after one repair")),
+    "context length": (1, "ContextWindowExceededError: .*maximum context length is 8192 tokens"),
+    "body that is not JSON": (1, "LM"),
+    "body of the wrong shape": (1, "LM"),
+}
+
+
+def test_a_fault_that_stays_fails_its_record_alone_with_the_reason(loopback: Loopback, tmp_path: Path) -> None:
+    counts = inject(STAYING, loopback)
+    data, out = many(tmp_path, TRACK2, len(STAYING) + 4), tmp_path / "out.jsonl"
+    summary = run(TRACK2, data, out, opened(loopback.url, threads=16))
+    assert (summary.records, summary.judged, summary.failed) == (len(STAYING) + 4, len(STAYING) + 4, len(STAYING))
+    rows = read_rows(out)
+    assert [row["id"] for row in rows] == [row["id"] for row in read_rows(data)]
+    for number, (row, (calls, reason)) in enumerate(zip(rows, STAYING.values(), strict=False), start=1):
+        assert set(row) == {"id", "failed"}
+        assert re.match(reason, row["failed"]), row
+        assert counts[number] == calls, row
+    assert not any("failed" in row for row in rows[len(STAYING) :])
 
 
 @pytest.mark.parametrize("error", [LMAuthError("bad key"), LMBillingError("no credit left")], ids=str)
@@ -258,7 +248,7 @@ def test_memory_does_not_grow_with_the_records() -> None:
 def test_the_command_takes_a_timeout_and_limits(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
     data, out = many(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
     words = predict_words(TRACK1, save_program(tmp_path / "mine", TRACK1), data, out, loopback.url)
-    first(1, loopback, PASSING["hang"])
+    inject(["hang"], loopback, most=1)
     stopped = aisr(*words, *sets("lm.threads=1", "lm.timeout=0.2", "limits.max_calls=3"))
     assert (stopped.code, stopped.err) == (1, "")
     assert "stopped with 4 records left: 3 LM calls were sent and limits.max_calls is 3" in stopped.out

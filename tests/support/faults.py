@@ -2,13 +2,11 @@
 
 import gzip
 import json
-import random
 import resource
 import select
 import signal
 import socket
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
@@ -94,38 +92,6 @@ def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
     return lambda request: reply
 
 
-def answering(text: str) -> Callable[[HttpRequest], Reply]:
-    """A completion of that text."""
-    return lambda request: text
-
-
-def changed(change: Callable[[dict[str, object]], None]) -> Callable[[HttpRequest], Reply]:
-    """The right answer with something wrong in it."""
-
-    def reply(request: HttpRequest) -> Reply:
-        answer = json.loads(judged(request))
-        change(answer)
-        return json.dumps(answer)
-
-    return reply
-
-
-def _unknown_label(answer: dict[str, object]) -> None:
-    answer.update({"label": "Mostly Fine"} if "label" in answer else {"sentence_labels": ["Mostly Fine"]})
-
-
-def _wrong_count(answer: dict[str, object]) -> None:
-    two = ["Supported", "Supported"]
-    answer.update({"label": two} if "label" in answer else {"sentence_labels": two * 50})
-
-
-def _unknown_ids(answer: dict[str, object]) -> None:
-    if "sentence_labels" in answer:
-        answer.clear()  # Track 1 has no ids; a missing field is its like
-    else:
-        answer["evidence_ids"] = ["P999"]
-
-
 # Faults that pass: the same call may succeed the next time. They are retried until they do.
 PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
@@ -137,15 +103,15 @@ PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "closed connection": hang_up,
     "truncated body": cut_short,
 }
-# Answers that cannot be used. They are sent again once, with the reason.
-UNUSABLE: dict[str, Callable[[HttpRequest], Reply]] = {
-    "not JSON": answering("The labels are as follows"),
-    "JSON of the wrong shape": answering('[{"answer": {"labels": 3}}]'),
-    "unknown label": changed(_unknown_label),
-    "wrong label count": changed(_wrong_count),
-    "empty content": answering(""),
-    "refusal": answering("I'm sorry, but I can't help with that."),
-    "ids not in the paper": changed(_unknown_ids),
+# Answers that cannot be used, to either track. They are sent again once, with the reason.
+UNUSABLE: dict[str, str] = {
+    "not JSON": "The labels are as follows",
+    "JSON of the wrong shape": '[{"answer": {"labels": 3}}]',
+    "unknown label": '{"sentence_labels": ["Mostly Fine", "Fine"], "label": "Mostly Fine", "evidence_ids": []}',
+    "wrong label count": '{"sentence_labels": ["Supported"], "label": ["Overstate", "Irrelevant"], "evidence_ids": []}',
+    "empty content": "",
+    "refusal": "I'm sorry, but I can't help with that.",
+    "missing field, or ids not in the paper": '{"label": "Supported", "evidence_ids": ["P999"]}',
 }
 # Faults of the one call, for good.
 FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
@@ -153,26 +119,11 @@ FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
     "body that is not JSON": lambda request: (200, "<html>It works!</html>"),
     "body of the wrong shape": lambda request: (200, '{"choices": {"no": "list"}}'),
 }
-ALL = PASSING | UNUSABLE | FINAL
-
-
-class Unreliable:
-    """A server's `reply` that injects a fault into a share of the answers. Which it is depends on the seed, the
-    question and its number of requests, not on the order of the threads."""
-
-    def __init__(self, seed: int, rate: float) -> None:
-        self.seed = seed
-        self.rate = rate
-        self._asked: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def __call__(self, request: HttpRequest) -> Reply:
-        with self._lock:
-            self._asked[request.question] += 1
-            drawn = random.Random(f"{self.seed}|{request.question}|{self._asked[request.question]}")
-            if drawn.random() >= self.rate:
-                return judged(request)
-        return ALL[drawn.choice(sorted(ALL))](request)
+ALL: dict[str, Callable[[HttpRequest], Reply]] = {
+    **PASSING,
+    **{name: (lambda request, text=text: text) for name, text in UNUSABLE.items()},
+    **FINAL,
+}
 
 
 @contextmanager
