@@ -35,7 +35,16 @@ NOT_RUN = (401, 402, 404, 429, 503, 529)  # a server that says so has run no mod
 LONG = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
 
 
-def opened(url: str, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0, **config: Any) -> OpenLM:
+@pytest.fixture
+def provider(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server as LiteLLM finds it in the environment, for an LM without an address."""
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+
+def opened(
+    url: str | None, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0, **config: Any
+) -> OpenLM:
     return runs.opened(url, 8, limits, timeout, retries, price=USD, **config)
 
 
@@ -50,12 +59,6 @@ def with_usage(usage: Any, text: str = "yes") -> Callable[[HttpRequest], Reply]:
     return answer_with(lambda body: body.update(usage=usage), text)
 
 
-def with_logprob(top: Any, chosen: Any = -0.1) -> Callable[[HttpRequest], Reply]:
-    """The right answer to a record whose labels are not allowed all, as a server has it that constrains what is
-    written."""
-    return answer_with(lambda body: add_logprobs(body, {"Supported": -0.1, "Contradiction": top}, chosen))
-
-
 def judgement_of(lm: OpenLM) -> Any:
     """How the LM judges a record of one sentence."""
     program = TRACK1.build({})
@@ -65,26 +68,31 @@ def judgement_of(lm: OpenLM) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("top", "chosen", "source"),
+    ("top", "chosen", "source", "by_litellm"),
     [
-        (float("-inf"), -0.1, "logprobs"),
-        (None, -0.1, "logprobs"),
-        ("low", -0.1, "logprobs"),
-        (-(10**400), -0.1, "logprobs"),
-        (-2.0, None, "vote"),
-        (-2.0, float("-inf"), "vote"),
+        (float("-inf"), -0.1, "logprobs", False),
+        (float("-inf"), -0.1, "logprobs", True),
+        (None, -0.1, "logprobs", False),
+        ("low", -0.1, "logprobs", False),
+        (-(10**400), -0.1, "logprobs", False),
+        (-2.0, None, "vote", False),
+        (-2.0, float("-inf"), "vote", False),
+        (-2.0, float("-inf"), "vote", True),
     ],
     ids=str,
 )
 def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
-    loopback: Loopback, tmp_path: Path, top: Any, chosen: Any, source: str
+    loopback: Loopback, provider: None, tmp_path: Path, top: Any, chosen: Any, source: str, by_litellm: bool
 ) -> None:
-    loopback.reply = with_logprob(top, chosen)
+    """They come from servers that constrain what is written."""
+    loopback.reply = answer_with(lambda body: add_logprobs(body, {"Supported": -0.1, "Contradiction": top}, chosen))
     data = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")])
-    lm = opened(loopback.url)
+    lm = opened(None if by_litellm else loopback.url)
     summary = runs.run(TRACK1, data, tmp_path / "out.jsonl", lm)
     assert (summary.judged, summary.failed) == (1, 0)
-    assert judgement_of(lm).source == source
+    judgement = judgement_of(lm)
+    assert judgement.source == source
+    assert all(0 <= one <= 1 for one in judgement.probabilities)
     assert lm.ledger.spend.usd == pytest.approx((200 * 1 + 20 * 10) / 1e6)
     assert len(loopback.requests) == 1
 
@@ -118,48 +126,50 @@ def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(loopback
     assert (len(loopback.requests), lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1, 1)
 
 
-@pytest.mark.parametrize(("usage", "read"), [(LONG, 200), (None, OWN)])
-def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
-    loopback.reply = with_usage(usage, "word " * 220_000)
-    lm = opened(loopback.url)
-    with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
-        call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
-
-
-def test_an_answer_that_is_longer_than_its_usage_says_is_charged_as_long_as_it_is(loopback: Loopback) -> None:
-    loopback.reply = with_usage({"prompt_tokens": 200, "completion_tokens": 1}, "word " * 20_000)
-    lm = opened(loopback.url)
-    call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((OWN + 10 * 25_000) / 1e6)
+CHARGED: dict[str, tuple[Any, float, int]] = {  # by what reached the model: tokens read and written
+    "whole": (with_usage({"prompt_tokens": 200, "completion_tokens": 20}), 200, 20),
+    "none": (answer_with(lambda body: body.pop("usage"), "yes"), OWN, ANSWER),
+    "negative": (with_usage({"prompt_tokens": -5, "completion_tokens": -5}), OWN, ANSWER),
+    "long": (with_usage(LONG, "word " * 220_000), 200, 275_000),
+    "long, none": (with_usage(None, "word " * 220_000), OWN, 275_000),
+    "longer than its usage": (
+        with_usage({"prompt_tokens": 200, "completion_tokens": 1}, "word " * 20_000),
+        OWN,
+        25_000,
+    ),
+    "no list": (answer_with(lambda body: body.update(choices={"no": "list"})), 200, 20),
+    "no JSON": (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
+    "deep": (lambda request: (200, "[" * 100_000), OWN, ANSWER),
+    "error": (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
+    "500": (faults.refused(500, "oops"), OWN, 0),
+    "400": (faults.refused(400, "such a text is not taken"), OWN, 0),
+    "gone": (faults.hang_up, OWN, 0),
+    "cut": (faults.cut_short, OWN, 0),
+    "late": (faults.hang, OWN, 0),
+    **{str(status): (faults.refused(status, "not run"), 0, 0) for status in NOT_RUN},
+}
+BY_LITELLM = ("whole", "none", "negative", "long", "no JSON", "500", "gone", "429")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(
-    ("reply", "read", "written"),
-    [
-        (answer_with(lambda body: body.update(choices={"no": "list"})), 200, 20),
-        (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
-        (lambda request: (200, "[" * 100_000), OWN, ANSWER),
-        (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
-        (faults.refused(500, "oops"), OWN, 0),
-        (faults.refused(400, "such a text is not taken"), OWN, 0),
-        (faults.hang_up, OWN, 0),
-        (faults.cut_short, OWN, 0),
-        (faults.hang, OWN, 0),
-        *((faults.refused(status, "not run"), 0, 0) for status in NOT_RUN),
-    ],
-    ids=["no list", "no JSON", "deep", "error", "500", "400", "gone", "cut", "late", *map(str, NOT_RUN)],
+    ("case", "by_litellm"), [*((case, False) for case in CHARGED), *((case, True) for case in BY_LITELLM)]
 )
-def test_a_call_that_fails_is_charged_by_what_reached_the_model(
-    loopback: Loopback, reply: Any, read: float, written: int, asynchronous: bool
+def test_a_call_is_charged_by_what_reached_the_model(
+    loopback: Loopback, provider: None, case: str, by_litellm: bool, asynchronous: bool
 ) -> None:
-    loopback.reply = reply
-    lm = opened(loopback.url, timeout=0.3)
-    with pytest.raises(dspy.LMError):
+    loopback.reply, read, written = CHARGED[case]
+    lm = opened(None if by_litellm else loopback.url, timeout=5.0 if by_litellm else 0.3)
+    with suppress(dspy.LMError):
         call(lm, asynchronous)
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
     assert lm.ledger.spend.calls == len(loopback.requests) == 1
+
+
+def test_a_long_answer_is_refused(loopback: Loopback) -> None:
+    loopback.reply, *_ = CHARGED["long"]
+    with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
+        call(opened(loopback.url))
 
 
 def test_a_server_that_is_not_there_costs_nothing() -> None:
@@ -197,54 +207,7 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
     assert each * (spend.calls - lm.threads) <= 0.0105 <= (spend.usd or 0)
 
 
-# --- LiteLLM's own route, decision models and embeddings
-
-
-@pytest.fixture
-def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[[], OpenLM]:
-    """An LM whose server LiteLLM finds in the environment."""
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-
-    return lambda: runs.opened(None, 1, timeout=5.0, retries=0, price=USD)
-
-
-@pytest.mark.parametrize(
-    ("reply", "read", "written", "asynchronous"),
-    [
-        (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20, True),
-        (with_usage(LONG, "word " * 220_000), 200, 275_000, False),
-        (answer_with(lambda body: body.pop("usage")), OWN, ANSWER, False),
-        (answer_with(lambda body: body.pop("usage")), OWN, ANSWER, True),
-        (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER, False),
-        (lambda request: (200, "<html>"), OWN, ANSWER, False),
-        (faults.refused(500, "oops"), OWN, 0, True),
-        (faults.hang_up, OWN, 0, False),
-        (faults.refused(429, "slow down"), 0, 0, False),
-    ],
-    ids=["whole", "long", "none", "none, awaited", "negative", "no JSON", "500", "gone", "429"],
-)
-def test_the_rule_holds_for_what_litellm_sends(
-    loopback: Loopback, by_litellm: Callable[[], OpenLM], reply: Any, read: float, written: int, asynchronous: bool
-) -> None:
-    loopback.reply = reply
-    lm = by_litellm()
-    with suppress(dspy.LMError):
-        call(lm, asynchronous)
-    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    assert len(loopback.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("top", "chosen", "source"), [(float("-inf"), -0.1, "logprobs"), (-2.0, float("-inf"), "vote")], ids=str
-)
-def test_odd_log_probabilities_are_none_by_litellm_either(
-    loopback: Loopback, by_litellm: Callable[[], OpenLM], top: float, chosen: float, source: str
-) -> None:
-    loopback.reply = with_logprob(top, chosen)
-    judgement = judgement_of(by_litellm())
-    assert judgement.source == source
-    assert all(0 <= one <= 1 for one in judgement.probabilities)
+# --- Servers of the environment, decision models and embeddings
 
 
 @pytest.mark.parametrize(
@@ -302,12 +265,10 @@ def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopba
     ids=str,
 )
 def test_embeddings_are_charged_whatever_their_answer_is(
-    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, status: int, body: Any, tokens: float, at_provider: bool
+    loopback: Loopback, provider: None, status: int, body: Any, tokens: float, at_provider: bool
 ) -> None:
     data = [{"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}]
     loopback.reply = lambda request: (status, json.dumps({"object": "list", "model": "x", "data": data, **body}))
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     ledger = Ledger()
     config = LMConfig(embedding_api_base=None if at_provider else loopback.url, embedding_price=1.0)
     embed: Any = Embeddings(config, ledger).of("openai/embedder")

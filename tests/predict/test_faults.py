@@ -62,7 +62,7 @@ def inject(names: Iterable[str], loopback: Loopback, most: int = 99) -> Counter[
 
 
 @pytest.mark.parametrize("task", TRACKS)
-def test_a_fault_that_passes_costs_one_more_call_and_changes_nothing(
+def test_records_are_accounted_for_where_a_fault_passes_at_one_more_call(
     task: Task, loopback: Loopback, tmp_path: Path
 ) -> None:
     faults = [*PASSING, *UNUSABLE]
@@ -89,7 +89,7 @@ STAYING = {  # the calls, and the reason
 }
 
 
-def test_a_fault_that_stays_fails_its_record_alone_with_the_reason(loopback: Loopback, tmp_path: Path) -> None:
+def test_records_are_accounted_for_where_a_fault_stays_and_fails_one_alone(loopback: Loopback, tmp_path: Path) -> None:
     counts = inject(STAYING, loopback)
     data, out = many(tmp_path, TRACK2, len(STAYING) + 4), tmp_path / "out.jsonl"
     summary = run(TRACK2, data, out, opened(loopback.url, threads=16))
