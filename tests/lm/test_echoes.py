@@ -45,9 +45,9 @@ def alternative(body: Body, key: str) -> None:
     entry["top_logprobs"] = [{"token": key, "logprob": -1.0, "bytes": None}]
 
 
-def call(body: Body, arguments: str) -> None:
-    function = {"name": "f", "arguments": arguments}
-    message(body)["tool_calls"] = [{"id": "c", "type": "function", "function": function}]
+def call(body: Body, key: str) -> None:
+    function = {"name": key, "arguments": json.dumps({"said": key})}
+    message(body)["tool_calls"] = [{"id": key, "type": "function", "function": function}]
 
 
 ECHOES: dict[str, Callable[[Body, str], None]] = {
@@ -58,7 +58,7 @@ ECHOES: dict[str, Callable[[Body, str], None]] = {
     "usage": lambda body, key: body["usage"].update(note=key),
     "details of the usage": lambda body, key: body["usage"].update(prompt_tokens_details={key: 3, "cached_tokens": 1}),
     "reasoning_content": lambda body, key: message(body).update(reasoning_content=key),
-    "arguments of a tool call": lambda body, key: call(body, json.dumps({"said": key})),
+    "a tool call": call,
     "a token": lambda body, key: spelled(body, key),
     "several tokens": lambda body, key: spelled(body, key[:5], key[5:]),
     "an alternative token": alternative,

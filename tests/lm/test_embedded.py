@@ -51,15 +51,18 @@ def test_each_label_is_the_likeliest_of_probabilities_that_sum_to_one(engine: Em
         assert math.fsum(math.exp(top.logprob) for top in slot.top) == pytest.approx(1)
 
 
-def test_probabilities_do_not_depend_on_what_was_cached(engine: EmbeddedEngine) -> None:
-    text = "The tram was late. " * 30
+def test_probabilities_do_not_depend_on_the_prefix_that_was_read_before(engine: EmbeddedEngine) -> None:
+    text = "The tram was late, as many said. " * 12
     prompt = request(text + "Was it late?", one_label(LABELS), logprobs=5)
-    forget = request("Something else altogether. " * 20, one_label(LABELS))
     answers = []
-    for before in (forget, request(text + "Was it early, or on time?", one_label(LABELS)), forget):
-        engine.complete(before)
-        answers.append(engine.complete(prompt).logprobs)
-    assert answers[0] == answers[1] == answers[2]
+    for before in ("Something else altogether.", text + "Was it early, or on time?"):
+        engine.complete(request(before, one_label(LABELS)))
+        answers.append(engine.complete(prompt))
+    assert answers[0].logprobs == answers[1].logprobs
+    usage = answers[1].usage
+    assert usage.cache_read_tokens is not None
+    assert usage.input_tokens is not None
+    assert usage.cache_read_tokens > 0.7 * usage.input_tokens
 
 
 def test_a_prompt_beyond_the_context_is_an_error_and_no_answer(engine: EmbeddedEngine) -> None:
@@ -106,15 +109,6 @@ def test_ids_are_scored_each_once_until_ending_is_likelier(
     assert named(engine, minItems=2, maxItems=3) == ["P4", "P12"]
     worth["[]"] = 1.0
     assert named(engine, maxItems=3) == []
-
-
-def test_the_prefix_of_a_prompt_is_read_once(engine: EmbeddedEngine) -> None:
-    long = "A paragraph that many claims share. " * 12
-    engine.complete(request(long + "First claim.", one_label(LABELS)))
-    usage = engine.complete(request(long + "Second claim.", one_label(LABELS))).usage
-    assert usage.cache_read_tokens is not None
-    assert usage.input_tokens is not None
-    assert usage.cache_read_tokens > 0.7 * usage.input_tokens
 
 
 @pytest.mark.slow

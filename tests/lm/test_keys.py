@@ -49,15 +49,11 @@ def commands(server: Loopback, folder: Path) -> list[list[object]]:
     at = ["--task", "track2"]
     program = [*at, "--program", folder / "artifacts" / "track2" / "mine"]
     data = ["--data", beginning(SAMPLE / "track2" / "test.jsonl", 12, folder / "inputs.jsonl")]
-    batch = folder / "batch.jsonl"
     return [
         ["compile", *at, "--data", SAMPLE / "track2", "--optimizer", "labeled", "--name", "mine", *FEW, *lm],
         ["evaluate", *program, *data, "--output", folder / "report.json", *lm],
         ["predict", *program, *data, "--out", folder / "out.jsonl", *lm],
-        ["predict", *program, *data, "--out", folder / "out.jsonl", *lm],
-        ["predict", *program, *data, "--out", batch, "--batch", "export", *lm],
-        ["predict", *program, *data, "--out", folder / "b.jsonl", "--batch", "import", "--answers", batch, *lm],
-        ["predict", *program, *data, "--out", batch, "--batch", "export", *lm],
+        ["predict", *program, *data, "--out", folder / "batch.jsonl", "--batch", "export", *lm],
         ["evaluate", *program, "--data", folder / "nosuch.jsonl", *lm],
     ]
 
@@ -84,7 +80,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     own = {"OPENAI_API_KEY": f" {KEY}\r\n", "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}  # as an .env leaves it
     done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
     assert {request.authorization for request in loopback.requests} == {f"Bearer {KEY}"}
-    assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 1, 0, 1, 2, 2]
+    assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 0, 2]
     assert "<OPENAI_API_KEY>" in done.stdout  # the error stands there, without the key
     assert any((artifacts / ".cache").rglob("*"))
     assert "Traceback" not in done.stderr

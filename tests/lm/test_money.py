@@ -166,12 +166,6 @@ def test_a_call_is_charged_by_what_reached_the_model(
     assert lm.ledger.spend.calls == len(loopback.requests) == 1
 
 
-def test_a_long_answer_is_refused(loopback: Loopback) -> None:
-    loopback.reply, *_ = CHARGED["long"]
-    with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
-        call(opened(loopback.url))
-
-
 def test_a_server_that_is_not_there_costs_nothing() -> None:
     lm = opened("http://127.0.0.1:9/v1")
     with pytest.raises(dspy.LMError):

@@ -83,53 +83,47 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     assert sent == sorted(json.dumps(line["body"], sort_keys=True) for line in requests)
 
 
-def broken(line: Row, how: str) -> Row | None:
-    """An answer as it may come back."""
-    fine = line["response"]["body"]
+def break_answers(answers: list[Row]) -> None:
+    """What may come back in place of the first four answers."""
+    fine = answers[0]["response"]["body"]
     unusable = {"choices": [{**fine["choices"][0], "message": {"role": "assistant", "content": "I cannot say."}}]}
     error = {"error": {"code": "rate_limit_exceeded", "message": "slow down, at http://10.0.0.1/v1"}}
-    changed: dict[str, Row | None] = {
-        "status": {**line, "response": {"status_code": 429, "body": error}},
-        "error": {**line, "response": None, "error": {"code": "batch_expired", "message": "not run in time"}},
-        "missing": None,
-        "unusable": {**line, "response": {"status_code": 200, "body": {**fine, **unusable}}},
-    }
-    return changed[how]
+    answers[0]["response"] = {"status_code": 429, "body": error}
+    answers[1] |= {"response": None, "error": {"code": "batch_expired", "message": "not run in time"}}
+    answers[2]["response"] = {"status_code": 200, "body": {**fine, **unusable}}
+    del answers[3]
 
 
-@pytest.mark.parametrize(
-    ("how", "reason"),
-    [
-        ("status", "the batch answered with status 429: rate_limit_exceeded slow down, at <address>"),
-        ("error", "the batch answered with batch_expired not run in time"),
-        ("missing", "answers.jsonl holds no answer to this request"),
-        ("unusable", "nobody to ask again"),
-    ],
-)
 def test_what_was_not_answered_is_a_failed_record_and_the_next_run_asks_for_it(
-    how: str, reason: str, tmp_path: Path, words: Callable[..., Any], loopback: Loopback
+    tmp_path: Path, words: Callable[..., Any], loopback: Loopback
 ) -> None:
     program = save_program(tmp_path / "program", TRACK2)
     inputs(tmp_path, TRACK2)
     words(TRACK2, program, "requests.jsonl", "--batch", "export")
-    requests = read_rows(tmp_path / "requests.jsonl")
-    answers = {line["custom_id"]: line for line in answered(loopback, requests)}
-    third = requests[2]["custom_id"]
-    back = [broken(line, how) if key == third else line for key, line in answers.items()]
-    path = write(tmp_path / "answers.jsonl", [line for line in back if line])
-
+    by_id = {line["custom_id"]: line for line in answered(loopback, read_rows(tmp_path / "requests.jsonl"))}
+    answers = [by_id[line["custom_id"]] for line in read_rows(tmp_path / "requests.jsonl")]
+    whole = write(tmp_path / "later.jsonl", answers)
+    break_answers(answers)
+    path = write(tmp_path / "answers.jsonl", answers)
     arguments = ("--batch", "import", "--max-usd", 1, "--answers")  # no limit for answers that are paid for
+
     imported = words(TRACK2, program, "out.jsonl", *arguments, path)
     assert imported.code == 1, imported.err
     rows = read_rows(tmp_path / "out.jsonl")
-    assert [("failed" in row) for row in rows] == [False, False, True, False, False, False]
-    assert reason in rows[2]["failed"]
+    reasons = (
+        "the batch answered with status 429: rate_limit_exceeded slow down, at <address>",
+        "the batch answered with batch_expired not run in time",
+        "nobody to ask again",
+        "answers.jsonl holds no answer to this request",
+    )
+    for row, reason in zip(rows, reasons, strict=False):
+        assert reason in row["failed"]
+    assert not any("failed" in row for row in rows[4:])
 
-    # The same file again helps nothing; an answer that comes later does; so does a live run.
+    # The same file again helps nothing; answers that come later do; so does a live run.
     assert words(TRACK2, program, "out.jsonl", *arguments, path).code == 1
-    write(tmp_path / "later.jsonl", [answers[third]])
     loopback.requests.clear()
-    later = words(TRACK2, program, "out.jsonl", *arguments, tmp_path / "later.jsonl")
+    later = words(TRACK2, program, "out.jsonl", *arguments, whole)
     assert later.code == 0, later.out
     assert loopback.requests == []
     assert words(TRACK2, program, "live.jsonl").code == 0

@@ -9,8 +9,7 @@ import pytest
 from aisr.predict.submit import Mismatch, score_files
 from aisr.programs.records import BadLine
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
-from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
+from support.corpora import CONTRA, ENTITY, SCOPE, S, claim, write
 
 GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]
 SAID: list[dict[str, Any]] = [{"labels": [S, ENTITY]}, {"labels": [S]}]
@@ -38,15 +37,6 @@ def test_files_are_matched_and_scored(gold: list[Any], predictions: list[Any], t
     assert report["macro_f1"] == pytest.approx((2 / 3 + 1) / 5)  # Supported 2/3, Entity 1
     assert report["score"] == pytest.approx((report["pem"] + report["macro_f1"]) / 2)
     assert report["per_label"][S] == pytest.approx({"precision": 0.5, "recall": 1, "f1": 2 / 3, "support": 1})
-
-
-def test_track_2_files_are_scored(tmp_path: Path) -> None:
-    gold = write(tmp_path / "gold.jsonl", [citation("Supported", ["P2"]), citation("Irrelevant", [], text="Other.")])
-    supported = {"label": "Supported", "evidence_para_ids": ["P4", "P2"]}
-    irrelevant = {"label": "Irrelevant", "evidence_para_ids": ["P1"]}  # match-empty: right label, but evidence
-    predictions = write(tmp_path / "pred.jsonl", [supported, irrelevant])
-    report = score_files(TRACK2, gold, predictions)
-    assert (report["macro_f1"], report["joint_at_3"], report["score"]) == (0.5, 0.5, 0.5)
 
 
 def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
