@@ -98,15 +98,23 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     assert made[0].manifest.data["test"].digest != made[1].manifest.data["test"].digest
 
 
-def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refused_with_both(tmp_path: Path) -> None:
-    first, lm = plan(tmp_path / "data", decide=False), scripted(right)
-    compile_program(first, lm, lm, tmp_path / "out", SILENT)
-    sent = len(requests(lm))
-    compile_program(first, lm, lm, tmp_path / "out", SILENT)
-    assert len(requests(lm)) == sent
-    other = plan(tmp_path / "data", decide=False, settings=Settings(demos=1))
+def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refused_with_both(
+    loopback: Loopback, tmp_path: Path
+) -> None:
+    def run(model: str, address: str, demos: int = 2) -> int:
+        lm = open_lm(LMConfig(model, api_base=address))
+        of_plan = plan(tmp_path / "data", decide=False, settings=Settings(demos=demos))
+        compile_program(of_plan, lm, lm, tmp_path / "out", SILENT)
+        return len(loopback.requests)
+
+    count = run("openai/local", loopback.url)
+    assert run("openai/local", loopback.url) == count
     with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
-        compile_program(other, lm, lm, tmp_path / "out", SILENT)
+        run("openai/local", loopback.url, demos=1)
+    with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
+        run("openai/other", loopback.url)
+    # It goes on at another address, where another server's answers are not taken for this one's.
+    assert run("openai/local", loopback.url.replace("/v1", "/moved/v1")) == 2 * count
 
 
 def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path) -> None:
@@ -118,16 +126,3 @@ def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path)
     with pytest.raises(ValueError, match="x was begun with another lm: scripted/"):
         compile_program(of_plan, dead, dead, tmp_path / "out", SILENT)
     assert (tmp_path / "out" / "track1" / "x" / "compile.json").is_file()
-
-
-def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopback: Loopback, tmp_path: Path) -> None:
-    def run(model: str, address: str) -> None:
-        lm = open_lm(LMConfig(model, api_base=address))
-        compile_program(plan(tmp_path / "data", decide=False), lm, lm, tmp_path / "out", SILENT)
-
-    run("openai/local", loopback.url)
-    count = len(loopback.requests)
-    run("openai/local", loopback.url.replace("/v1", "/moved/v1"))
-    assert len(loopback.requests) == 2 * count  # another server's answers are not taken for this one's
-    with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
-        run("openai/other", loopback.url)

@@ -11,12 +11,10 @@ import pytest
 
 from aisr.base.errors import NotEmbedded
 from aisr.base.files import digest_file
-from aisr.lm.config import LMConfig
-from aisr.lm.embeddings import Embeddings
 from aisr.programs.track2.task import TRACK2
 from support.commands import sets
 from support.corpora import beginning, read_rows, write
-from support.embedder import embed_letters, is_embedding, texts
+from support.embedder import embed_letters, is_embedding, opened, texts
 from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 from support.runs import predict_words, save_program
@@ -162,7 +160,7 @@ def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loop
 def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback, data: Any) -> None:
     body = {"object": "list", "model": "x", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
     loopback.reply = lambda request: (200, json.dumps(body))
-    embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
+    embed = opened(loopback.url)
     with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
         embed(["one", "two"])
 
@@ -175,7 +173,7 @@ def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
         return 200, json.dumps(body | {"data": body["data"][::-1]})
 
     loopback.reply = backwards
-    embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
+    embed = opened(loopback.url)
     assert embed(["a", "ee", "a"]).tolist() == [[2, 1, 1], [1, 3, 1], [2, 1, 1]]
     assert [one.body["input"] for one in loopback.requests] == [["a", "ee"]]
     loopback.requests.clear()

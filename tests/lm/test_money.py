@@ -16,14 +16,12 @@ from aisr.base.errors import NotEmbedded, UserError
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.programs.track1.task import TRACK1
-from support import faults, runs
+from support import embedder, faults, runs
 from support.commands import Aisr, sets
 from support.corpora import read_rows, write
 from support.decisions import decide, served
-from support.embedder import embed_letters
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, judged
 from support.scripted import claim
 
@@ -218,13 +216,13 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     if spec == "embeddings":
-        loopback.reply = lambda request: (200, embed_letters(request))
+        loopback.reply = lambda request: (200, embedder.embed_letters(request))
     elif spec.startswith("decide:"):
         loopback.reply = decide
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
         monkeypatch.setenv(variable, url)
         if spec == "embeddings":
-            Embeddings(LMConfig(embedding_price=1.0), Ledger()).of("openai/embedder")(["a wren"])
+            embedder.opened(None)(["a wren"])
         else:
             judgement_of(open_lm(LMConfig(spec, price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
@@ -264,9 +262,7 @@ def test_embeddings_are_charged_whatever_their_answer_is(
     data = [{"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}]
     loopback.reply = lambda request: (status, json.dumps({"object": "list", "model": "x", "data": data, **body}))
     ledger = Ledger()
-    config = LMConfig(embedding_api_base=None if at_provider else loopback.url, embedding_price=1.0)
-    embed: Any = Embeddings(config, ledger).of("openai/embedder")
-    embed.limiter.retries = 0
+    embed = embedder.opened(None if at_provider else loopback.url, ledger, embedding_price=1.0)
     with suppress(NotEmbedded):
         embed([WORDS])
     assert len(loopback.requests) == 1

@@ -178,27 +178,6 @@ def test_an_input_that_changes_meanwhile_is_noticed(change: Callable[[bytes], by
         run(TRACK1, data, out, scripted(meddle))
 
 
-def test_lines_that_are_no_answers_are_judged_again(tmp_path: Path) -> None:
-    data, out = many(tmp_path, TRACK1, 4), tmp_path / "out.jsonl"
-    run(TRACK1, data, out, scripted(right))
-    whole = out.read_bytes()
-    kept = whole.splitlines(keepends=True)
-    forged = [
-        b'{"id": "track1-000001"}\n',
-        b'{"id": "track1-000002", "labels": ["Fine"]}\n',
-        b'{"id": "nobody", "labels": ["Supported"]}\n',
-        b"[]\n",
-        kept[3],
-        kept[3],
-        b"\x00\xff\n",
-        kept[2],
-    ]
-    out.write_bytes(b"".join(forged))
-    summary = run(TRACK1, data, out, scripted(right))
-    assert (summary.kept, summary.judged) == (2, 2)
-    assert out.read_bytes() == whole
-
-
 def size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
@@ -266,56 +245,43 @@ def test_the_command_takes_a_timeout_and_limits(aisr: Aisr, loopback: Loopback, 
 TRAIN, TEST = SAMPLE / "track1" / "train.jsonl", SAMPLE / "track1" / "test.jsonl"
 
 
-def batch_export(source: Path, out: Path, url: str) -> list[object]:
-    program = save_program(source / "mine", TRACK1)
-    return [*predict_words(TRACK1, program, TEST, out / "x.jsonl", url), "--batch", "export"]
-
-
-def export(source: Path, out: Path, url: str) -> list[object]:
-    return ["export", "--task", "track1", "--data", TRAIN, "--artifacts", source, "--out", out / "x.jsonl"]
-
-
-def submit(source: Path, out: Path, url: str) -> list[object]:
-    run(TRACK1, TEST, source / "predictions.jsonl", opened(url, threads=8))
-    at = ["submit", "--task", "track1", "--data", TEST]
-    return [*at, "--predictions", source / "predictions.jsonl", "--out", out / "x.zip"]
-
-
-def split(source: Path, out: Path, url: str) -> list[object]:
-    return ["split", TRAIN, "--task", "track1", "--out", out]
-
-
 @pytest.mark.parametrize(
-    ("words", "room", "named"),
+    ("command", "room", "named"),
     [
-        (batch_export, 40_000, "x.jsonl"),
-        (export, 40_000, "x.jsonl"),
-        (submit, 400, "x.zip"),
-        (split, 40_000, "n.jsonl"),
+        ("predict", 40_000, "x.jsonl"),
+        ("export", 40_000, "x.jsonl"),
+        ("submit", 400, "x.zip"),
+        ("split", 40_000, "n.jsonl"),
     ],
 )
 def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
-    words: Callable[[Path, Path, str], list[object]],
-    room: int,
-    named: str,
-    aisr: Aisr,
-    loopback: Loopback,
-    tmp_path: Path,
+    command: str, room: int, named: str, aisr: Aisr, loopback: Loopback, tmp_path: Path
 ) -> None:
     configure_cache()  # while there is room
-    source, out = tmp_path / "given", tmp_path / "out"
-    source.mkdir()
-    command = words(source, out, loopback.url)
+    out, program, predictions = (
+        tmp_path / "out",
+        save_program(tmp_path / "mine", TRACK1),
+        tmp_path / "predictions.jsonl",
+    )
+    if command == "submit":
+        run(TRACK1, TEST, predictions, opened(loopback.url, threads=8))
+    words: list[object] = {
+        "predict": [*predict_words(TRACK1, program, TEST, out / "x.jsonl", loopback.url), "--batch", "export"],
+        "export": ["export", "--data", TRAIN, "--artifacts", tmp_path, "--out", out / "x.jsonl"],
+        "submit": ["submit", "--data", TEST, "--predictions", predictions, "--out", out / "x.zip"],
+        "split": ["split", TRAIN, "--out", out],
+    }[command]
+    words += ["--task", "track1"]
     with small_files(room):
-        full = aisr(*command)
+        full = aisr(*words)
     assert full.code == 2
     assert f"{named}: cannot be written (File too large)" in full.err
     assert len(full.err.splitlines()) == 1
     assert "wrote" not in full.out
     assert not list(out.glob("*"))
-    again = aisr(*command)
+    again = aisr(*words)
     assert again.code == 0, again.err
-    assert aisr(*command).code == (0 if words is submit else 2)  # what is there is not written over
+    assert aisr(*words).code == (0 if command == "submit" else 2)  # what is there is not written over
     assert all(json.loads(line) for file in out.glob("*.jsonl") for line in file.read_text("utf-8").splitlines())
     assert list(out.glob("*"))
 

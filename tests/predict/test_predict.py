@@ -66,15 +66,22 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
 @pytest.mark.parametrize(
     "torn", [b'{"id": "track1-000004", "lab', b"\x00\x00", None], ids=["torn", "zeros", "without its end"]
 )
-def test_a_line_torn_by_a_kill_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
+def test_a_line_torn_by_a_kill_or_forged_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     run(data, out, right)
     whole = out.read_bytes()
     kept = whole.splitlines(keepends=True)
-    out.write_bytes(b"".join([*kept[:3], kept[3][:-1] if torn is None else torn]))
+    forged = [
+        b'{"id": "track1-000001"}\n',
+        b'{"id": "track1-000002", "labels": ["Fine"]}\n',
+        b'{"id": "nobody", "labels": ["Supported"]}\n',
+        b"[]\n",
+        b"\x00\xff\n",
+    ]
+    out.write_bytes(b"".join([*forged, kept[6], kept[6], kept[4], kept[3][:-1] if torn is None else torn]))
     summary, judged_numbers = run(data, out, right)
-    assert judged_numbers == list(range(4, 13))
-    assert summary == Summary(12, 9, kept=3)
+    assert judged_numbers == [1, 2, 3, 4, 6, 8, 9, 10, 11, 12]
+    assert summary == Summary(12, 10, kept=2)
     assert out.read_bytes() == whole
 
 

@@ -58,24 +58,19 @@ def cut_short(request: HttpRequest) -> Reply:
     return lambda handler: send(handler, 200, completion(request, judged(request)), {}, missing=40)
 
 
-def without_end(request: HttpRequest) -> Reply:
-    """An answer that goes on for as long as somebody reads it."""
-    return lambda handler: _go_on(handler, b" " * 2**16, 0.0)
+def endless(piece: bytes, pause: float) -> Callable[[HttpRequest], Reply]:
+    """An answer that goes on for as long as somebody reads it, a piece each `pause` seconds."""
 
+    def go_on(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(2**40))
+        handler.end_headers()
+        with suppress(OSError):  # until the client is gone
+            while not threading.Event().wait(pause):
+                handler.wfile.write(piece)
 
-def dripping(request: HttpRequest) -> Reply:
-    """A byte now and then, never all of them."""
-    return lambda handler: _go_on(handler, b" ", 0.02)
-
-
-def _go_on(handler: BaseHTTPRequestHandler, piece: bytes, pause: float) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.send_header("Content-Length", str(2**40))
-    handler.end_headers()
-    with suppress(OSError):  # until the client is gone
-        while not threading.Event().wait(pause):
-            handler.wfile.write(piece)
+    return lambda request: go_on
 
 
 def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
