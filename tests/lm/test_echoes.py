@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,9 +17,7 @@ from dspy.clients.legacy_outputs import plain
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from support import processes
 from support.loopback import HttpRequest, Loopback, answer_with, serve
-from support.paths import TESTS
 
 KEY = "sk-planted-7c21f0"
 PATH = "/planted-t0ken-in-the-path/v1"
@@ -119,9 +115,10 @@ def at_path(loopback: Loopback) -> OpenLM:
     [
         (KEY, lambda loopback: open_lm(LMConfig("openai/local", api_base=loopback.url))),
         (KEY, lambda loopback: hosted(loopback, "lm15")),
+        (KEY, lambda loopback: hosted(loopback, "litellm")),
         (PATH, at_path),
     ],
-    ids=["an address", "no address", "a token in the address"],
+    ids=["an address", "no address", "litellm", "a token in the address"],
 )
 def test_an_echoed_key_or_path_reaches_no_file(
     secret: str, open_: Callable[[Loopback], OpenLM], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,15 +129,3 @@ def test_an_echoed_key_or_path_reaches_no_file(
     assert {one.authorization for one in sent} == {f"Bearer {KEY}"}
     assert secret == KEY or all(one.path.startswith(PATH) for one in sent)
     assert_nowhere(secret, tmp_path)
-
-
-@pytest.mark.slow
-def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
-    """In a process of its own: it warns, and leaves connections open."""
-    environment = {**os.environ, "OPENAI_API_KEY": f"{KEY} ", "DSPY_CACHEDIR": str(tmp_path / "cache")}
-    here = [str(Path(__file__).parent), str(TESTS)]
-    code = f"import sys, pathlib; sys.path += {here!r}; import test_echoes as t"
-    code += f"; t.all_echoes(pathlib.Path({str(tmp_path)!r}), t.KEY, lambda at: t.hosted(at, 'litellm'))"
-    done = processes.run([sys.executable, "-c", code], environment)
-    assert not done.returncode, done.stderr
-    assert_nowhere(KEY, tmp_path)
