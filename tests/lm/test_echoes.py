@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -62,6 +61,10 @@ ECHOES: dict[str, Callable[[Body, str], None]] = {
 }
 
 
+def echo_of(change: Callable[[Body, str], None], secret: str) -> Callable[[Body], None]:
+    return lambda body: change(body, secret)
+
+
 def hosted(loopback: Loopback, engine: str) -> OpenLM:
     """An LM as it is opened without an address, but for the address."""
     opened = open_lm(LMConfig("openai/gpt-4o-mini"))
@@ -95,7 +98,7 @@ def all_echoes(folder: Path, secret: str, open_: Callable[[Loopback], OpenLM]) -
     with serve() as loopback:
         lm = open_(loopback)
         for number, (echo, change) in enumerate(ECHOES.items(), start=1):
-            loopback.reply = answer_with(partial(change, key=secret))
+            loopback.reply = answer_with(echo_of(change, secret))
             answers = answers_of(lm, echo)
             assert not [answer for answer in answers if secret in answer], echo
             dspy.cache.reset_memory_cache()

@@ -87,6 +87,11 @@ def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
     return lambda request: reply
 
 
+def answering(text: str) -> Callable[[HttpRequest], Reply]:
+    """A completion of that text."""
+    return lambda request: text
+
+
 # Faults that pass: the same call may succeed the next time. They are retried until they do.
 PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
@@ -116,7 +121,7 @@ FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
 }
 ALL: dict[str, Callable[[HttpRequest], Reply]] = {
     **PASSING,
-    **{name: (lambda request, text=text: text) for name, text in UNUSABLE.items()},
+    **{name: answering(text) for name, text in UNUSABLE.items()},
     **FINAL,
 }
 

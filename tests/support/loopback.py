@@ -128,7 +128,9 @@ def add_logprobs(body: Any, top: Mapping[str, Any], chosen: Any = -0.1) -> None:
     choice = body["choices"][0]
     label = next(iter(top))
     before, behind = choice["message"]["content"].split(label, 1)
-    content = [{"token": one, "logprob": 0.0, "bytes": None, "top_logprobs": []} for one in (before, label, behind)]
+    content: list[dict[str, Any]] = [
+        {"token": one, "logprob": 0.0, "bytes": None, "top_logprobs": []} for one in (before, label, behind)
+    ]
     alternatives = [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in top.items()]
     content[1] |= {"logprob": chosen, "top_logprobs": alternatives}
     choice["logprobs"] = {"content": content, "refusal": None}
