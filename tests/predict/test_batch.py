@@ -152,6 +152,8 @@ def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path
     )
     at = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
     words = ["predict", *at, "--lm", "openai/gpt-4o-mini", "--batch", "export"]
+    with_ray = aisr(*words, "--ray", "local")
+    assert (with_ray.code, "leave one of them out" in with_ray.err) == (2, True)
     assert aisr(*words).code == 0
     assert {line["body"]["model"] for line in read_rows(out)} == {"gpt-4o-mini"}
     before = out.read_bytes()

@@ -56,6 +56,7 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     out = tmp_path / "new folder" / "out.jsonl"
     summary, _ = run(file_of(tmp_path, task), out, right, task, threads=threads)
     assert summary == Summary(12, 12)
+    assert {file.name for file in out.parent.iterdir()} == {out.name, ".aisr"}
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer

@@ -15,9 +15,9 @@ from support.paths import SAMPLE
 Row = dict[str, Any]
 
 
-def likely(labels: tuple[str, ...], chosenage: str, chance: float) -> dict[str, float]:
+def likely(labels: tuple[str, ...], chosen: str, chance: float) -> dict[str, float]:
     rest = (1 - chance) / (len(labels) - 1)
-    return {label: chance if label == chosenage else rest for label in labels}
+    return {label: chance if label == chosen else rest for label in labels}
 
 
 def cited(key: str, label: str, chance: float | None, *ids: str) -> Row:
