@@ -10,11 +10,8 @@ import pytest
 
 from aisr.base.errors import NotEmbedded
 from aisr.lm import endpoint
-from aisr.lm.config import LMConfig
-from aisr.lm.embeddings import Embeddings
-from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.track1.task import TRACK1
-from support import faults
+from support import embedder, faults
 from support.corpora import read_rows, write
 from support.loopback import Loopback
 from support.runs import opened, run
@@ -24,16 +21,6 @@ SHORT, LONG = 0.3, 60.0  # seconds
 SMALL = 2**20  # bytes
 TOO_LARGE = "an answer of more than 1 MiB, which none is allowed to have"
 TOO_LATE = "the answer was not complete after 0.3 s"
-BAD = pytest.mark.parametrize(
-    ("fault", "timeout", "reason"),
-    [
-        (faults.dripping, SHORT, TOO_LATE),
-        (faults.without_end, LONG, TOO_LARGE),
-        (faults.bomb(layers=1, size=2 * SMALL), LONG, TOO_LARGE),
-        (faults.bomb(layers=2, size=2 * SMALL), LONG, "an answer that is compressed more than once"),
-    ],
-    ids=["dripping", "without end", "gzip bomb", "gzip bomb in gzip"],
-)
 
 
 @pytest.fixture(autouse=True)
@@ -41,25 +28,30 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "MOST_BYTES", SMALL)
 
 
-@BAD
+@pytest.mark.parametrize(
+    ("fault", "timeout", "reason"),
+    [
+        (faults.endless(b" ", 0.02), SHORT, TOO_LATE),
+        (faults.endless(b" " * 2**16, 0.0), LONG, TOO_LARGE),
+        (faults.bomb(layers=1, size=2 * SMALL), LONG, TOO_LARGE),
+        (faults.bomb(layers=2, size=2 * SMALL), LONG, "an answer that is compressed more than once"),
+    ],
+    ids=["dripping", "without end", "gzip bomb", "gzip bomb in gzip"],
+)
 def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embedding(
     fault: Any, timeout: float, reason: str, loopback: Loopback, tmp_path: Path
 ) -> None:
     loopback.reply = fault
-    lm = opened(loopback.url, timeout=timeout)
-    lm.lm.limiter = RateLimiter(1, retries=0)
+    lm = opened(loopback.url, timeout=timeout, retries=0)
     data, out = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")]), tmp_path / "out.jsonl"
     summary = run(TRACK1, data, out, lm)
     assert (summary.judged, summary.failed) == (1, 1)
     assert reason in read_rows(out)[0]["failed"]
-    if fault is faults.without_end:
+    if reason == TOO_LARGE:
         assert len(loopback.requests) == 1  # what is too large is not requested again
     with pytest.raises(dspy.LMError, match=reason):
         asyncio.run(lm.lm.acall(messages=[{"role": "user", "content": "Well?"}]))
-    embed: Any = Embeddings(LMConfig("openai/embedder", embedding_api_base=loopback.url, timeout=timeout)).of(
-        "openai/embedder"
-    )
-    embed.limiter.retries = 0
+    embed = embedder.opened(loopback.url, timeout=timeout)
     with pytest.raises(NotEmbedded, match=reason):
         embed(["a text"])
 

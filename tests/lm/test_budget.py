@@ -21,17 +21,17 @@ from support.plans import SILENT, plan
 from support.scripted import flat, requests, right, scripted
 
 
-def limited(**limits: Any) -> OpenLM:
+def limited(calls: int) -> OpenLM:
     lm = scripted(right)
-    lm.lm.ledger = Ledger(Limits(**limits))
+    lm.lm.ledger = Ledger(Limits(calls=calls))
     return lm
 
 
-@pytest.mark.parametrize(("calls", "scored"), [(8, 1), (17, 2), (24, 3)])
+@pytest.mark.parametrize(("calls", "scored"), [(8, 1), (24, 3)])
 def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     tmp_path: Path, calls: int, scored: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lm = limited(calls=calls)
+    lm = limited(calls)
     made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert len(requests(lm)) == calls
     assert len(made.choice.contenders) == scored
@@ -44,13 +44,13 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
 
 
 def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
-    lm = limited(calls=7)
+    lm = limited(7)
     with pytest.raises(ValueError, match="not even the uncompiled program"):
         compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
 
 
-@pytest.mark.parametrize("paid", [0, 8, 24, 36, 47])  # calls: of the race, the demos, the layer, and of test
+@pytest.mark.parametrize("paid", [0, 24, 36, 47])  # calls: of the race, the demos, the layer, and of test
 def test_a_provider_that_wants_money_ends_a_compile_whatever_it_is_at(paid: int, tmp_path: Path) -> None:
     """It is no limit of ours, behind which a valid artifact would be saved without a test."""
     asked = count()
@@ -98,15 +98,23 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     assert made[0].manifest.data["test"].digest != made[1].manifest.data["test"].digest
 
 
-def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refused_with_both(tmp_path: Path) -> None:
-    lm = scripted(right)
-    compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    sent = len(requests(lm))
-    compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    assert len(requests(lm)) == sent
-    other = plan(tmp_path / "data", settings=Settings(demos=1))
+def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refused_with_both(
+    loopback: Loopback, tmp_path: Path
+) -> None:
+    def run(model: str, address: str, demos: int = 2) -> int:
+        lm = open_lm(LMConfig(model, api_base=address))
+        of_plan = plan(tmp_path / "data", decide=False, settings=Settings(demos=demos))
+        compile_program(of_plan, lm, lm, tmp_path / "out", SILENT)
+        return len(loopback.requests)
+
+    count = run("openai/local", loopback.url)
+    assert run("openai/local", loopback.url) == count
     with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
-        compile_program(other, lm, lm, tmp_path / "out", SILENT)
+        run("openai/local", loopback.url, demos=1)
+    with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
+        run("openai/other", loopback.url)
+    # It goes on at another address, where another server's answers are not taken for this one's.
+    assert run("openai/local", loopback.url.replace("/v1", "/moved/v1")) == 2 * count
 
 
 def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path) -> None:
@@ -118,16 +126,3 @@ def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path)
     with pytest.raises(ValueError, match="x was begun with another lm: scripted/"):
         compile_program(of_plan, dead, dead, tmp_path / "out", SILENT)
     assert (tmp_path / "out" / "track1" / "x" / "compile.json").is_file()
-
-
-def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopback: Loopback, tmp_path: Path) -> None:
-    def run(model: str, address: str) -> None:
-        lm = open_lm(LMConfig(model, api_base=address))
-        compile_program(plan(tmp_path / "data", decide=False), lm, lm, tmp_path / "out", SILENT)
-
-    run("openai/local", loopback.url)
-    count = len(loopback.requests)
-    run("openai/local", loopback.url.replace("/v1", "/moved/v1"))
-    assert len(loopback.requests) == 2 * count  # another server's answers are not taken for this one's
-    with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
-        run("openai/other", loopback.url)

@@ -1,6 +1,7 @@
 """A decision model as an LM: its requests, its answers, and bad ones."""
 
 import asyncio
+import json
 from typing import Any
 
 import dspy
@@ -8,11 +9,10 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.base.errors import UserError
-from aisr.lm.budget import Ledger, Limits
+from aisr.lm.budget import Limits
 from aisr.lm.client import OpenLM
-from aisr.lm.config import LMConfig, LMUnavailable
-from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import RateLimiter
+from aisr.lm.config import LMUnavailable
+from aisr.lm.rate_limit import RETRIES
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
@@ -23,8 +23,9 @@ from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from support import decisions
+from support import decisions, runs
 from support.corpora import read_rows
+from support.faults import hang_up, refused
 from support.loopback import HttpRequest, Loopback, Reply
 from support.paths import SAMPLE
 from support.scripted import claim
@@ -35,21 +36,14 @@ RECORD = claim("Supported", "Contradiction")
 CITED = Track2Record.model_validate(read_rows(SAMPLE / "track2" / "test.jsonl")[0] | {"id": "track2-000001"})
 
 
-def opened(server: Loopback, form: str, ledger: Ledger | None = None, **options: Any) -> OpenLM:
+def opened(server: Loopback, form: str, limits: Limits | None = None, retries: int = RETRIES) -> OpenLM:
     server.reply = decisions.decide
-    lm = open_lm(LMConfig(FORMS[form], api_base=server.url, timeout=5, **options), ledger)
-    lm.lm.limiter = RateLimiter(4, first_wait=0.001)
-    return lm
+    return runs.opened(server.url, 4, limits, timeout=5, retries=retries, model=FORMS[form])
 
 
 def judged(lm: OpenLM, record: Any = RECORD, task: Task = TRACK1, **options: Any) -> Outcome:
     program = task.build(options)
     return judge(task, program, program.prepare(record), lm)
-
-
-def text_of(request: HttpRequest) -> str:
-    """What a request is about."""
-    return str(request.body.get("input") or request.body["state"])
 
 
 @BOTH
@@ -61,7 +55,7 @@ def test_a_sentence_is_a_choice_and_its_probabilities_are_the_judgement(form: st
     assert max(outcome.judgements[0].probabilities) == pytest.approx(decisions.SURE)
     (request,) = loopback.requests
     assert request.path.endswith({"openai": "/v1/decisions", "system one": "/v1/systemone"}[form])
-    assert "- Contradiction: " in text_of(request)  # the options are described once
+    assert "- Contradiction: " in str(request.body)  # the options are described once
     assert "Which label fits sentence 2?" in str(request.body["questions"])
     assert (lm.ledger.spend.calls, lm.ledger.spend.prompt_tokens > 100) == (1, True)
 
@@ -80,11 +74,9 @@ def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: 
     assert not any(f"Is [{key}] decisive?" in expected for key in headings)
 
 
-@BOTH
 @pytest.mark.parametrize("fault", decisions.UNUSABLE)
-def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: str, loopback: Loopback) -> None:
-    lm = opened(loopback, form)
-    lm.lm.limiter = RateLimiter(4, retries=0)
+def test_an_unusable_answer_fails_the_record_with_the_reason(fault: str, loopback: Loopback) -> None:
+    lm = opened(loopback, "system one", retries=0)
     loopback.reply, expected = decisions.UNUSABLE[fault]
     outcome = judged(lm)
     assert outcome.answer is None
@@ -92,12 +84,12 @@ def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: s
 
 
 @BOTH
-@pytest.mark.parametrize("fault", decisions.PASSING)
-def test_a_fault_that_passes_is_waited_out(form: str, fault: str, loopback: Loopback) -> None:
+@pytest.mark.parametrize("fault", [refused(503, "overloaded"), hang_up], ids=["503", "closed connection"])
+def test_a_fault_that_passes_is_waited_out(form: str, fault: Any, loopback: Loopback) -> None:
     lm = opened(loopback, form)
 
     def first_fails(request: HttpRequest) -> Reply:
-        return (decisions.PASSING[fault] if len(loopback.requests) == 1 else decisions.decide)(request)
+        return (fault if len(loopback.requests) == 1 else decisions.decide)(request)
 
     loopback.reply = first_fails
     outcome = judged(lm)
@@ -140,13 +132,13 @@ def test_a_program_that_needs_text_is_refused(loopback: Loopback) -> None:
 
 
 def test_the_price_is_that_of_decisions_and_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
-    lm = opened(loopback, "openai", Ledger(Limits(usd=1e-6)))
+    with pytest.raises(LMUnavailable, match=r"lm\.price"):
+        opened(loopback, "system one", Limits(usd=1.0))
+    lm = opened(loopback, "openai", Limits(usd=1e-6))
     assert lm.lm.price == pytest.approx((0.1, 0.0))
-    loopback.reply, _ = decisions.UNUSABLE["sum off"]
+    loopback.reply = lambda request: (200, json.dumps({**decisions.served(request), "answers": []}))
     assert judged(lm).failure
     assert len(loopback.requests) == 1  # the same question has the same answer
     assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens * 1e-7)
     with pytest.raises(LMBillingError, match="--max-usd"):
         judged(lm)
-    with pytest.raises(LMUnavailable, match=r"lm\.price"):
-        opened(loopback, "system one", Ledger(Limits(usd=1.0)))

@@ -11,17 +11,16 @@ import pytest
 
 from aisr.base.errors import NotEmbedded
 from aisr.base.files import digest_file
-from aisr.lm.config import LMConfig
-from aisr.lm.embeddings import Embeddings
+from aisr.programs.track2.task import TRACK2
 from support.commands import sets
-from support.corpora import read_rows, write
-from support.embedder import embed_letters, is_embedding, texts
+from support.corpora import beginning, read_rows, write
+from support.embedder import embed_letters, is_embedding, opened, texts
 from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
+from support.runs import predict_words, save_program
 
 Aisr = Callable[..., Any]
-FEW = (*sets("limits.train=4", "limits.dev=3", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
-HYBRID = ("-T", "retriever=hybrid:openai/embedder")
+HYBRID = "hybrid:openai/embedder"
 
 
 def both(request: HttpRequest) -> Reply:
@@ -39,44 +38,45 @@ def server(loopback: Loopback) -> Loopback:
     return loopback
 
 
-def compile_(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
-    at = ["--task", "track2", "--data", SAMPLE / "track2", "--optimizer", "labeled", "--no-track", "--name", name]
-    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", tmp_path]
-    return aisr("compile", *at, *lm, *HYBRID, *FEW, *words)
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A few records of each split."""
+    for side in ("train", "dev", "test"):
+        beginning(SAMPLE / "track2" / f"{side}.jsonl", 4, tmp_path / f"{side}.jsonl")
+    return tmp_path
 
 
-def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
-    aisr: Aisr, tmp_path: Path, server: Loopback
+def compile_(aisr: Aisr, folder: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
+    at = ["--task", "track2", "--data", folder, "--optimizer", "labeled", "--no-track", "--name", name]
+    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", folder]
+    few = ["--demos", 2, *sets("search.candidates=2", "search.decide=false")]
+    return aisr("compile", *at, *lm, "-T", f"retriever={HYBRID}", *few, *words)
+
+
+def test_a_compile_embeds_each_text_once_at_the_server_of_the_embeddings_and_counts_it(
+    aisr: Aisr, folder: Path, server: Loopback
 ) -> None:
-    finished = compile_(aisr, tmp_path, server)
-    assert finished.code == 0, finished.err
-    embedding_requests = [one for one in server.requests if is_embedding(one)]
-    assert {one.body["model"] for one in embedding_requests} == {"embedder"}
-    requests = [tuple(one.body["input"]) for one in embedding_requests]
-    assert len(requests) == len(set(requests))
-    spend = json.loads((tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
-    assert spend["calls"] == len(server.requests)
-    judging = [one for one in server.requests if not is_embedding(one)]
-    assert spend["prompt_tokens"] == 50 * len(texts(server)) + sum(map(prompt_tokens, judging))
-    again = compile_(aisr, tmp_path, server)
-    assert again.code == 0, again.err
-    assert len([one for one in server.requests if is_embedding(one)]) == len(embedding_requests)
-
-
-def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     with serve() as other:
         other.reply = both
-        finished = compile_(aisr, tmp_path, server, "--set", f"lm.embedding_api_base={other.url}")
+        words = ["--set", f"lm.embedding_api_base={other.url}"]
+        finished = compile_(aisr, folder, server, *words)
         assert finished.code == 0, finished.err
-        assert other.requests
-        assert all(map(is_embedding, other.requests))
+        assert {is_embedding(one) and one.body["model"] for one in other.requests} == {"embedder"}
         assert not any(map(is_embedding, server.requests))
-        manifest = (tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
+        requests = [tuple(one.body["input"]) for one in other.requests]
+        assert len(requests) == len(set(requests))
+        manifest = (folder / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
         assert "lm.embedding_api_base=…" in json.loads(manifest)["command"]
+        spend = json.loads(manifest)["spend"]
+        assert spend["calls"] == len(server.requests) + len(requests)
+        assert spend["prompt_tokens"] == 50 * len(texts(other)) + sum(map(prompt_tokens, server.requests))
+        again = compile_(aisr, folder, server, *words)
+        assert again.code == 0, again.err
+        assert len(other.requests) == len(requests)
 
 
-def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
+def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, folder: Path, server: Loopback) -> None:
     for words, expected in (
         (
             ["--set", "lm.embedding_api_base=provider"],
@@ -88,37 +88,27 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Pa
         ),
         (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
     ):
-        finished = compile_(aisr, tmp_path, server, *words)
+        finished = compile_(aisr, folder, server, *words)
         assert finished.code == 2
         assert expected in finished.err
     assert server.requests == []
 
 
-def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
+def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, folder: Path, server: Loopback) -> None:
     price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
-    finished = compile_(aisr, tmp_path, server, *price)
+    finished = compile_(aisr, folder, server, *price)
     assert finished.code == 2
     assert "the price of openai/embedder is unknown; give it by --set lm.embedding_price" in finished.err
     assert server.requests == []
-    finished = compile_(aisr, tmp_path, server, *price, "--set", "lm.embedding_price=10")
+    finished = compile_(aisr, folder, server, *price, "--set", "lm.embedding_price=10")
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
     assert len(server.requests) == 1
-    finished = compile_(aisr, tmp_path, server, "--set", "limits.max_calls=2", name="few")
+    finished = compile_(aisr, folder, server, "--set", "limits.max_calls=2", name="few")
     assert finished.code == 2
     assert "2 LM calls were sent and limits.max_calls is 2" in finished.err
-    assert not (tmp_path / "track2" / "few" / "program.json").exists()
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    """Six records, of which the third is not taken by `picky`."""
-    rows = read_rows(SAMPLE / "track2" / "test.jsonl")[:6]
-    rows[2]["claim_text"] += " (forbidden)"
-    for side in ("train", "dev", "test"):
-        write(tmp_path / f"{side}.jsonl", rows)
-    return tmp_path
+    assert not (folder / "track2" / "few" / "program.json").exists()
 
 
 def picky(request: HttpRequest) -> Reply:
@@ -127,31 +117,31 @@ def picky(request: HttpRequest) -> Reply:
     return both(request)
 
 
-def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loopback, inputs: Path) -> None:
+def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loopback, folder: Path) -> None:
+    for side in ("train", "dev", "test"):
+        rows = read_rows(folder / f"{side}.jsonl")
+        rows[2]["claim_text"] += " (forbidden)"
+        write(folder / f"{side}.jsonl", rows)
     loopback.reply = picky
-    lm = ["--lm", "openai/judge", "--api-base", loopback.url, "--artifacts", inputs]
-    words = ["--task", "track2", "--data", inputs, "--optimizer", "random-search", "--no-track", *HYBRID, *FEW[-4:]]
-    finished = aisr("compile", *words, "--name", "picky", *lm)
+    finished = compile_(aisr, folder, loopback)
     assert finished.code == 1, finished.err
-    assert "1 of 6 records of train left out, the first not embedded by openai/embedder: LMInvalidReq" in finished.out
-    assert finished.out.count("UnusableAnswer: not embedded by openai/embedder") >= 2
-    manifest = json.loads((inputs / "track2" / "picky" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["data"]["train"]["records"] == 5
+    assert "1 of 4 records of train left out, the first not embedded by openai/embedder: LMInvalidReq" in finished.out
+    made = folder / "track2" / "dense"
+    manifest = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["data"]["train"]["records"] == 3
     assert manifest["scores"]["test"]["failed"] == manifest["scores"]["dev"]["failed"] == 1
-    state = json.loads((inputs / "track2" / "picky" / "program.json").read_text(encoding="utf-8"))["state"]
+    state = json.loads((made / "program.json").read_text(encoding="utf-8"))["state"]
     assert all(demo["passages"] for demo in state["judge"]["demos"])
 
-    out = inputs / "out.jsonl"
-    words = ["--program", inputs / "track2" / "picky", "--task", "track2", *lm]
-    finished = aisr("predict", *words, "--data", inputs / "test.jsonl", "--out", out)
-    assert finished.code == 1
+    data, out = folder / "test.jsonl", folder / "out.jsonl"
+    words = predict_words(TRACK2, made, data, out, loopback.url)
+    assert aisr(*words).code == 1
     lines = read_rows(out)
     assert [number for number, line in enumerate(lines) if "failed" in line] == [2]
     assert "such a text is not taken" in lines[2]["failed"]
     assert loopback.url not in out.read_text(encoding="utf-8")
-    assert aisr("evaluate", *words, "--data", inputs / "dev.jsonl", "--no-track").code == 1
     loopback.reply = both
-    assert aisr("predict", *words, "--data", inputs / "test.jsonl", "--out", out).code == 0
+    assert aisr(*words).code == 0
 
 
 @pytest.mark.parametrize(
@@ -163,7 +153,6 @@ def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loop
         [{"index": 0, "embedding": [float("nan")]}, {"index": 1, "embedding": [1.0]}],
         [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}],
         [{"index": 1, "embedding": [1.0]}, {"index": 2, "embedding": [2.0]}],
-        [{"index": "0", "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}],
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}, {"index": 1, "embedding": [3.0]}],
     ],
     ids=str,
@@ -171,25 +160,25 @@ def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loop
 def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback, data: Any) -> None:
     body = {"object": "list", "model": "x", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
     loopback.reply = lambda request: (200, json.dumps(body))
-    embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
+    embed = opened(loopback.url)
     with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
         embed(["one", "two"])
 
 
 def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback
+    aisr: Aisr, folder: Path, loopback: Loopback
 ) -> None:
     def backwards(request: HttpRequest) -> Reply:
         body = json.loads(embed_letters(request))
         return 200, json.dumps(body | {"data": body["data"][::-1]})
 
     loopback.reply = backwards
-    embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
+    embed = opened(loopback.url)
     assert embed(["a", "ee", "a"]).tolist() == [[2, 1, 1], [1, 3, 1], [2, 1, 1]]
     assert [one.body["input"] for one in loopback.requests] == [["a", "ee"]]
     loopback.requests.clear()
     loopback.reply = lambda request: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
-    finished = compile_(aisr, tmp_path, loopback)
+    finished = compile_(aisr, folder, loopback)
     assert finished.code == 2
     assert "no such key" in finished.err
     assert len(loopback.requests) == 1
@@ -200,7 +189,7 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
 ) -> None:
     from aisr import serving
 
-    assert compile_(aisr, tmp_path, server).code == 0
+    file = save_program(tmp_path / "mine", TRACK2, TRACK2.build({"retriever": HYBRID})) / "program.json"
     monkeypatch.setenv("AISR_LM", "openai/judge")
     monkeypatch.setenv("AISR_API_BASE", server.url)
     row = read_rows(SAMPLE / "track2" / "test-inputs.jsonl")[-1]
@@ -208,7 +197,6 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
     with serve() as other:
         other.reply = both
         monkeypatch.setenv("AISR_EMBEDDING_API_BASE", other.url)
-        file = tmp_path / "track2" / "dense" / "program.json"
         model: Any = serving.model({"task": "track2", "digest": digest_file(file)})
         model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
         assert "label" in model.judged([served])[0]

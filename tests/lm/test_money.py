@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dspy
 import pytest
@@ -16,21 +16,14 @@ from aisr.base.errors import NotEmbedded, UserError
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.track1.task import TRACK1
-from support import faults
-from support.commands import sets
+from support import embedder, faults, runs
+from support.commands import Aisr, sets
 from support.corpora import read_rows, write
 from support.decisions import decide, served
-from support.embedder import embed_letters
-from support.loopback import HttpRequest, Loopback, Reply, completion, judged
-from support.runs import run
+from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, judged
 from support.scripted import claim
-
-if TYPE_CHECKING:
-    from support.commands import Aisr
 
 USD = Price(1.0, 10.0)  # a million tokens
 ANSWER = 1024  # tokens of the longest answer that is allowed
@@ -38,13 +31,19 @@ WORDS = "Is it so? " * 40
 OWN = len(WORDS) / 4  # our count of that prompt
 NOT_RUN = (401, 402, 404, 429, 503, 529)  # a server that says so has run no model
 LONG = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
-TOP = [{"token": "Supported", "logprob": -0.1, "bytes": None}]
 
 
-def opened(loopback: Loopback, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0) -> OpenLM:
-    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, timeout=timeout, price=USD), Ledger(limits))
-    lm.lm.limiter = RateLimiter(8, retries, first_wait=0.001)
-    return lm
+@pytest.fixture
+def provider(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server as LiteLLM finds it in the environment, for an LM without an address."""
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+
+def opened(
+    url: str | None, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0, **config: Any
+) -> OpenLM:
+    return runs.opened(url, 8, limits, timeout, retries, price=USD, **config)
 
 
 def call(lm: OpenLM, asynchronous: bool = False) -> Any:
@@ -54,158 +53,113 @@ def call(lm: OpenLM, asynchronous: bool = False) -> Any:
     return lm.lm(messages=messages)
 
 
-def changed(change: Callable[[dict[str, Any]], object], text: str = "yes") -> Callable[[HttpRequest], Reply]:
-    """The right answer with something else in it."""
-
-    def reply(request: HttpRequest) -> Reply:
-        body = json.loads(completion(request, text))
-        change(body)
-        return 200, json.dumps(body)
-
-    return reply
+def with_usage(usage: Any, text: str = "yes") -> Callable[[HttpRequest], Reply]:
+    return answer_with(lambda body: body.update(usage=usage), text)
 
 
-def with_usage(usage: Any) -> Callable[[HttpRequest], Reply]:
-    return changed(lambda body: body.update(usage=usage))
-
-
-def with_logprob(top: Any, chosen: Any = -0.1) -> Callable[[HttpRequest], Reply]:
-    """The right answer to a record whose labels are not allowed all, as a server has it that constrains what is
-    written."""
-
-    def reply(request: HttpRequest) -> Reply:
-        text = judged(request)
-        assert isinstance(text, str)
-        body = json.loads(completion(request, text))
-        before, behind = text.split("Supported", 1)
-        first = {"token": "Supported", "logprob": chosen, "bytes": None}
-        other = {"token": "Contradiction", "logprob": top, "bytes": None}
-        content = [
-            {"token": before, "logprob": 0.0, "bytes": None, "top_logprobs": []},
-            {**first, "top_logprobs": [*TOP, other]},
-            {"token": behind, "logprob": 0.0, "bytes": None, "top_logprobs": []},
-        ]
-        body["choices"][0]["logprobs"] = {"content": content, "refusal": None}
-        return 200, json.dumps(body)
-
-    return reply
+def judgement_of(lm: OpenLM) -> Any:
+    """How the LM judges a record of one sentence."""
+    program = TRACK1.build({})
+    with lm.context():
+        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    return judgement
 
 
 @pytest.mark.parametrize(
-    ("top", "chosen", "source"),
+    ("top", "chosen", "source", "by_litellm"),
     [
-        (float("-inf"), -0.1, "logprobs"),
-        (float("nan"), -0.1, "logprobs"),
-        (None, -0.1, "logprobs"),
-        ("low", -0.1, "logprobs"),
-        (-(10**400), -0.1, "logprobs"),
-        (-2.0, None, "vote"),
-        (-2.0, float("-inf"), "vote"),
+        (float("-inf"), -0.1, "logprobs", False),
+        (float("-inf"), -0.1, "logprobs", True),
+        (None, -0.1, "logprobs", False),
+        ("low", -0.1, "logprobs", False),
+        (-(10**400), -0.1, "logprobs", False),
+        (-2.0, None, "vote", False),
+        (-2.0, float("-inf"), "vote", False),
+        (-2.0, float("-inf"), "vote", True),
     ],
     ids=str,
 )
 def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
-    loopback: Loopback, tmp_path: Path, top: Any, chosen: Any, source: str
+    loopback: Loopback, provider: None, tmp_path: Path, top: Any, chosen: Any, source: str, by_litellm: bool
 ) -> None:
-    loopback.reply = with_logprob(top, chosen)
-    data = write(tmp_path / "in.jsonl", [claim("Supported", number=k).model_dump(mode="json") for k in (1, 2)])
-    lm = opened(loopback)
-    summary = run(TRACK1, data, tmp_path / "out.jsonl", lm)
-    assert (summary.judged, summary.failed, len(loopback.requests)) == (2, 0, 2)
-    assert lm.ledger.spend.usd == pytest.approx(2 * (200 * 1 + 20 * 10) / 1e6)
-    program = TRACK1.build({})
-    with lm.context():
-        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    """They come from servers that constrain what is written."""
+    loopback.reply = answer_with(lambda body: add_logprobs(body, {"Supported": -0.1, "Contradiction": top}, chosen))
+    data = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")])
+    lm = opened(None if by_litellm else loopback.url)
+    summary = runs.run(TRACK1, data, tmp_path / "out.jsonl", lm)
+    assert (summary.judged, summary.failed) == (1, 0)
+    judgement = judgement_of(lm)
     assert judgement.source == source
-    assert len(loopback.requests) == 2
+    assert all(0 <= one <= 1 for one in judgement.probabilities)
+    assert lm.ledger.spend.usd == pytest.approx((200 * 1 + 20 * 10) / 1e6)
+    assert len(loopback.requests) == 1
+
+
+UNTRUE = [
+    None,
+    "none",
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": 1, "completion_tokens": 1},
+    {"prompt_tokens": -1_000_000, "completion_tokens": -1_000_000},
+    {"prompt_tokens": float("nan"), "completion_tokens": 20},
+    {"prompt_tokens": "many", "completion_tokens": 20},
+    {"prompt_tokens": True, "completion_tokens": 20},
+    {"prompt_tokens": 200},
+    {"prompt_tokens": 200, "completion_tokens": 10**12},
+    {"prompt_tokens": 10**12, "completion_tokens": 20},
+]
+USED: dict[str, tuple[Any, float, int]] = {  # the answer is "yes", whatever its usage
+    "whole": (with_usage({"prompt_tokens": 200, "completion_tokens": 20}), 200, 20),
+    "odd": (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "prompt_tokens_details": 3}), 200, 20),
+    "none": (answer_with(lambda body: body.pop("usage"), "yes"), OWN, ANSWER),
+    "negative": (with_usage({"prompt_tokens": -5, "completion_tokens": -5}), OWN, ANSWER),
+    **{f"usage {usage}": (with_usage(usage), OWN, ANSWER) for usage in UNTRUE},
+}
+CHARGED: dict[str, tuple[Any, float, int]] = {  # by what reached the model: tokens read and written
+    **USED,
+    "long": (with_usage(LONG, "word " * 220_000), 200, 275_000),
+    "long, none": (with_usage(None, "word " * 220_000), OWN, 275_000),
+    "longer than its usage": (
+        with_usage({"prompt_tokens": 200, "completion_tokens": 1}, "word " * 20_000),
+        OWN,
+        25_000,
+    ),
+    "no list": (answer_with(lambda body: body.update(choices={"no": "list"})), 200, 20),
+    "no JSON": (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
+    "deep": (lambda request: (200, "[" * 100_000), OWN, ANSWER),
+    "error": (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
+    "500": (faults.refused(500, "oops"), OWN, 0),
+    "400": (faults.refused(400, "such a text is not taken"), OWN, 0),
+    "gone": (faults.hang_up, OWN, 0),
+    "cut": (faults.cut_short, OWN, 0),
+    "late": (faults.hang, OWN, 0),
+    **{str(status): (faults.refused(status, "not run"), 0, 0) for status in NOT_RUN},
+}
+BY_LITELLM = ("whole", "none", "negative", "long", "no JSON", "500", "gone", "429")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(
-    "usage",
-    [
-        None,
-        [],
-        "none",
-        {},
-        {"prompt_tokens": 0, "completion_tokens": 0},
-        {"prompt_tokens": 1, "completion_tokens": 1},
-        {"prompt_tokens": -1_000_000, "completion_tokens": -1_000_000},
-        {"prompt_tokens": float("nan"), "completion_tokens": 20},
-        {"prompt_tokens": float("inf"), "completion_tokens": 20},
-        {"prompt_tokens": "many", "completion_tokens": 20},
-        {"prompt_tokens": True, "completion_tokens": 20},
-        {"prompt_tokens": 200},
-        {"prompt_tokens": 200, "completion_tokens": 10**12},
-        {"prompt_tokens": 10**12, "completion_tokens": 20},
-        {"prompt_tokens": 200, "completion_tokens": 20, "prompt_tokens_details": 3},
-    ],
-    ids=str,
+    ("case", "by_litellm"), [*((case, False) for case in CHARGED), *((case, True) for case in BY_LITELLM)]
 )
-def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
-    loopback: Loopback, usage: Any, asynchronous: bool
+def test_a_call_is_charged_by_what_reached_the_model(
+    loopback: Loopback, provider: None, case: str, by_litellm: bool, asynchronous: bool
 ) -> None:
-    loopback.reply = with_usage(usage)
-    lm = opened(loopback)
-    assert "yes" in str(call(lm, asynchronous))
-    whole = isinstance(usage, dict) and "prompt_tokens_details" in usage
-    read, written = (200, 20) if whole else (OWN, ANSWER)
+    loopback.reply, read, written = CHARGED[case]
+    lm = opened(None if by_litellm else loopback.url, timeout=5.0 if by_litellm else 0.3)
+    answer = ""
+    with suppress(dspy.LMError):
+        answer = str(call(lm, asynchronous))
     assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    call(lm, asynchronous)
-    assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("usage", "read"),
-    [(LONG, 200), (None, OWN)],
-)
-def test_a_long_answer_is_charged_in_full_though_it_is_refused(loopback: Loopback, usage: Any, read: float) -> None:
-    loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
-    lm = opened(loopback)
-    with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
-        call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((read + 10 * 275_000) / 1e6)
-
-
-def test_an_answer_that_is_longer_than_its_usage_says_is_charged_as_long_as_it_is(loopback: Loopback) -> None:
-    usage = {"prompt_tokens": 200, "completion_tokens": 1}
-    loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 20_000)
-    lm = opened(loopback)
-    call(lm)
-    assert lm.ledger.spend.usd == pytest.approx((OWN + 10 * 25_000) / 1e6)
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize(
-    ("reply", "read", "written"),
-    [
-        (changed(lambda body: body.update(choices={"no": "list"})), 200, 20),
-        (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
-        (lambda request: (200, "[" * 100_000), OWN, ANSWER),
-        (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
-        (faults.refused(500, "oops"), OWN, 0),
-        (faults.refused(400, "such a text is not taken"), OWN, 0),
-        (faults.hang_up, OWN, 0),
-        (faults.cut_short, OWN, 0),
-        (faults.hang, OWN, 0),
-        *((faults.refused(status, "not run"), 0, 0) for status in NOT_RUN),
-    ],
-    ids=["no list", "no JSON", "deep", "error", "500", "400", "gone", "cut", "late", *map(str, NOT_RUN)],
-)
-def test_a_call_that_fails_is_charged_by_what_reached_the_model(
-    loopback: Loopback, reply: Any, read: float, written: int, asynchronous: bool
-) -> None:
-    loopback.reply = reply
-    lm = opened(loopback, timeout=0.3)
-    with pytest.raises(dspy.LMError):
+    if case in USED:
+        assert "yes" in answer
         call(lm, asynchronous)
-    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
+        assert lm.ledger.spend.cached_calls == 1
     assert lm.ledger.spend.calls == len(loopback.requests) == 1
 
 
 def test_a_server_that_is_not_there_costs_nothing() -> None:
-    lm = open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:9/v1", price=USD))
-    lm.lm.limiter = RateLimiter(1, 0)
+    lm = opened("http://127.0.0.1:9/v1")
     with pytest.raises(dspy.LMError):
         call(lm)
     assert lm.ledger.spend.usd == 0
@@ -213,7 +167,7 @@ def test_a_server_that_is_not_there_costs_nothing() -> None:
 
 def test_a_coroutine_that_is_cancelled_is_charged_its_prompt(loopback: Loopback) -> None:
     loopback.reply = faults.hang
-    lm = opened(loopback)
+    lm = opened(loopback.url)
 
     async def give_up() -> None:
         async with asyncio.timeout(0.3):
@@ -230,8 +184,8 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
 ) -> None:
     loopback.reply = reply
     rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(40)]
-    lm = opened(loopback, Limits(usd=0.0105), timeout=0.05, retries=3)
-    summary = run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
+    lm = opened(loopback.url, Limits(usd=0.0105), timeout=0.05, retries=3)
+    summary = runs.run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
     spend = lm.ledger.spend
     assert "--max-usd is 0.0105" in (summary.stopped or "")
     assert spend.calls == len(loopback.requests)
@@ -239,63 +193,7 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
     assert each * (spend.calls - lm.threads) <= 0.0105 <= (spend.usd or 0)
 
 
-# --- LiteLLM's own route, decision models and embeddings
-
-
-@pytest.fixture
-def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[[], OpenLM]:
-    """An LM whose server LiteLLM finds in the environment."""
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-
-    def again() -> OpenLM:
-        lm = open_lm(LMConfig("openai/local", timeout=5.0, price=USD))
-        lm.lm.limiter = RateLimiter(1, 0)
-        return lm
-
-    return again
-
-
-@pytest.mark.parametrize(
-    ("reply", "read", "written"),
-    [
-        (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20),
-        (changed(lambda body: body.update(usage=LONG), "word " * 220_000), 200, 275_000),
-        (changed(lambda body: body.pop("usage")), OWN, ANSWER),
-        (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER),
-        (lambda request: (200, "<html>"), OWN, ANSWER),
-        (faults.refused(500, "oops"), OWN, 0),
-        (faults.hang_up, OWN, 0),
-        (faults.refused(429, "slow down"), 0, 0),
-    ],
-    ids=["whole", "long", "none", "negative", "no JSON", "500", "gone", "429"],
-)
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_the_rule_holds_for_what_litellm_sends(
-    loopback: Loopback, by_litellm: Callable[[], OpenLM], reply: Any, read: float, written: int, asynchronous: bool
-) -> None:
-    loopback.reply = reply
-    lm = by_litellm()
-    with suppress(dspy.LMError):
-        call(lm, asynchronous)
-    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    assert len(loopback.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("top", "chosen", "source"),
-    [(float("-inf"), -0.1, "logprobs"), (float("nan"), -0.1, "logprobs"), (-2.0, float("-inf"), "vote")],
-    ids=str,
-)
-def test_odd_log_probabilities_are_none_by_litellm_either(
-    loopback: Loopback, by_litellm: Callable[[], OpenLM], top: float, chosen: float, source: str
-) -> None:
-    loopback.reply = with_logprob(top, chosen)
-    program = TRACK1.build({})
-    with by_litellm().context():
-        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
-    assert judgement.source == source
-    assert all(0 <= one <= 1 for one in judgement.probabilities)
+# --- Servers of the environment, decision models and embeddings
 
 
 @pytest.mark.parametrize(
@@ -312,17 +210,15 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     if spec == "embeddings":
-        loopback.reply = lambda request: (200, embed_letters(request))
+        loopback.reply = lambda request: (200, embedder.embed_letters(request))
     elif spec.startswith("decide:"):
         loopback.reply = decide
-    program = TRACK1.build({})
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
         monkeypatch.setenv(variable, url)
         if spec == "embeddings":
-            Embeddings(LMConfig(embedding_price=1.0), Ledger()).of("openai/embedder")(["a wren"])
+            embedder.opened(None)(["a wren"])
         else:
-            with open_lm(LMConfig(spec, price=USD)).context():
-                program(**program.prepare(claim("Supported")).inputs())
+            judgement_of(open_lm(LMConfig(spec, price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
@@ -332,82 +228,53 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     ids=str,
 )
 def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopback: Loopback, usage: Any) -> None:
-    def reply(request: HttpRequest) -> Reply:
-        body = served(request)
-        for answer in body["answers"].values() if isinstance(body["answers"], dict) else body["answers"]:
-            answer["probabilities"] = {label: 7.0 for label in answer["probabilities"]}
-        return 200, json.dumps({**body, "usage": usage})
-
-    loopback.reply = reply
-    lm = open_lm(LMConfig("decide:hosted_vllm/judge", api_base=loopback.url, price=USD), Ledger(Limits(usd=0.01)))
-    lm.lm.limiter = RateLimiter(1, 0)
-    program = TRACK1.build({})
-    for number in range(40):
-        with lm.context(), pytest.raises(Exception, match=r"no answer that can be used|--max-usd is 0\.01") as error:
-            program(**program.prepare(claim("Supported", number=number)).inputs())
-        if "--max-usd" in str(error.value):
-            break
-    sent = sum(len(json.dumps(request.body)) for request in loopback.requests)
-    assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
+    loopback.reply = lambda request: (200, json.dumps({**served(request), "answers": {}, "usage": usage}))
+    lm = opened(loopback.url, model="decide:hosted_vllm/judge")
+    with pytest.raises(dspy.LMError, match="no answer that can be used"):
+        judgement_of(lm)
     is_whole = usage is not None and usage["input_tokens"] > 0
-    expected = 5_000 * len(loopback.requests) if is_whole else sent / 4
+    expected = 5_000 if is_whole else len(json.dumps(loopback.requests[0].body)) / 4
     assert lm.ledger.spend.prompt_tokens == pytest.approx(expected, rel=0 if is_whole else 0.1)
+    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens / 1e6)
 
 
+@pytest.mark.parametrize("at_provider", [False, True])
 @pytest.mark.parametrize(
-    ("body", "tokens"),
+    ("status", "body", "tokens"),
     [
-        ({"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, OWN),
-        ({"usage": {"prompt_tokens": 0}}, OWN),
-        ({"usage": {"prompt_tokens": "many"}}, OWN),
-        ({}, OWN),
-        ({"usage": {"prompt_tokens": 90}, "data": []}, 90),
+        (200, {"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, OWN),
+        (200, {"usage": {"prompt_tokens": "many"}}, OWN),
+        (200, {}, OWN),
+        (200, {"usage": {"prompt_tokens": 90}, "data": []}, 90),
+        (500, {}, OWN),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("at_provider", [False, True])
-def test_embeddings_are_charged_whatever_their_usage_is(
-    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, body: Any, tokens: float, at_provider: bool
+def test_embeddings_are_charged_whatever_their_answer_is(
+    loopback: Loopback, provider: None, status: int, body: Any, tokens: float, at_provider: bool
 ) -> None:
     data = [{"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}]
-    loopback.reply = lambda request: (200, json.dumps({"object": "list", "model": "x", "data": data, **body}))
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    loopback.reply = lambda request: (status, json.dumps({"object": "list", "model": "x", "data": data, **body}))
     ledger = Ledger()
-    embed: Any = Embeddings(
-        LMConfig(embedding_api_base=None if at_provider else loopback.url, embedding_price=1.0), ledger
-    ).of("openai/embedder")
-    embed.limiter.retries = 0
+    embed = embedder.opened(None if at_provider else loopback.url, ledger, embedding_price=1.0)
     with suppress(NotEmbedded):
         embed([WORDS])
     assert len(loopback.requests) == 1
     assert ledger.spend.usd == pytest.approx(tokens / 1e6)
 
 
-def test_embeddings_that_a_failed_server_was_sent_are_charged(loopback: Loopback) -> None:
-    loopback.reply = faults.refused(500, "oops")
-    ledger = Ledger()
-    embed: Any = Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=1.0), ledger).of(
-        "openai/embedder"
-    )
-    embed.limiter.retries = 0
-    with pytest.raises(NotEmbedded):
-        embed([WORDS])
-    assert ledger.spend.usd == pytest.approx(OWN / 1e6)
-
-
 # --- a limit is for all runs of a command
 
 
 def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
-    aisr: "Aisr", tmp_path: Path, loopback: Loopback, compiled: Any
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
 ) -> None:
     loopback.reply = lambda request: (200, "<html>")
     rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(10)]
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
-    program = compiled.folder("track1")
-    command: list[object] = ["predict", "--task", "track1", "--program", program, "--data", data, "--out", out]
-    command += ["--lm", "openai/local", "--api-base", loopback.url, *sets("lm.price=1,10", "lm.threads=1")]
+    program = runs.save_program(tmp_path / "mine", TRACK1)
+    command = runs.predict_words(TRACK1, program, data, out, loopback.url)
+    command += sets("lm.price=1,10", "lm.threads=1")
     assert aisr(*command, "--max-usd", 0.03).code == 1
     sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]
@@ -426,7 +293,6 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     "content",
     [
         "",
-        "{}",
         "[]",
         '{"usd": -1}',
         '{"usd": NaN}',

@@ -2,9 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
@@ -15,31 +14,14 @@ from aisr.lm.rate_limit import PATIENCE, RETRIES, RateLimiter, WaitTooLong
 from aisr.predict.judge import judge_all
 from aisr.programs.track1.task import TRACK1
 from support.faults import refused
+from support.loopback import Loopback
 from support.scripted import claim
-
-if TYPE_CHECKING:
-    from support.loopback import Loopback
 
 BUSY = LMRateLimitError("slow down")
 
 
 def quick(most: int = 8) -> RateLimiter:
     return RateLimiter(most, first_wait=0.0001)
-
-
-def saying(*answers: LMError | str, count: list[int] | None = None) -> Callable[[], str]:
-    """A call that ends in one of these after the other, and in the last from then on; it is counted."""
-    left = list(answers)
-
-    def call() -> str:
-        if count is not None:
-            count.append(1)
-        outcome = left.pop(0) if len(left) > 1 else left[0]
-        if isinstance(outcome, LMError):
-            raise outcome
-        return outcome
-
-    return call
 
 
 @pytest.mark.parametrize(
@@ -52,10 +34,10 @@ def saying(*answers: LMError | str, count: list[int] | None = None) -> Callable[
     ],
 )
 def test_patience_ends(error: LMError, retries: int, calls: int) -> None:
-    count: list[int] = []
+    call = Mock(side_effect=error)
     with pytest.raises(type(error)):
-        RateLimiter(8, retries=retries, first_wait=0.0001).run(saying(error, count=count))
-    assert len(count) == calls
+        RateLimiter(8, retries=retries, first_wait=0.0001).run(call)
+    assert call.call_count == calls
 
 
 def test_no_more_are_in_flight_than_the_limit() -> None:
@@ -100,12 +82,12 @@ def test_what_the_server_named_is_waited_for(monkeypatch: pytest.MonkeyPatch) ->
     waits: list[float] = []
     monkeypatch.setattr("tenacity.nap.time.sleep", waits.append)
     late = LMRateLimitError("slow down", retry_after=7.0)
-    assert quick().run(saying(late, late, LMServerError("full", status=529), "fine")) == "fine"
+    assert quick().run(Mock(side_effect=[late, late, LMServerError("full", status=529), "fine"])) == "fine"
     assert waits[:2] == [7.0, 7.0]
     assert waits[2] < 1
 
 
-def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
+def test_a_wait_of_hours_ends_the_run(loopback: Loopback) -> None:
     loopback.reply = refused(429, "come back tomorrow", Retry_After="80000")
     program = TRACK1.build({})
     examples = [program.prepare(claim("Supported", number=k)) for k in range(3)]
@@ -115,9 +97,5 @@ def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
 
 
 def test_coroutines_are_sent_again_too() -> None:
-    call = saying(BUSY, LMTimeoutError("late"), "fine")
-
-    async def send() -> str:
-        return call()
-
-    assert asyncio.run(quick().arun(send)) == "fine"
+    call = AsyncMock(side_effect=[BUSY, LMTimeoutError("late"), "fine"])
+    assert asyncio.run(quick().arun(call)) == "fine"

@@ -9,33 +9,21 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from aisr.artifact.manifest import save_files
-from aisr.artifact.program import program_text
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict import batch as batch_api
 from aisr.predict.judge import judge_all
 from aisr.programs.records import read
-from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.commands import sets
 from support.corpora import beginning, read_rows, write
-from support.loopback import HttpRequest, Loopback, judged
+from support.loopback import Loopback, add_logprobs, answer_with
 from support.paths import SAMPLE
+from support.runs import predict_words, save_program
 
 Row = dict[str, Any]
-SENTENCES = {"unit": "sentence"}
-PROGRAMS = [
-    pytest.param(TRACK1, {}, id="track1"),
-    pytest.param(TRACK1, SENTENCES, id="track1 by sentence"),
-    pytest.param(TRACK2, {}, id="track2"),
-]
-
-
-def saved(folder: Path, task: Task, program: Any) -> Path:
-    save_files(folder, {"program.json": program_text(task, program)})
-    return folder
 
 
 def inputs(folder: Path, task: Task, records: int = 6) -> Path:
@@ -60,29 +48,20 @@ def words(aisr: Any, tmp_path: Path, loopback: Loopback) -> Callable[..., Any]:
     """Runs `aisr predict` with one program and one LM."""
 
     def run(task: Task, program: Path, out: str, *more: object) -> Any:
-        options = ["--task", task.name, "--program", program, "--data", tmp_path / "inputs.jsonl"]
-        lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
-        return aisr("predict", *options, *lm, "--out", tmp_path / out, *more)
+        return aisr(*predict_words(task, program, tmp_path / "inputs.jsonl", tmp_path / out, loopback.url), *more)
 
     return run
 
 
-@pytest.mark.parametrize(("task", "options"), PROGRAMS)
 @pytest.mark.parametrize(
-    "form",
-    [
-        (),
-        (
-            "--set",
-            "lm.schema=false",
-        ),
-    ],
-    ids=["JSON", "fields"],
+    ("task", "options", "form"),
+    [(TRACK1, {}, ()), (TRACK1, {"unit": "sentence"}, ()), (TRACK2, {}, sets("lm.schema=false"))],
+    ids=["track1", "track1 by sentence", "track2, fields"],
 )
 def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     task: Task, options: Row, form: tuple[str, ...], tmp_path: Path, words: Callable[..., Any], loopback: Loopback
 ) -> None:
-    program = saved(tmp_path / "program", task, task.build(options))
+    program = save_program(tmp_path / "program", task, task.build(options))
     inputs(tmp_path, task)
     exported = words(task, program, "requests.jsonl", "--batch", "export", *form)
     assert exported.code == 0, exported.err
@@ -104,57 +83,47 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     assert sent == sorted(json.dumps(line["body"], sort_keys=True) for line in requests)
 
 
-def broken(line: Row, how: str) -> Row | None:
-    """An answer as it may come back."""
-    fine = line["response"]["body"]
+def break_answers(answers: list[Row]) -> None:
+    """What may come back in place of the first four answers."""
+    fine = answers[0]["response"]["body"]
     unusable = {"choices": [{**fine["choices"][0], "message": {"role": "assistant", "content": "I cannot say."}}]}
     error = {"error": {"code": "rate_limit_exceeded", "message": "slow down, at http://10.0.0.1/v1"}}
-    changed: dict[str, Row | None] = {
-        "status": {**line, "response": {"status_code": 429, "body": error}},
-        "error": {**line, "response": None, "error": {"code": "batch_expired", "message": "not run in time"}},
-        "missing": None,
-        "unusable": {**line, "response": {"status_code": 200, "body": {**fine, **unusable}}},
-        "nothing": {**line, "response": None},
-    }
-    return changed[how]
+    answers[0]["response"] = {"status_code": 429, "body": error}
+    answers[1] |= {"response": None, "error": {"code": "batch_expired", "message": "not run in time"}}
+    answers[2]["response"] = {"status_code": 200, "body": {**fine, **unusable}}
+    del answers[3]
 
 
-@pytest.mark.parametrize(
-    ("how", "reason"),
-    [
-        ("status", "the batch answered with status 429: rate_limit_exceeded slow down, at <address>"),
-        ("error", "the batch answered with batch_expired not run in time"),
-        ("missing", "answers.jsonl holds no answer to this request"),
-        ("unusable", "nobody to ask again"),
-        ("nothing", "no answer and no error"),
-    ],
-)
 def test_what_was_not_answered_is_a_failed_record_and_the_next_run_asks_for_it(
-    how: str, reason: str, tmp_path: Path, words: Callable[..., Any], loopback: Loopback
+    tmp_path: Path, words: Callable[..., Any], loopback: Loopback
 ) -> None:
-    program = saved(tmp_path / "program", TRACK2, TRACK2.build({}))
+    program = save_program(tmp_path / "program", TRACK2)
     inputs(tmp_path, TRACK2)
     words(TRACK2, program, "requests.jsonl", "--batch", "export")
-    requests = read_rows(tmp_path / "requests.jsonl")
-    answers = {line["custom_id"]: line for line in answered(loopback, requests)}
-    third = requests[2]["custom_id"]
-    back = [broken(line, how) if key == third else line for key, line in answers.items()]
-    path = write(tmp_path / "answers.jsonl", [line for line in back if line])
+    by_id = {line["custom_id"]: line for line in answered(loopback, read_rows(tmp_path / "requests.jsonl"))}
+    answers = [by_id[line["custom_id"]] for line in read_rows(tmp_path / "requests.jsonl")]
+    whole = write(tmp_path / "later.jsonl", answers)
+    break_answers(answers)
+    path = write(tmp_path / "answers.jsonl", answers)
+    arguments = ("--batch", "import", "--max-usd", 1, "--answers")  # no limit for answers that are paid for
 
-    imported = words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path)
+    imported = words(TRACK2, program, "out.jsonl", *arguments, path)
     assert imported.code == 1, imported.err
     rows = read_rows(tmp_path / "out.jsonl")
-    assert [("failed" in row) for row in rows] == [False, False, True, False, False, False]
-    assert reason in rows[2]["failed"]
-
-    # The same file again helps nothing; an answer that comes later does; so does a live run.
-    # A limit in US dollars is none for answers that are paid for.
-    assert words(TRACK2, program, "out.jsonl", "--batch", "import", "--answers", path, "--max-usd", 1).code == 1
-    write(tmp_path / "later.jsonl", [answers[third]])
-    loopback.requests.clear()
-    later = words(
-        TRACK2, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "later.jsonl", "--max-usd", 1
+    reasons = (
+        "the batch answered with status 429: rate_limit_exceeded slow down, at <address>",
+        "the batch answered with batch_expired not run in time",
+        "nobody to ask again",
+        "answers.jsonl holds no answer to this request",
     )
+    for row, reason in zip(rows, reasons, strict=False):
+        assert reason in row["failed"]
+    assert not any("failed" in row for row in rows[4:])
+
+    # The same file again helps nothing; answers that come later do; so does a live run.
+    assert words(TRACK2, program, "out.jsonl", *arguments, path).code == 1
+    loopback.requests.clear()
+    later = words(TRACK2, program, "out.jsonl", *arguments, whole)
     assert later.code == 0, later.out
     assert loopback.requests == []
     assert words(TRACK2, program, "live.jsonl").code == 0
@@ -166,21 +135,25 @@ def test_answers_of_another_program_are_answers_to_nothing(
 ) -> None:
     inputs(tmp_path, TRACK1)
     program = TRACK1.build({})
-    words(TRACK1, saved(tmp_path / "one", TRACK1, program), "requests.jsonl", "--batch", "export")
+    words(TRACK1, save_program(tmp_path / "one", TRACK1, program), "requests.jsonl", "--batch", "export")
     path = write(tmp_path / "answers.jsonl", answered(loopback, read_rows(tmp_path / "requests.jsonl")))
     program.judging.signature = program.judging.signature.with_instructions("Judge otherwise.")
-    other = words(
-        TRACK1, saved(tmp_path / "other", TRACK1, program), "out.jsonl", "--batch", "import", "--answers", path
-    )
-    assert other.code == 1
-    assert "was it exported with the same program, LM and data?" in other.out
+    other = save_program(tmp_path / "other", TRACK1, program)
+    done = words(TRACK1, other, "out.jsonl", "--batch", "import", "--answers", path)
+    assert done.code == 1
+    assert "was it exported with the same program, LM and data?" in done.out
 
 
 def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path) -> None:
-    program = saved(tmp_path / "program", TRACK1, TRACK1.build({}))
-    data, out = inputs(tmp_path, TRACK1), tmp_path / "requests.jsonl"
-    arguments = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
-    words = ["predict", *arguments, "--lm", "openai/gpt-4o-mini", "--batch", "export"]
+    program, data, out = (
+        save_program(tmp_path / "program", TRACK1),
+        inputs(tmp_path, TRACK1),
+        tmp_path / "requests.jsonl",
+    )
+    at = ["--task", "track1", "--program", program, "--data", data, "--out", out, "--artifacts", tmp_path]
+    words = ["predict", *at, "--lm", "openai/gpt-4o-mini", "--batch", "export"]
+    with_ray = aisr(*words, "--ray", "local")
+    assert (with_ray.code, "leave one of them out" in with_ray.err) == (2, True)
     assert aisr(*words).code == 0
     assert {line["body"]["model"] for line in read_rows(out)} == {"gpt-4o-mini"}
     before = out.read_bytes()
@@ -191,21 +164,9 @@ def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path
     assert not list(tmp_path.glob(".requests*"))
 
 
-def spelled(request: HttpRequest) -> tuple[int, str]:
-    """An answer with log-probabilities that make the second label nearly as likely."""
-    text = judged(request)
-    label = next(label for label in TASKS["track2"].labelled.labels if f'"{label}"' in text)
-    before, behind = text.split(label, 1)
-    top = [{"token": name, "logprob": lp, "bytes": None} for name, lp in ((label, -0.6), ("Supported", -0.9))]
-    content: list[Row] = [{"token": t, "logprob": 0.0, "bytes": None, "top_logprobs": []} for t in (before, behind)]
-    content.insert(1, {**top[0], "top_logprobs": top})
-    choice: Row = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    choice["logprobs"] = {"content": content, "refusal": None}
-    return 200, json.dumps({"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
-
-
 def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: Loopback) -> None:
-    loopback.reply = spelled
+    text = '{"label": "Overstate", "evidence_ids": []}'
+    loopback.reply = answer_with(lambda body: add_logprobs(body, {"Overstate": -0.6, "Supported": -0.9}), text)
     program = TRACK2.build({})
     data = inputs(tmp_path, TRACK2, records=1)
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url))

@@ -10,8 +10,6 @@ import dspy
 import pytest
 from filelock import FileLock
 
-from aisr.artifact.manifest import save_files
-from aisr.artifact.program import program_text
 from aisr.base.files import digest_file
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
@@ -23,8 +21,9 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support.commands import Aisr
 from support.corpora import beginning, read_rows, write
-from support.loopback import HttpRequest, Loopback, completion, judged
+from support.loopback import HttpRequest, Loopback, Reply, answer_with, judged
 from support.paths import SAMPLE
+from support.runs import predict_words, save_program
 from support.scripted import TRACKS, corpus, flat, labels_of, question, requests, right, scripted
 
 IDENTITY = {"task": "track1", "program": "abc", "lm": "scripted"}
@@ -57,6 +56,7 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     out = tmp_path / "new folder" / "out.jsonl"
     summary, _ = run(file_of(tmp_path, task), out, right, task, threads=threads)
     assert summary == Summary(12, 12)
+    assert {file.name for file in out.parent.iterdir()} == {out.name, ".aisr"}
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer
@@ -64,27 +64,25 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
         assert set(line) == {"id", "probabilities", *task.prediction.line(answer)}
 
 
-def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-    run(data, out, right)
-    before = out.read_bytes()
-    summary, judged_numbers = run(data, out, [])
-    assert (summary, judged_numbers) == (Summary(12, kept=12), [])
-    assert out.read_bytes() == before
-
-
 @pytest.mark.parametrize(
     "torn", [b'{"id": "track1-000004", "lab', b"\x00\x00", None], ids=["torn", "zeros", "without its end"]
 )
-def test_a_line_torn_by_a_kill_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
+def test_a_line_torn_by_a_kill_or_forged_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     run(data, out, right)
     whole = out.read_bytes()
     kept = whole.splitlines(keepends=True)
-    out.write_bytes(b"".join([*kept[:3], kept[3][:-1] if torn is None else torn]))
+    forged = [
+        b'{"id": "track1-000001"}\n',
+        b'{"id": "track1-000002", "labels": ["Fine"]}\n',
+        b'{"id": "nobody", "labels": ["Supported"]}\n',
+        b"[]\n",
+        b"\x00\xff\n",
+    ]
+    out.write_bytes(b"".join([*forged, kept[6], kept[6], kept[4], kept[3][:-1] if torn is None else torn]))
     summary, judged_numbers = run(data, out, right)
-    assert judged_numbers == list(range(4, 13))
-    assert summary == Summary(12, 9, kept=3)
+    assert judged_numbers == [1, 2, 3, 4, 6, 8, 9, 10, 11, 12]
+    assert summary == Summary(12, 10, kept=2)
     assert out.read_bytes() == whole
 
 
@@ -109,19 +107,14 @@ def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["task", "program", "lm"])
-def test_another_run_is_refused(key: str, tmp_path: Path) -> None:
+def test_another_run_is_refused_and_the_same_one_asks_nothing(key: str, tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     run(data, out, right)
     before = out.read_bytes()
     with pytest.raises(CannotResume, match=f"begun with another {key}: {IDENTITY[key]} then, new now"):
         run(data, out, [], identity={**IDENTITY, key: "new"})
     assert out.read_bytes() == before
-    assert run(data, out, [])[0] == Summary(12, kept=12)  # and the refusal took nothing from the owner
-
-
-def test_another_input_is_refused(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-    run(data, out, right)
+    assert run(data, out, []) == (Summary(12, kept=12), [])
     data.write_bytes(data.read_bytes().replace(b"Row 1.", b"Row 1!"))
     with pytest.raises(CannotResume, match=f"another input: .* then, {digest_file(data)} now"):
         run(data, out, [])
@@ -163,41 +156,30 @@ def test_a_fault_of_ours_is_not_taken_for_a_failed_record() -> None:
 DEV = SAMPLE / "track2" / "dev.jsonl"
 
 
-def answering(**message: Any) -> Callable[[HttpRequest], tuple[int, str]]:
-    def reply(request: HttpRequest) -> tuple[int, str]:
-        body = json.loads(completion(request, judged(request)))
-        body["choices"][0]["message"].update(message)
-        return 200, json.dumps(body)
-
-    return reply
+def answering(content: str | None) -> Callable[[HttpRequest], Reply]:
+    return answer_with(lambda body: body["choices"][0]["message"].update(content=content))
 
 
-UNUSABLE = {
-    "nothing": answering(content=None),
-    "a wrong label": answering(content='{"label": "Wrong", "evidence_ids": []}'),
-}
+UNUSABLE = {"nothing": answering(None), "a wrong label": answering('{"label": "Wrong", "evidence_ids": []}')}
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Path:
-    save_files(tmp_path / "mine", {"program.json": program_text(TRACK2, TRACK2.build({}))})
-    return tmp_path / "mine"
+def words(tmp_path: Path, loopback: Loopback) -> list[object]:
+    """`aisr predict` of two records."""
+    program, data = save_program(tmp_path / "mine", TRACK2), beginning(DEV, 2, tmp_path / "two.jsonl")
+    return predict_words(TRACK2, program, data, tmp_path / "out.jsonl", loopback.url)
 
 
-@pytest.mark.parametrize("process", ["another", "the same"])
-@pytest.mark.parametrize("answer", UNUSABLE)
+@pytest.mark.parametrize(("answer", "process"), [("nothing", "another"), ("a wrong label", "the same")])
 def test_the_same_command_asks_again(
     answer: str,
     process: str,
     aisr: Aisr,
     cache_anew: Callable[[], None],
-    program: Path,
+    words: list[object],
     loopback: Loopback,
     tmp_path: Path,
 ) -> None:
-    data = beginning(DEV, 2, tmp_path / "two.jsonl")
-    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
-    words = ["predict", "--task", "track2", "--program", program, "--data", data, "--out", tmp_path / "out.jsonl", *lm]
     loopback.reply = UNUSABLE[answer]
     failed = aisr(*words)
     assert failed.code == 1
@@ -213,16 +195,13 @@ def test_the_same_command_asks_again(
 
 
 def test_what_was_repaired_is_not_asked_for_again(
-    aisr: Aisr, cache_anew: Callable[[], None], program: Path, loopback: Loopback, tmp_path: Path
+    aisr: Aisr, cache_anew: Callable[[], None], words: list[object], loopback: Loopback, tmp_path: Path
 ) -> None:
-    data = beginning(DEV, 1, tmp_path / "one.jsonl")
-    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
-    words = ["predict", "--task", "track2", "--program", program, "--data", data, *lm]
     loopback.reply = lambda request: judged(request) if "correction" in request.question else "garbage"
     for number in range(2):
         assert aisr(*words, "--out", tmp_path / f"{number}.jsonl").code == 0
         cache_anew()
-    assert len(loopback.requests) == 2
+    assert len(loopback.requests) == 4
 
 
 @pytest.mark.usefixtures("cache_anew")

@@ -7,28 +7,25 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import pytest
 
-from aisr.artifact.manifest import save_files
-from aisr.artifact.program import program_text
 from aisr.programs.track1.task import TRACK1
 from support import decisions, processes
 from support.commands import Aisr
 from support.corpora import read_rows, write
+from support.loopback import HttpRequest, Loopback
+from support.runs import predict_words, save_program
 from support.scripted import claim
-
-if TYPE_CHECKING:
-    from support.loopback import HttpRequest, Loopback
 
 COUNT = 60
 
 
-def command(folder: Path, url: str, out: Path, *more: object, lm: str = "openai/local") -> list[object]:
-    words = ["predict", "--task", "track1", "--program", folder / "mine", "--data", folder / "records.jsonl"]
-    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--set", "lm.threads=4", *more]
+def command(folder: Path, url: str, out: str = "out.jsonl") -> list[object]:
+    words = predict_words(TRACK1, folder / "mine", folder / "records.jsonl", folder / out, url)
+    return [*words, "--set", "lm.threads=4"]
 
 
 def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
@@ -38,7 +35,7 @@ def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A program, and records to predict."""
-    save_files(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    save_program(tmp_path / "mine", TRACK1)
     records = [claim("Supported", "Contradiction", number=k).model_dump(mode="json") for k in range(1, COUNT + 1)]
     write(tmp_path / "records.jsonl", records)
     return tmp_path
@@ -59,20 +56,19 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr: Aisr) -> None:
+def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: Aisr) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     answer, release = loopback.reply, threading.Event()
     held = threading.Barrier(5)  # four calls in flight, two of each worker, and this test
 
-    def hold(request: "HttpRequest") -> Any:
+    def hold(request: HttpRequest) -> Any:
         if len(loopback.requests) > COUNT // 2 and not release.is_set():
             held.wait(120)
             release.wait(60)
         return answer(request)
 
     loopback.reply = hold
-    out = folder / "out.jsonl"
-    process = start(command(folder, loopback.url, out, "--ray", "local", "--workers", 2), folder / "cache")
+    process = start([*command(folder, loopback.url), "--ray", "local", "--workers", 2], folder / "cache")
     try:
         held.wait(120)
         workers = workers_of(process)
@@ -82,33 +78,35 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
         release.set()
         output, _ = process.communicate(timeout=180)
     assert process.returncode == 0, output
-    whole = folder / "whole.jsonl"
     loopback.reply = answer
-    assert aisr(*command(folder, loopback.url, whole)).code == 0
-    assert out.read_bytes() == whole.read_bytes()
+    assert aisr(*command(folder, loopback.url, "whole.jsonl")).code == 0
+    out = folder / "out.jsonl"
+    assert out.read_bytes() == (folder / "whole.jsonl").read_bytes()
     assert [row["id"] for row in read_rows(out)] == [f"track1-{k:06d}" for k in range(1, COUNT + 1)]
     assert f"{COUNT} records" in output
 
 
 @pytest.mark.slow
-def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path) -> None:
+def test_limits_hold_for_all_workers_together(loopback: Loopback, folder: Path) -> None:
     """The workers ask a decision model."""
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     loopback.reply = decisions.decide
     most, flying = 40, 4
-    out = folder / "out.jsonl"
     ray = ["--ray", "local", "--workers", 2, "--set", f"limits.max_calls={most}"]
-    process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
+    words = [*command(folder, loopback.url), "--lm", "decide:hosted_vllm/decider", *ray]
+    process = start(words, folder / "cache")
     output, _ = process.communicate(timeout=180)
     assert process.returncode == 1, output
     assert f"LM calls were sent and limits.max_calls is {most}; a higher limit goes on from here" in output
     assert all("Which label fits sentence 2?" in str(request.body["questions"]) for request in loopback.requests)
     assert most <= len(loopback.requests) <= most + flying
-    assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.requests)
+    rows = read_rows(folder / "out.jsonl")
+    assert not [row for row in rows if "failed" in row]
+    assert [len(row["labels"]) for row in rows] == [2] * len(loopback.requests)
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:
     with mock.patch.dict(sys.modules, {"ray": None}):
-        finished = aisr(*command(folder, "http://127.0.0.1:9/v1", folder / "out.jsonl", "--ray", "local"))
+        finished = aisr(*command(folder, "http://127.0.0.1:9/v1"), "--ray", "local")
     assert finished.code == 2
     assert "pip install 'aisr[ray]'" in finished.err

@@ -1,16 +1,21 @@
-"""`aisr score`: a predictions file against a labelled file."""
+"""`aisr score`: a predictions file against a labelled file; and how sure an evaluated program was."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aisr.metrics.judgements import selective_accuracy
+from aisr.predict.evaluate import Evaluation, score_outcomes
+from aisr.predict.judge import judge_all
 from aisr.predict.submit import Mismatch, score_files
+from aisr.programs.questions import CONFIDENCE
 from aisr.programs.records import BadLine
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
-from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
+from support import scripted
+from support.corpora import CONTRA, ENTITY, SCOPE, S, claim, write
 
 GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]
 SAID: list[dict[str, Any]] = [{"labels": [S, ENTITY]}, {"labels": [S]}]
@@ -27,10 +32,9 @@ def score(folder: Path, gold: list[Any], predictions: list[Any]) -> dict[str, An
     [
         (GOLD, SAID),  # train-dev as released: no ids on either side
         (GOLD, [{**row, "id": f"track1-{k:06d}"} for k, row in enumerate(SAID, 1)][::-1]),
-        (GOLD, NAMED),  # ids that the gold file does not know
         (TEST, NAMED[::-1]),
     ],
-    ids=["no ids", "numbered, reversed", "gold without", "ids, reversed"],
+    ids=["no ids", "numbered, reversed", "ids, reversed"],
 )
 def test_files_are_matched_and_scored(gold: list[Any], predictions: list[Any], tmp_path: Path) -> None:
     report = score(tmp_path, gold, predictions)
@@ -39,19 +43,6 @@ def test_files_are_matched_and_scored(gold: list[Any], predictions: list[Any], t
     assert report["macro_f1"] == pytest.approx((2 / 3 + 1) / 5)  # Supported 2/3, Entity 1
     assert report["score"] == pytest.approx((report["pem"] + report["macro_f1"]) / 2)
     assert report["per_label"][S] == pytest.approx({"precision": 0.5, "recall": 1, "f1": 2 / 3, "support": 1})
-
-
-def test_track_2_files_are_scored(tmp_path: Path) -> None:
-    gold = write(tmp_path / "gold.jsonl", [citation("Supported", ["P2"]), citation("Irrelevant", [], text="Other.")])
-    predictions = write(
-        tmp_path / "pred.jsonl",
-        [
-            {"label": "Supported", "evidence_para_ids": ["P4", "P2"]},
-            {"label": "Irrelevant", "evidence_para_ids": ["P1"]},  # match-empty: right label, but evidence
-        ],
-    )
-    report = score_files(TRACK2, gold, predictions)
-    assert (report["macro_f1"], report["joint_at_3"], report["score"]) == (0.5, 0.5, 0.5)
 
 
 def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
@@ -67,11 +58,7 @@ def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
         (TEST, NAMED[:1], "ids differ: 1 gold records without a prediction (first: b)"),
         (TEST, SAID[:1], "1 predictions for 2 gold records, matched by line"),
         (TEST, [{"id": "a", "labels": [S]}, NAMED[1]], "record 1: 1 labels for 2 sentences"),
-        (
-            [claim(None, id="a")],
-            [{"id": "a", "labels": [S]}],
-            "a has no labels; the first file must be the labelled one",
-        ),
+        ([claim(None, id="a")], [{"id": "a", "labels": [S]}], "a has no labels; the first file must be the labelled"),
         ([], [], "no records: an empty corpus has no score"),
     ],
 )
@@ -80,3 +67,33 @@ def test_files_about_different_records_are_refused(
 ) -> None:
     with pytest.raises(Mismatch, match=re.escape(words)):
         score(tmp_path, gold, predictions)
+
+
+# --- How sure a program says it is, held against what was right
+
+
+def sure(request: Any) -> str:
+    """The right labels; surer of the first record than of the others, and without a number for the third."""
+    number = int((scripted.field(scripted.question(request), "evidence") or "").split("Row ")[1].split()[0])
+    stated = {1: ["95", "90, Supported 8"], 2: ["80", "55, Supported 40"], 3: ["80", "likely"]}[number]
+    labels = json.loads(scripted.right(request))["sentence_labels"]
+    return scripted.written(scripted.question(request), {"sentence_labels": labels, CONFIDENCE: stated})
+
+
+def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
+    program = TRACK1.build({"states": True})
+    examples = [program.prepare(scripted.claim("Supported", "Contradiction", number=k)) for k in (1, 2, 3)]
+    result = score_outcomes(TRACK1, examples, judge_all(TRACK1, program, examples, scripted.scripted(sure)))
+    assert set(result.confidences) == {"stated"}  # the one vote of the third record is no probability
+    confidence = Evaluation(None, "", Path(), None, result, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    assert confidence["judgements"] == 5
+    assert confidence["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
+    assert confidence["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
+
+
+def test_the_surest_share_is_taken_and_equals_count_at_their_mean() -> None:
+    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 0.5) == 1.0
+    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 1.0) == 0.5
+    assert selective_accuracy([0.9, 0.7, 0.7, 0.7], [True, True, False, False], 0.5) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="no judgements"):
+        selective_accuracy([], [], 0.5)

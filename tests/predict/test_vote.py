@@ -15,9 +15,9 @@ from support.paths import SAMPLE
 Row = dict[str, Any]
 
 
-def likely(labels: tuple[str, ...], chosenage: str, chance: float) -> dict[str, float]:
+def likely(labels: tuple[str, ...], chosen: str, chance: float) -> dict[str, float]:
     rest = (1 - chance) / (len(labels) - 1)
-    return {label: chance if label == chosenage else rest for label in labels}
+    return {label: chance if label == chosen else rest for label in labels}
 
 
 def cited(key: str, label: str, chance: float | None, *ids: str) -> Row:
@@ -34,18 +34,12 @@ def file(path: Path, rows: list[Row], task: Any = "track2", data: str = "digest"
 
 
 def test_the_mean_decides_and_evidence_is_that_of_the_surest(aisr: Aisr, tmp_path: Path) -> None:
-    one = file(
-        tmp_path / "a.jsonl",
-        [cited("x", "Supported", 0.6, "P1"), cited("y", "Overstate", 0.5, "P2"), {"id": "z", "failed": "no"}],
-    )
-    two = file(
-        tmp_path / "b.jsonl",
-        [{"id": "z", "failed": "no"}, cited("y", "Overstate", 0.7, "P3"), cited("x", "Irrelevant", 0.9)],
-    )
-    three = file(
-        tmp_path / "c.jsonl",
-        [cited("x", "Supported", 0.7, "P9"), {"id": "y", "failed": "no"}, cited("z", "Irrelevant", None)],
-    )
+    failed = {"id": "z", "failed": "no"}
+    rows = [cited("x", "Supported", 0.6, "P1"), cited("y", "Overstate", 0.5, "P2"), failed]
+    one = file(tmp_path / "a.jsonl", rows)
+    two = file(tmp_path / "b.jsonl", [failed, cited("y", "Overstate", 0.7, "P3"), cited("x", "Irrelevant", 0.9)])
+    rows = [cited("x", "Supported", 0.7, "P9"), {"id": "y", "failed": "no"}, cited("z", "Irrelevant", None)]
+    three = file(tmp_path / "c.jsonl", rows)
     done = aisr("vote", tmp_path / "out.jsonl", one, two)
     assert done.code == 1
     assert "1 failed in all of them" in done.out
@@ -53,7 +47,7 @@ def test_the_mean_decides_and_evidence_is_that_of_the_surest(aisr: Aisr, tmp_pat
     assert (first["label"], first["evidence_para_ids"]) == ("Irrelevant", [])
     assert first["probabilities"][0]["Irrelevant"] == pytest.approx((0.9 + 0.4 / 3) / 2, abs=1e-4)
     assert (second["label"], second["evidence_para_ids"]) == ("Overstate", ["P3"])
-    assert third == {"id": "z", "failed": "no"}
+    assert third == failed
 
     weighed = ["--weight", 3, "--weight", 1, "--weight", 3]
     assert aisr("vote", tmp_path / "weighed.jsonl", one, two, three, *weighed).code == 0
@@ -66,13 +60,11 @@ def test_the_mean_decides_and_evidence_is_that_of_the_surest(aisr: Aisr, tmp_pat
 def test_what_is_voted_is_submitted_and_scored(aisr: Aisr, tmp_path: Path) -> None:
     """A label that label weights have lifted over the likeliest stays where all files say it."""
     gold = SAMPLE / "track1" / "test.jsonl"
+    row = likely(CLAIM_LABELS, "Supported", 0.6)
+    counts = {one["id"]: len(one["sentence_label"]) for one in read_rows(gold)}
     rows = [
-        {
-            "id": row["id"],
-            "labels": ["Contradiction"] * len(row["sentence_label"]),
-            "probabilities": [likely(CLAIM_LABELS, "Supported", 0.6)] * len(row["sentence_label"]),
-        }
-        for row in read_rows(gold)
+        {"id": key, "labels": ["Contradiction"] * count, "probabilities": [row] * count}
+        for key, count in counts.items()
     ]
     files = [file(tmp_path / f"{name}.jsonl", rows, "track1") for name in "ab"]
     out = tmp_path / "out.jsonl"
@@ -90,7 +82,6 @@ def test_what_is_voted_is_submitted_and_scored(aisr: Aisr, tmp_path: Path) -> No
         ([cited("x", "Supported", 0.6)], {"task": "track1"}, "its task is track1, and track2"),
         ([cited("x", "Supported", 0.6)], {"data": "other"}, "its input is other, and digest"),
         ([cited("x", "Supported", None)], {}, "no label probabilities"),
-        ([{**cited("x", "Supported", 0.6), "probabilities": [{"Supported": 1.0}]}], {}, "expected one for each of"),
         ([{**cited("x", "Supported", 0.6), "probabilities": [NONE]}], {}, "expected one for each of"),
         ([{**cited("x", "Supported", 0.6), "label": "True"}], {}, "no prediction of track2"),
         ([cited("x", "Supported", 0.6)], {"data": "y" * 100_000}, "its input is yyy"),
@@ -107,12 +98,6 @@ def test_files_that_do_not_go_together_are_refused(
     assert message in done.err
     assert len(done.err) < 1_000
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_a_task_that_is_none_is_refused(aisr: Aisr, tmp_path: Path) -> None:
-    files = [file(tmp_path / f"{name}.jsonl", [cited("x", "Supported", 0.6)], task=["track2"]) for name in "ab"]
-    done = aisr("vote", tmp_path / "out.jsonl", *files)
-    assert (done.code, "one of: track1" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("weights", [("0", "1"), ("-1", "1"), ("inf", "1"), ("nan", "1"), ("1e308", "1e308")])
@@ -135,8 +120,8 @@ def test_a_field_of_another_task_decides_nothing(aisr: Aisr, tmp_path: Path) -> 
 
 def test_records_of_other_sentences_leave_no_file(aisr: Aisr, tmp_path: Path) -> None:
     row = likely(CLAIM_LABELS, "Supported", 0.6)
-    rows = [[{"id": "x", "labels": ["Supported"] * n, "probabilities": [row] * n}] for n in (1, 2)]
-    files = [file(tmp_path / f"{len(each[0]['labels'])}.jsonl", each, "track1") for each in rows]
+    rows = [{"id": "x", "labels": ["Supported"] * count, "probabilities": [row] * count} for count in (1, 2)]
+    files = [file(tmp_path / f"{len(one['labels'])}.jsonl", [one], "track1") for one in rows]
     done = aisr("vote", tmp_path / "out.jsonl", *files)
     assert (done.code, (tmp_path / "out.jsonl").exists()) == (2, False)
     assert "x: not as many labels in each file" in done.err

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from support.faults import hang_up, refused
 from support.loopback import HttpRequest, Reply, claim_label
 
 SURE = 0.8  # of what a rule says; the rest is shared by the other options
@@ -21,8 +20,8 @@ def decide(request: HttpRequest) -> Reply:
     return 200, json.dumps(served(request))
 
 
-def served(received: HttpRequest, label: Callable[[str], str] = claim_label) -> Answer:
-    """The body of that answer; label: that of a sentence. Raises where the request is none by LiteLLM's types."""
+def served(received: HttpRequest) -> Answer:
+    """The body of that answer. Raises where the request is none by LiteLLM's types."""
     from litellm.types import decisions
 
     body = received.body
@@ -30,29 +29,29 @@ def served(received: HttpRequest, label: Callable[[str], str] = claim_label) -> 
     if received.path.endswith(OPENAI):
         request = decisions.OpenAIDecisionRequest.model_validate(body)
         text = _text(body["input"])
-        answers = [_openai(text, question, label) for question in body["questions"]]
+        answers = [_openai(text, question) for question in body["questions"]]
         usage = {"input_tokens": read, "output_tokens": 0, "total_tokens": read}
         reply = {"model": request.model, "answers": answers, "usage": usage}
         answer: Answer = decisions.OpenAIDecisionResponse.model_validate(reply).model_dump(mode="json")
         return answer
     assert received.path.endswith(SYSTEM_ONE), received.path
     decisions.DecisionsRequest.model_validate(body)
-    by_name = {name: _system_one(body["state"], question, label) for name, question in body["questions"].items()}
+    by_name = {name: _system_one(body["state"], question) for name, question in body["questions"].items()}
     usage = {"input_tokens": read, "output_tokens": 0}
     reply = {"model": body["model"], "answers": by_name, "usage": usage}
     mapped: Answer = decisions.DecisionsResponse.model_validate(reply).model_dump(mode="json")
     return mapped
 
 
-def chosen(text: str, instructions: str, options: list[str], label: Callable[[str], str]) -> str:
-    """Which option the rule takes: of a sentence that which `label` says, of a claim by its length."""
+def chosen(text: str, instructions: str, options: list[str]) -> str:
+    """Which option the rule takes: of a sentence that of `claim_label`, of a claim by its length."""
     record = text.rpartition("To be judged:")[2]
     number = re.search(r"sentence (\d+)\?", instructions)
     if number:
-        return label(re.search(rf"^{number[1]}\. (.*)$", record, re.MULTILINE)[1])  # type: ignore[index]
+        return claim_label(re.search(rf"^{number[1]}\. (.*)$", record, re.MULTILINE)[1])  # type: ignore[index]
     claim = re.search(r"^(?:claim|sentence):\n(.*)$", record, re.MULTILINE)
     statement = claim[1] if claim else record
-    return label(statement) if label(statement) in options else options[len(statement) % len(options)]
+    return claim_label(statement) if claim_label(statement) in options else options[len(statement) % len(options)]
 
 
 def true(text: str, instructions: str) -> float:
@@ -64,9 +63,9 @@ def true(text: str, instructions: str) -> float:
 
 
 def shares(best: str, options: list[str]) -> dict[str, float]:
-    """`SURE` for one option, the rest shared evenly."""
+    """`SURE` for one option, the rest shared evenly; in an order of the server's own."""
     rest = (1 - SURE) / max(len(options) - 1, 1)
-    return {option: SURE if option == best else rest for option in options}
+    return {option: SURE if option == best else rest for option in reversed(options)}
 
 
 def _text(content: Any) -> str:
@@ -75,63 +74,45 @@ def _text(content: Any) -> str:
     return "".join(part.get("text", "") for message in content for part in message["content"])
 
 
-def _openai(text: str, question: Mapping[str, Any], label: Callable[[str], str]) -> Answer:
+def _openai(text: str, question: Mapping[str, Any]) -> Answer:
     if question["type"] == "predicate":
         return {"type": "predicate", "name": question["name"], "probability": true(text, question["instructions"])}
     options = [choice["value"] for choice in question["choices"]]
-    best = chosen(text, question["instructions"], options, label)
+    best = chosen(text, question["instructions"], options)
     listed = [{"value": option, "probability": share} for option, share in shares(best, options).items()]
     about = {"type": "choice", "name": question["name"], "choice": best, "confidence": SURE}
     return {**about, "probabilities": listed}
 
 
-def _system_one(text: str, question: Mapping[str, Any], label: Callable[[str], str]) -> Answer:
+def _system_one(text: str, question: Mapping[str, Any]) -> Answer:
     if question["type"] == "noul":
         return {"type": "noul", "noul": true(text, question["instructions"])}
     options = list(question["criteria"])
-    best = chosen(text, question["instructions"], options, label)
+    best = chosen(text, question["instructions"], options)
     return {"type": "choice", "choice": best, "confidence": SURE, "probabilities": shares(best, options)}
 
 
-def changed(change: Callable[[Answer], None]) -> Callable[[HttpRequest], Reply]:
-    """The right answer with something wrong in its first choice."""
+def changed(change: Callable[[dict[str, float]], dict[str, float]]) -> Callable[[HttpRequest], Reply]:
+    """The right answer of System One with something wrong in the probabilities of its first choice."""
 
     def reply(request: HttpRequest) -> Reply:
         body = served(request)
-        answers = body["answers"]
-        change(next(one for one in (answers.values() if isinstance(answers, dict) else answers) if "choice" in one))
+        answer = next(iter(body["answers"].values()))
+        answer["probabilities"] = change(answer["probabilities"])
         return 200, json.dumps(body)  # NaN as Python and some servers write it
 
     return reply
 
 
-def _share(factor: float) -> Callable[[Answer], None]:
-    def change(answer: Answer) -> None:
-        rows = answer["probabilities"]
-        if isinstance(rows, dict):
-            answer["probabilities"] = {name: factor * share for name, share in rows.items()}
-        else:
-            answer["probabilities"] = [{**row, "probability": factor * row["probability"]} for row in rows]
-
-    return change
-
-
-def _without_an_option(answer: Answer) -> None:
-    rows = answer["probabilities"]
-    answer["probabilities"] = dict(list(rows.items())[:-1]) if isinstance(rows, dict) else rows[:-1]
+def _share(factor: float) -> Callable[[HttpRequest], Reply]:
+    return changed(lambda shares: {name: factor * share for name, share in shares.items()})
 
 
 # Answers of which nothing can be used: the record fails, with what is wrong of it.
 UNUSABLE: dict[str, tuple[Callable[[HttpRequest], Reply], str]] = {
-    "missing option": (changed(_without_an_option), "sentence_labels 1: "),
-    "sum off": (changed(_share(0.7)), "sentence_labels 1: probabilities sum to 0.7"),
-    "negative": (changed(_share(-1.0)), "is no probability"),
-    "NaN": (changed(_share(math.nan)), "is no probability"),
+    "missing option": (changed(lambda shares: dict([*shares.items()][:-1])), "sentence_labels 1: "),
+    "sum off": (_share(0.7), "sentence_labels 1: probabilities sum to 0.7"),
+    "negative": (_share(-1.0), "is no probability"),
+    "NaN": (_share(math.nan), "is no probability"),
     "body that is not JSON": (lambda request: (200, "<html>It works!</html>"), ""),
-}
-# Faults that pass: sent again until they do.
-PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
-    "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
-    "503": refused(503, "overloaded"),
-    "closed connection": hang_up,
 }

@@ -2,13 +2,11 @@
 
 import gzip
 import json
-import random
 import resource
 import select
 import signal
 import socket
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
@@ -24,9 +22,11 @@ def refused(status: int, message: str, code: str = "", **headers: str) -> Callab
     return lambda request: lambda handler: send(handler, status, body, headers)
 
 
-def send(handler: BaseHTTPRequestHandler, status: int, body: str, headers: dict[str, str], missing: int = 0) -> None:
+def send(
+    handler: BaseHTTPRequestHandler, status: int, body: str | bytes, headers: dict[str, str], missing: int = 0
+) -> None:
     """An answer whose last `missing` bytes never come."""
-    sent = body.encode()
+    sent = body.encode() if isinstance(body, str) else body
     handler.send_response(status)
     for name, value in headers.items():
         handler.send_header(name.replace("_", "-"), value)
@@ -53,32 +53,24 @@ def hang_up(request: HttpRequest) -> Reply:
     return close
 
 
-def cut_short_body(body: Callable[[HttpRequest], str]) -> Callable[[HttpRequest], Reply]:
+def cut_short(request: HttpRequest) -> Reply:
     """An answer that ends before it is over."""
-    return lambda request: lambda handler: send(handler, 200, body(request), {}, missing=40)
+    return lambda handler: send(handler, 200, completion(request, judged(request)), {}, missing=40)
 
 
-cut_short = cut_short_body(lambda request: completion(request, judged(request)))
+def endless(piece: bytes, pause: float) -> Callable[[HttpRequest], Reply]:
+    """An answer that goes on for as long as somebody reads it, a piece each `pause` seconds."""
 
+    def go_on(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(2**40))
+        handler.end_headers()
+        with suppress(OSError):  # until the client is gone
+            while not threading.Event().wait(pause):
+                handler.wfile.write(piece)
 
-def without_end(request: HttpRequest) -> Reply:
-    """An answer that goes on for as long as somebody reads it."""
-    return lambda handler: _go_on(handler, b" " * 2**16, 0.0)
-
-
-def dripping(request: HttpRequest) -> Reply:
-    """A byte now and then, never all of them."""
-    return lambda handler: _go_on(handler, b" ", 0.02)
-
-
-def _go_on(handler: BaseHTTPRequestHandler, piece: bytes, pause: float) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.send_header("Content-Length", str(2**40))
-    handler.end_headers()
-    with suppress(OSError):  # until the client is gone
-        while not threading.Event().wait(pause):
-            handler.wfile.write(piece)
+    return lambda request: go_on
 
 
 def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
@@ -86,15 +78,11 @@ def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
     body = b" " * size
     for _ in range(layers):
         body = gzip.compress(body, 9)
-    headers = {"Content-Encoding": ", ".join(["gzip"] * layers), "Content-Length": str(len(body))}
+    headers = {"Content_Encoding": ", ".join(["gzip"] * layers)}
 
     def reply(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
         with suppress(OSError):
-            handler.wfile.write(body)
+            send(handler, 200, body, headers)
 
     return lambda request: reply
 
@@ -102,38 +90,6 @@ def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
 def answering(text: str) -> Callable[[HttpRequest], Reply]:
     """A completion of that text."""
     return lambda request: text
-
-
-def changed(change: Callable[[dict[str, object]], None]) -> Callable[[HttpRequest], Reply]:
-    """The right answer with something wrong in it."""
-
-    def reply(request: HttpRequest) -> Reply:
-        answer = json.loads(judged(request))
-        change(answer)
-        return json.dumps(answer)
-
-    return reply
-
-
-def _unknown_label(answer: dict[str, object]) -> None:
-    if "sentence_labels" in answer:
-        answer["sentence_labels"] = ["Mostly Fine"] * len(answer["sentence_labels"])  # type: ignore[arg-type]
-    else:
-        answer["label"] = "Mostly Fine"
-
-
-def _wrong_count(answer: dict[str, object]) -> None:
-    if "sentence_labels" in answer:
-        answer["sentence_labels"] = ["Supported"] * 99
-    else:
-        answer["label"] = ["Supported", "Irrelevant"]
-
-
-def _unknown_ids(answer: dict[str, object]) -> None:
-    if "sentence_labels" in answer:
-        answer.clear()  # Track 1 has no ids; a missing field is its like
-    else:
-        answer["evidence_ids"] = ["P999"]
 
 
 # Faults that pass: the same call may succeed the next time. They are retried until they do.
@@ -144,19 +100,18 @@ PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
     "502": refused(502, "bad gateway"),
     "503": refused(503, "overloaded"),
     "hang": hang,
-    "dripping": dripping,
     "closed connection": hang_up,
     "truncated body": cut_short,
 }
-# Answers that cannot be used. They are sent again once, with the reason.
-UNUSABLE: dict[str, Callable[[HttpRequest], Reply]] = {
-    "not JSON": answering("The labels are as follows"),
-    "JSON of the wrong shape": answering('[{"answer": {"labels": 3}}]'),
-    "unknown label": changed(_unknown_label),
-    "wrong label count": changed(_wrong_count),
-    "empty content": answering(""),
-    "refusal": answering("I'm sorry, but I can't help with that."),
-    "ids not in the paper": changed(_unknown_ids),
+# Answers that cannot be used, to either track. They are sent again once, with the reason.
+UNUSABLE: dict[str, str] = {
+    "not JSON": "The labels are as follows",
+    "JSON of the wrong shape": '[{"answer": {"labels": 3}}]',
+    "unknown label": '{"sentence_labels": ["Mostly Fine", "Fine"], "label": "Mostly Fine", "evidence_ids": []}',
+    "wrong label count": '{"sentence_labels": ["Supported"], "label": ["Overstate", "Irrelevant"], "evidence_ids": []}',
+    "empty content": "",
+    "refusal": "I'm sorry, but I can't help with that.",
+    "missing field, or ids not in the paper": '{"label": "Supported", "evidence_ids": ["P999"]}',
 }
 # Faults of the one call, for good.
 FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
@@ -164,29 +119,11 @@ FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
     "body that is not JSON": lambda request: (200, "<html>It works!</html>"),
     "body of the wrong shape": lambda request: (200, '{"choices": {"no": "list"}}'),
 }
-ALL = PASSING | UNUSABLE | FINAL
-
-
-class Unreliable:
-    """A server's `reply` that injects a fault into a share of the answers. Which it is depends on the seed, the
-    question and its number of requests, not on the order of the threads."""
-
-    def __init__(self, seed: int, rate: float) -> None:
-        self.seed = seed
-        self.rate = rate
-        self.injected: Counter[str] = Counter()
-        self._asked: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def __call__(self, request: HttpRequest) -> Reply:
-        with self._lock:
-            self._asked[request.question] += 1
-            drawn = random.Random(f"{self.seed}|{request.question}|{self._asked[request.question]}")
-            if drawn.random() >= self.rate:
-                return judged(request)
-            name = drawn.choice(sorted(ALL))
-            self.injected[name] += 1
-        return ALL[name](request)
+ALL: dict[str, Callable[[HttpRequest], Reply]] = {
+    **PASSING,
+    **{name: answering(text) for name, text in UNUSABLE.items()},
+    **FINAL,
+}
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import itertools
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -109,6 +109,31 @@ def completion(request: HttpRequest, text: str) -> str:
             "usage": {"prompt_tokens": read, "completion_tokens": 20, "total_tokens": read + 20},
         }
     )
+
+
+def answer_with(change: Callable[[Any], object], text: str | None = None) -> Callable[[HttpRequest], Reply]:
+    """Replies with the right answer, or with a text, in a completion whose body is changed."""
+
+    def reply(request: HttpRequest) -> Reply:
+        body = json.loads(completion(request, judged(request) if text is None else text))
+        change(body)
+        return 200, json.dumps(body)
+
+    return reply
+
+
+def add_logprobs(body: Any, top: Mapping[str, Any], chosen: Any = -0.1) -> None:
+    """Give the answer of a completion log-probabilities: 0 to the text before and behind its first label, `chosen` to
+    that, and to the alternatives in its place those of `top`, of which the label is the first."""
+    choice = body["choices"][0]
+    label = next(iter(top))
+    before, behind = choice["message"]["content"].split(label, 1)
+    content: list[dict[str, Any]] = [
+        {"token": one, "logprob": 0.0, "bytes": None, "top_logprobs": []} for one in (before, label, behind)
+    ]
+    alternatives = [{"token": token, "logprob": logprob, "bytes": None} for token, logprob in top.items()]
+    content[1] |= {"logprob": chosen, "top_logprobs": alternatives}
+    choice["logprobs"] = {"content": content, "refusal": None}
 
 
 def prompt_tokens(request: HttpRequest) -> int:

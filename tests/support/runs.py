@@ -1,24 +1,37 @@
-"""A run of `predict` with a loopback server that is not waited for long, here or in a process of its own."""
+"""A run of `predict` with a loopback server that is not waited for long: here, in a process of its own, or as the words
+of a command."""
 
 import os
 from pathlib import Path
+from typing import Any
 
+from aisr.artifact.manifest import save_files
+from aisr.artifact.program import program_text
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import RateLimiter
+from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.predict.predict import Summary, predict
+from aisr.programs.base import Judge
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 
 WHO = {"task": "any"}
 
 
-def opened(url: str, threads: int = 1, limits: Limits | None = None, timeout: float = 0.5) -> OpenLM:
+def opened(
+    url: str | None,
+    threads: int = 1,
+    limits: Limits | None = None,
+    timeout: float = 0.5,
+    retries: int = RETRIES,
+    model: str = "openai/local",
+    **config: Any,
+) -> OpenLM:
     """An LM at a loopback server that does not wait long for anything."""
-    lm = open_lm(LMConfig("openai/local", api_base=url, threads=threads, timeout=timeout), Ledger(limits))
-    lm.lm.limiter = RateLimiter(threads, first_wait=0.001)
+    lm = open_lm(LMConfig(model, api_base=url, threads=threads, timeout=timeout, **config), Ledger(limits))
+    lm.lm.limiter = RateLimiter(threads, retries, first_wait=0.001)
     return lm
 
 
@@ -30,3 +43,15 @@ def predict_in_child(url: str, data: Path, out: Path, cache: Path, timeout: floa
     """What another process does: the run of a command, with a response cache of its own."""
     os.environ["DSPY_CACHEDIR"] = str(cache)
     run(TRACK1, data, out, opened(url, threads=4, timeout=timeout))
+
+
+def save_program(folder: Path, task: Task, program: Judge | None = None) -> Path:
+    """A program's folder. Default: the uncompiled program."""
+    save_files(folder, {"program.json": program_text(task, program or task.build({}))})
+    return folder
+
+
+def predict_words(task: Task, program: Path, data: Path, out: Path, url: str) -> list[object]:
+    """`aisr predict` with a loopback server."""
+    at = ["--task", task.name, "--program", program, "--data", data, "--out", out, "--artifacts", out.parent]
+    return ["predict", *at, "--lm", "openai/local", "--api-base", url]
