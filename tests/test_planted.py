@@ -5,12 +5,10 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser
 
-from aisr.cli.compile import TRACES
 from aisr.tracking.store import open_store
 from support import scripted
 from support.commands import Aisr, sets
@@ -18,7 +16,6 @@ from support.compiled import copied
 from support.corpora import read_rows, write
 from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
-from support.servers import get, ui
 from support.trap import Trap
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
@@ -125,64 +122,3 @@ def test_nothing_that_a_browser_would_run_is_logged(planted: Planted) -> None:
     ]
     assert {page.name for page in pages} == {"report.html"}
     assert not any(SCRIPT.encode() in page.read_bytes() for page in pages)
-
-
-@pytest.mark.slow
-def test_mlflow_hands_planted_markup_out_as_text(planted: Planted, browser: Browser) -> None:
-    client = open_store(planted.root).MlflowClient()
-    (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
-    (run,) = client.search_runs([experiment.experiment_id])
-    # As if a compile had put a claim where a person reads it first.
-    client.set_tag(run.info.run_id, "mlflow.note.content", SCRIPT)
-    client.set_tag(run.info.run_id, "mlflow.runName", SCRIPT)
-    client.log_param(run.info.run_id, "claim", SCRIPT)
-    with ui(planted.root) as (port, _):
-        assert SCRIPT.encode() in get(port, f"/get-artifact?path=artifact/PROMPT.md&run_uuid={run.info.run_id}")
-        browse(browser, port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
-
-
-def browse(browser: Browser, port: int, run: str, experiment: str) -> None:
-    """Open every page of a run that shows the markup; nothing of it may run."""
-    address = f"http://127.0.0.1:{port}"
-    with browser.new_context() as context:
-        page = context.new_page()
-        elsewhere: list[str] = []
-        page.on("request", lambda request: elsewhere.append(request.url) if "planted.invalid" in request.url else None)
-        for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):
-            page.goto(f"{address}/#/experiments/{path}")
-            page.get_by_text("window.planted = true").first.wait_for(timeout=60_000)
-            assert page.evaluate("window.planted") is None, path
-        read_traces(page, f"{address}/#/experiments/{run}/traces")
-        assert elsewhere == []
-        with page.expect_download() as download:  # handed out as a file, not as a page
-            page.evaluate(
-                f"window.location.href = '{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run[-32:]}'"
-            )
-        assert SCRIPT in Path(download.value.path()).read_text(encoding="utf-8")
-        assert page.evaluate("window.planted") is None
-
-
-def read_traces(page: Any, address: str) -> None:
-    """Open a run's list of traces, and of one of them all that it holds: record, assessments, attributes and a call."""
-    page.goto(address)
-    names = page.get_by_text(re.compile(r"^track1-\d+ · .*window\.planted = true"))
-    names.first.wait_for(timeout=60_000)
-    assert 0 < names.count() <= TRACES
-    names.first.click()
-    trace = page.get_by_role("dialog")
-    trace.get_by_text("statements").first.wait_for(timeout=60_000)
-    trace.get_by_role("button", name="Assess").first.click()
-    for part in ("assessment", "expectation"):
-        trace.locator(f"[data-component-id$='toggle-{part}-expanded']").click()
-    trace.get_by_text("Rationale").wait_for()
-    trace.get_by_text("Attributes", exact=True).click()
-    trace.get_by_text("gold", exact=True).nth(1).wait_for()
-    trace.get_by_text("call 1 of 1").first.click()
-    trace.get_by_text("Inputs / Outputs", exact=True).click()
-    trace.get_by_text("messages").first.wait_for()
-    while (more := trace.get_by_text("See more")).count():
-        more.first.click()
-    trace.get_by_text("window.planted = true").first.wait_for()
-    trace.get_by_text("![pixel](//planted.invalid").first.wait_for()
-    assert trace.locator("img[alt=pixel]").count() == 0
-    assert page.evaluate("window.planted") is None

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,8 @@ def state(content: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("task", "options"),
-    [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {}), (TRACK2, {"context_tokens": 77})],
-    ids=["track1", "track1 by sentence", "track2", "track2 with 77 tokens"],
+    [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {"context_tokens": 77})],
+    ids=["track1", "track1 by sentence", "track2 with 77 tokens"],
 )
 def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None:
     text = text_of(task, **options)
@@ -103,11 +104,8 @@ def part(written: str) -> str:
         {"evidence": part(f"[{IMAGE}]")},
         {"evidence": part(f"[{OURS}, {IMAGE}]")},
         {"evidence": part('[{"type": "file", "file": {"file_id": "of-somebody"}}]')},
-        {"evidence": part(f"{IMAGE}")},
         {"evidence": part(f"[{OURS}]") + part(f"[{IMAGE}]")},
         {"evidence": part(f"[{IMAGE},]")},  # which DSPy would repair
-        {"evidence": part(json.dumps(f"[{IMAGE}]")[1:-1])},  # or take the quotes from
-        {"sentences": ["fine", part(f"[{IMAGE}]")]},
         {"evidence": "<<CUSTOM-TYPE-START-IDENTIFIER>>[", "sentences": [part(f"{IMAGE}]")]},
         {"evidence": {part(f"[{IMAGE}]"): "key"}},
     ],
@@ -135,33 +133,28 @@ def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> No
     assert "data:image/jpeg" in kept["evidence"]
 
 
-@pytest.mark.parametrize("place", ["weights", "offsets"])
-def test_a_weight_beyond_all_measure_is_refused(place: str, tmp_path: Path) -> None:
+WIDTH = len(TRACK1.labelled.labels)
+# Of terms that weigh nothing alone, a text has no length, and the probabilities of its labels would be no numbers.
+WEIGHTLESS = {"rows": {"the": [0.0] * (1 + WIDTH)}}
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda layer: layer["says"].update(offsets=[1.7e308] * WIDTH), "decision.says.offsets"),
+        (
+            lambda layer: layer.update(wording={"intercepts": [0.0] * WIDTH, "families": [WEIGHTLESS, {"rows": {}}]}),
+            "inverse document frequency is below 1",
+        ),
+    ],
+    ids=["beyond all measure", "of no weight"],
+)
+def test_weights_that_make_no_probabilities_are_refused(edit: Edit, message: str, tmp_path: Path) -> None:
     program = TRACK1.build({})
     program.decision = as_it_is(TRACK1)
-
-    def edit(content: dict[str, Any]) -> None:
-        rule = content["decision"]["says"]
-        rule[place] = {"LM": 1.7e308} if place == "weights" else [1.7e308] * len(rule["offsets"])
-
-    folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
-    with pytest.raises(BadArtifact, match=rf"decision\.says\.{place}.*less than or equal to 1000000"):
-        load_program(folder)
-
-
-def test_a_term_that_weighs_nothing_is_refused(tmp_path: Path) -> None:
-    """Of such terms alone, a text has no length, and the probabilities of its labels would be no numbers."""
-    program = TRACK1.build({})
-    program.decision = as_it_is(TRACK1)
-    width = len(program.decision.labels)
-    rows = {"rows": {"the": [0.0] * (1 + width)}}
-
-    def edit(content: dict[str, Any]) -> None:
-        content["decision"]["wording"] = {"intercepts": [0.0] * width, "families": [rows, {"rows": {}}]}
-
-    folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
-    with pytest.raises(BadArtifact, match="inverse document frequency is below 1"):
-        load_program(folder)
+    text = edited(program_file.program_text(TRACK1, program), lambda content: edit(content["decision"]))
+    with pytest.raises(BadArtifact, match=re.escape(message)):
+        load_program(saved(tmp_path / "a", text))
 
 
 @pytest.mark.parametrize("name", ["program.json", "manifest.json"])
@@ -181,12 +174,9 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: P
     [
         (lambda at: state(at).update(lm={"model": "x", "api_base": "http://evil.example/v1"}), "state.label.lm"),
         (lambda at: at.update(__class__="os.system"), "__class__"),
-        (lambda at: state(at)["signature"].update(__module__="subprocess"), "__module__"),
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
         (lambda at: at.update(task="track3"), "task 'track3' is unknown; one of: track1, track2"),
-        (lambda at: at.update(task="track2"), "track2: no option 'evidence'; options: context_tokens"),
         (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: unit"),
-        (lambda at: at.update(options={"unit": 3}), "unit is 3; one of: paragraph, sentence"),
         (lambda at: at.update(options={"unit": "word"}), "unit is 'word'; one of: paragraph, sentence"),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: 2 fields; this program has 3"),
         (lambda at: at.update(state={}), "predictors []"),
@@ -229,7 +219,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("name", ["", "..", "../a", ".hidden", "a" * 81, "a\n"])
+@pytest.mark.parametrize("name", ["", "../a", ".hidden", "a" * 81, "a\n"])
 def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="--name"):
         program_file.check_name(name)

@@ -51,11 +51,9 @@ def file_of(path: Path, records: list[Any]) -> Path:
 def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_nothing_for_it(
     task: Task, tmp_path: Path
 ) -> None:
-    lm = scripted(flat)
+    lm, few = scripted(flat), Settings(demos=1, candidates=1)
     data = {side: file_of(tmp_path / f"{side}.jsonl", corpus(task)) for side in ("train", "dev", "test")}
-    plan = Plan(
-        task, "x", ["labeled"], Settings(demos=1, candidates=1), {}, data, {"dev": 9}, "aisr compile", decide=False
-    )
+    plan = Plan(task, "x", ["labeled"], few, {}, data, {"dev": 9}, "aisr compile", decide=False)
     made = compile_program(plan, lm, lm, tmp_path / "out", SILENT)
     sent, spend = len(requests(lm)), lm.ledger.spend
     write_compile_report(plan, made, lm)
@@ -183,21 +181,6 @@ def current(page: Page) -> str:
     return page.locator("#detail .id").inner_text()
 
 
-def test_the_page_begins_with_the_errors(opened: Open) -> None:
-    page = opened(judged(MIXED))
-    assert ids(page) == ["r1", "r3", "r4", "r5"]
-    expect(page.locator("#found")).to_have_text("4 of 6 records: all errors")
-    assert page.locator(".swap").all_inner_texts() == ["C\nas\nS", "UE\nas\nfailed", "S\nas\nSO", "C\nas\nS"]
-    page.keyboard.press("e")
-    assert ids(page) == [f"r{k}" for k in range(6)]
-    page.keyboard.press("e")
-    assert len(ids(page)) == 4
-    page.locator("#clear").click()
-    assert len(ids(page)) == 6
-    assert ids(opened(judged([row(0), row(1, "Contradiction", "Supported")]))) == ["r1"]
-    assert ids(opened(judged([row(0), row(1)]))) == ["r0", "r1"]
-
-
 def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     both = Statement(text="Hit.", gold=["Scope Overgeneralization", "Unsupported Entity"], said="Unsupported Entity")
     records = [*MIXED, row(6, statements=[both])]
@@ -211,11 +194,10 @@ def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     expect(page.locator("#macro")).to_have_text(f"{100 * official.parts['macro_f1']:.1f}")
 
 
-def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
-    page = opened(judged(MIXED), at="#r0")
-    assert ids(page) == [f"r{k}" for k in range(6)]
-    assert page.locator("#detail").inner_text().split("\n")[0] == "r0"
-    assert "false" not in page.locator("body").inner_text()
+def test_the_page_begins_with_the_errors_and_the_confusion_matrix_filters(opened: Open) -> None:
+    page = opened(judged(MIXED))
+    assert ids(page) == ["r1", "r3", "r4", "r5"]
+    expect(page.locator("#found")).to_have_text("4 of 6 records: all errors")
     cell = page.locator('td [data-gold="Contradiction"][data-said="Supported"]')
     expect(cell).to_have_text("2")
     cell.click()
@@ -230,6 +212,7 @@ def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open)
     assert ids(page) == ["r3"]
     page.locator("#clear").click()
     assert len(ids(page)) == 6
+    assert ids(opened(judged([row(0), row(1)]))) == ["r0", "r1"]  # without errors, with all
 
 
 def test_keys_walk_through_the_records(opened: Open) -> None:
@@ -242,7 +225,8 @@ def test_keys_walk_through_the_records(opened: Open) -> None:
     page.keyboard.press("p")
     expect(page.locator("#prompt pre").first).to_have_text("answer 0")
     expect(page.locator("#prompt pre").nth(1)).to_have_text("the prompt")
-    page.keyboard.press("j")
+    page.keyboard.press("e")
+    assert ids(page) == ["r1", "r3", "r4", "r5"]
     page.keyboard.press("/")
     page.keyboard.type("j")
     assert page.locator("#search").input_value() == "j"
@@ -300,7 +284,7 @@ def test_a_table_is_a_table_and_the_paragraph_stands_with_its_sentence(
     assert page.get_by_text(PARAGRAPH).count() == (task is DRAFT)
 
 
-def test_a_script_that_got_into_the_page_would_not_run(opened: Open, browser: Browser, tmp_path: Path) -> None:
+def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path) -> None:
     """The policy of the page admits its own script alone."""
     file = error_page.write(tmp_path, judged([row(0)]))
     file.write_text(file.read_text().replace("<footer", "<script>window.hacked=1</script><footer", 1))
@@ -324,44 +308,25 @@ def test_on_a_phone_list_and_record_take_turns(opened: Open) -> None:
     expect(page.locator("#detail")).to_be_hidden()
 
 
-@pytest.mark.slow
-def test_of_three_thousand_records_few_are_laid_out(opened: Open) -> None:
+def test_of_a_thousand_records_few_are_laid_out(opened: Open) -> None:
     """What a browser lays out does not grow with their number."""
-    words = "The measured value of the system exceeds that of the other on every set. " * 6
-    labels = TRACK1.labelled.labels
-    rows = [
-        row(
-            k,
-            labels[k % 5],
-            labels[k % 7 % 5],
-            statements=[
-                Statement(text=f"{words} {k}.{j}", gold=[labels[(k + j) % 5]], said=labels[k % 5], chances=[0.2] * 5)
-                for j in range(5)
-            ],
-            exhibits=[Exhibit(key=f"text {j}", text=words * 4) for j in range(2)],
-        )
-        for k in range(3000)
-    ]
-    page = opened(judged(rows))
+    page = opened(judged([row(k) for k in range(1000)]))
+    expect(page.locator("#found")).to_have_text("1000 of 1000 records")
     assert page.locator(".row").count() < 60
-    page.locator('[data-outcome="all"]').click()
-    expect(page.locator("#found")).to_have_text("3000 of 3000 records")
-    assert page.locator(".row").count() < 60
-    page.locator("#search").fill("2999.4")
-    expect(page.locator("#found")).to_have_text("1 of 3000 records")
+    page.locator("#search").fill("record 999.")
+    expect(page.locator("#found")).to_have_text("1 of 1000 records")
     page.locator("#search").fill("")
-    expect(page.locator("#found")).to_have_text("3000 of 3000 records")
+    expect(page.locator("#found")).to_have_text("1000 of 1000 records")
     page.keyboard.press("Escape")
-    for _ in range(200):
-        page.keyboard.press("k")
-    assert current(page) == "r2799"  # from the one that was found, which stays the current one
+    page.keyboard.press("k")
+    assert current(page) == "r998"  # from the one that was found, which stays the current one
     assert page.locator(".row").count() < 60
 
 
 # --- the command
 
 
-@pytest.mark.parametrize("planted", ['{"a": "<b>"}', '{"a": "data:image/webp;base64,!"}', "[1]", "{", "", '["ab"]'])
+@pytest.mark.parametrize("planted", ['{"a": "<b>"}', '{"a": "data:image/webp;base64,!"}', "[1]", "{"])
 def test_a_page_that_was_changed_lends_no_picture(tmp_path: Path, planted: str) -> None:
     page = tmp_path / "report.html"
     page.write_text(f'<script type="application/json" id="pictures">{planted}</script>')

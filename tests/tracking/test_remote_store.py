@@ -18,19 +18,15 @@ KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0r
 FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.decide=false")  # with a layer no LM is asked
 
 
-NOT_OURS = [
-    '{"experiments": 3}',
-    '{"model_version": 5}',
-    r'{"model_version": {"version": "\ud800"}}',
-    '{"model_version": {"name": "a", "version": "1", "source": "models:/m"}, "artifact_uri": "s3://a/b"}',
-]
-
-
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        *((("inspect", "models:/aisr-track1@champion"), answer) for answer in NOT_OURS),
-        *((("promote", "models:/aisr-track1/1"), answer) for answer in NOT_OURS[:3]),
+        (("inspect", "models:/aisr-track1@champion"), r'{"model_version": {"version": "\ud800"}}'),
+        (
+            ("inspect", "models:/aisr-track1@champion"),
+            '{"model_version": {"name": "a", "version": "1", "source": "models:/m"}, "artifact_uri": "s3://a/b"}',
+        ),
+        (("promote", "models:/aisr-track1/1"), '{"model_version": 5}'),
         (("report", "0123456789abcdef0123456789abcdef"), '{"run": {"info": 7}}'),
     ],
 )

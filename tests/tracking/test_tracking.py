@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,18 +15,15 @@ from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact, digest_file
 from aisr.cli.machine import run
-from aisr.optimize.run import compile_program
 from aisr.paper.open import read_draft
 from aisr.paper.readers.figures import draw_pictures
-from aisr.tracking import registry, runs
+from aisr.tracking import registry
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
 from support import pdfs, servers
 from support.commands import Aisr
 from support.compiled import KEY, TOKEN, Compiled, compile_words
-from support.loopback import Loopback
-from support.plans import SILENT, plan
-from support.scripted import right, scripted
+from support.paths import SAMPLE
 from support.trap import is_pickle
 
 
@@ -84,17 +80,11 @@ def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> 
 
 
 @pytest.mark.parametrize(
-    ("uri", "name"),
-    [
-        ("models:/aisr-track1@champion", "second"),
-        ("models:/aisr-track1@previous", "first"),
-        ("models:/aisr-track1/1", "first"),
-    ],
+    ("uri", "name"), [("models:/aisr-track1@champion", "second"), ("models:/aisr-track1/1", "first")]
 )
 def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str, name: str) -> None:
     registered, in_folder = load_registered(logged.root, uri), load_program(logged.folder(name))
-    assert registered.digest == in_folder.digest
-    assert registered.task is in_folder.task
+    assert (registered.digest, registered.task) == (in_folder.digest, in_folder.task)
     assert registered.program.dump_state() == in_folder.program.dump_state()
     tested = registry.load_test_report(logged.root, uri)
     assert tested == read_test_scores(logged.folder(name) / "report.json")
@@ -302,54 +292,36 @@ def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
     assert draw_pictures(read_draft(paper.with_suffix(".tex")), tmp_path / "kept").drawings
 
 
-# --- An artifacts folder that was moved: what is in its store is found where it is now, and nothing is written where
-# it was
+# --- An artifacts folder that was moved or copied: what is in its store is found where it is now, and nothing is
+# written where it was
 
 MODEL = "models:/aisr-track1@champion"
 
 
-def track(root: Path, data: Path, name: str) -> runs.LoggedCompile:
-    """A compile of a few records that is registered in the store below `root`."""
-    lm, compile_plan = scripted(right), replace(plan(data, decide=False), name=name)
-    return runs.log_compile(root, compile_program(compile_plan, lm, lm, root, SILENT))
+def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    first = compiled.copied(tmp_path / "first").root
+    copy = Path(shutil.copytree(first, tmp_path / "copy"))
+    before = sorted(first.rglob("*"))
+    done = aisr(*compile_words("track1", "second", "labeled", compiled._replace(root=copy).lm))
+    assert done.code == 0, done.err
+    assert sorted(first.rglob("*")) == before
+    client = open_store(copy).MlflowClient()
+    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
+    places = [run.info.artifact_uri for run in client.search_runs([experiment.experiment_id])]
+    for trace in client.search_traces([experiment.experiment_id]):
+        places.append(trace.info.tags["mlflow.artifactLocation"])
+    assert [place for place in places if not place.startswith(copy.as_uri())] == []
 
-
-@pytest.mark.parametrize("name", ["with a blank and %"])
-def test_a_moved_folder_is_used_where_it_is(
-    name: str, artifacts: Path, aisr: Callable[..., Any], loopback: Loopback, tmp_path: Path
-) -> None:
-    run = track(artifacts, tmp_path / "data", "first").run_id
-    digest = load_registered(artifacts, MODEL).digest
-    moved = artifacts.rename(tmp_path / name)
+    digest = load_registered(first, MODEL).digest
+    moved = first.rename(tmp_path / "with a blank and %")
     assert load_registered(moved, MODEL).digest == digest
-    words = ["--task", "track1", "--artifacts", moved]
-    report = aisr("techreport", MODEL, "--artifacts", moved, "--out", tmp_path / "paper.md")
-    assert report.code == 0, report.err
-    lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    done = aisr("evaluate", "--program", MODEL, "--data", tmp_path / "data" / "test.jsonl", *words, *lm)
+    at = ["--task", "track1", "--data", SAMPLE / "track1" / "test.jsonl", "--limit", 2]
+    done = aisr("evaluate", "--program", MODEL, *at, *compiled._replace(root=moved).lm)
     assert done.code == 0, done.err
     logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
     assert logged, done.out
-    page = aisr("report", logged[1], "--artifacts", moved, "--out", tmp_path / "page.html")
-    assert page.code == 0, page.err
-    track(moved, tmp_path / "data", "second")
-    assert not artifacts.exists()
-    client = open_store(moved).MlflowClient()
-    assert {file.path for file in client.list_artifacts(run, "artifact")} >= {"artifact/program.json"}
-    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
-    assert all(
-        one.info.artifact_uri.startswith(moved.as_uri()) for one in client.search_runs([experiment.experiment_id])
-    )
-    assert all(
-        trace.info.tags["mlflow.artifactLocation"].startswith(moved.as_uri())
-        for trace in client.search_traces([experiment.experiment_id])
-    )
-
-
-def test_a_copied_folder_leaves_the_first_alone(artifacts: Path, tmp_path: Path) -> None:
-    track(artifacts, tmp_path / "data", "first")
-    copy = shutil.copytree(artifacts, tmp_path / "copy")
-    before = sorted(artifacts.rglob("*"))
-    track(copy, tmp_path / "data", "second")
-    assert sorted(artifacts.rglob("*")) == before
-    assert load_registered(artifacts, MODEL).digest == load_registered(copy, MODEL).digest
+    for words in (["techreport", MODEL], ["report", logged[1]]):
+        read = aisr(*words, "--artifacts", moved, "--out", tmp_path / "page.html")
+        assert read.code == 0, read.err
+    assert open_store(moved).MlflowClient().list_artifacts(logged[1], "evaluation")
+    assert not first.exists()
