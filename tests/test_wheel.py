@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import site
 import subprocess
@@ -92,47 +91,6 @@ def test_a_project_with_a_metrics_py_compiles_predicts_and_checks_a_paper(
     assert (project / "review" / "paper.html").exists(), ran.stderr  # it stops at its limit, and says so
     (row,) = read_rows(project / "out.jsonl")
     assert "label" in row
-
-
-USER = """
-import asyncio
-
-import aisr
-
-program = aisr.load("models:/aisr-track1@champion")
-lm = aisr.open_lm("openai/gpt-4o-mini", max_usd=1)
-records: list[dict[str, object]] = [{"claim_text": "x"}]
-for judged in program.judge_all(records, lm):
-    print(judged.id, judged.answer or judged.failure)
-
-
-async def main() -> None:
-    one = await program.ajudge(records[0], lm)
-    for verdict in one.verdicts:
-        print(verdict.label.upper(), verdict.probabilities[verdict.label] + 0.5)
-    async for other in program.ajudge_all(records, lm):
-        reveal_type(other)
-
-
-reveal_type(program.judge(records[0], lm))
-asyncio.run(main())
-program.judge("not a record", lm)
-program.judge(records[0], lm).answer["labels"]
-aisr.open_lm(price="0.1,0.2")
-"""
-
-
-@pytest.mark.slow
-def test_it_is_typed_for_who_uses_it(python: Path, project: Path) -> None:
-    (project / "user.py").write_text(USER)
-    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
-    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    output = subprocess.run(words, cwd=project, env=clean, capture_output=True, text=True, check=False).stdout
-    lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in output.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.api.Judged"'] * 2
-    assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
-        "arg-type", "index", "arg-type"
-    ], output  # fmt: skip
 
 
 LINKS = ("programs", "metrics", "optimize")

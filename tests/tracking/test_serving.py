@@ -60,25 +60,13 @@ def predicted(aisr: Any, registered: Compiled, task: str, folder: Path) -> list[
     return [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
 
 
-BAD = [
-    ([*records("track1"), {"claim_text": "x"}], "inputs[2]: evidence_bundle: Field required"),
-    (
-        [{**records("track1", 1)[0], "evidence_bundle": [{"type": "video"}]}],
-        "inputs[0]: evidence_bundle[0].type: Input should be 'text', 'table' or 'image'",
-    ),
-]
-
-
-@pytest.mark.parametrize(("rows", "message"), BAD, ids=["missing field", "unknown kind"])
-def test_a_bad_record_is_named_with_its_field_and_not_repeated(
-    rows: Any, message: str, model: Callable[[str], Any]
-) -> None:
+def test_a_bad_record_is_named_with_its_field_and_not_repeated(model: Callable[[str], Any]) -> None:
     import mlflow
 
     loaded = model("track1")
     with pytest.raises(mlflow.MlflowException) as refused:
-        loaded.predict(rows)
-    assert message in refused.value.message
+        loaded.predict([*records("track1"), {"claim_text": "x"}])
+    assert "inputs[2]: evidence_bundle: Field required" in refused.value.message
     assert refused.value.get_http_status_code() == 400
     assert len(refused.value.message) < 300
 
@@ -149,9 +137,8 @@ def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
     before = state()
     try:
         lm = aisr.open_lm("openai/gpt-4o-mini", api_base=registered.server.url)
-        for task in ("track1", "track2"):
-            program = aisr.load(f"models:/aisr-{task}@champion", artifacts=registered.root)
-            assert [one.failure for one in program.judge_all(records(task), lm)] == [None, None]
+        program = aisr.load("models:/aisr-track1@champion", artifacts=registered.root)
+        assert [one.failure for one in program.judge_all(records("track1"), lm)] == [None, None]
         assert state() == before
     finally:
         mlflow.set_tracking_uri(usual)
@@ -223,13 +210,11 @@ def test_over_http(registered: Compiled, aisr: Any, tmp_path: Path) -> None:
         status, answer = post(port, {"inputs": records("track1")})
         assert status == 200
         assert answer["predictions"] == predicted(aisr, registered, "track1", tmp_path)
-        for rows, message in BAD:
-            status, answer = post(port, {"inputs": rows})
-            assert (status, message in answer["message"]) == (400, True)
-            assert "Traceback" not in json.dumps(answer)
-        bad: list[Any] = [{}, {"inputs": 3}, {"inputs": [3]}, {"dataframe_split": {}}, []]
+        bad: list[Any] = [{"inputs": [{"claim_text": "x"}]}, {}, {"inputs": 3}, {"dataframe_split": {}}, []]
         for body in bad:
-            assert post(port, body)[0] == 400
+            status, answer = post(port, body)
+            assert status == 400
+            assert "Traceback" not in json.dumps(answer)
         process.terminate()
         process.wait(30)
         gone = (not listens(port) or threading.Event().wait(0.1) for _ in range(300))
