@@ -1,6 +1,5 @@
 """The wheel as a user has it, used from a project whose own files have common names; and a checkout without links."""
 
-import json
 import os
 import shutil
 import site
@@ -50,7 +49,6 @@ def project(tmp_path: Path) -> Path:
     for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(own, encoding="utf-8")
-    shutil.copytree(SAMPLE / "paper", folder / "paper")
     return folder
 
 
@@ -67,7 +65,7 @@ def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Pat
 
 
 @pytest.mark.slow
-def test_a_project_with_a_metrics_py_compiles_predicts_and_checks_a_paper(
+def test_a_project_with_a_metrics_py_compiles_and_predicts(
     python: Path, project: Path, loopback: Loopback, tmp_path: Path
 ) -> None:
     ours = ("PYTHONPATH", "PYTHONSAFEPATH", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
@@ -81,39 +79,20 @@ def test_a_project_with_a_metrics_py_compiles_predicts_and_checks_a_paper(
     commands: list[list[object]] = [
         ["compile", *data, *few, "--optimizer", "labeled", "--name", "mine", *lm],
         ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
-        ["check-paper", "paper/main.tex", "--papers", "paper/papers", "--out", "review",
-         "--set", "limits.max_calls=3", *lm],
-    ]  # fmt: skip
+    ]
     words = [python, *processes.several(commands)[1:]]
     ran = subprocess.run(words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False)
-    codes = json.loads(ran.stdout.splitlines()[-1])
-    assert codes[:2] == [0, 0], ran.stderr
-    assert (project / "review" / "paper.html").exists(), ran.stderr  # it stops at its limit, and says so
-    (row,) = read_rows(project / "out.jsonl")
-    assert "label" in row
+    assert ran.returncode == 0, ran.stderr
+    assert len(read_rows(project / "out.jsonl")) == 1
 
 
-LINKS = ("programs", "metrics", "optimize")
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    for folder in ("aisr", *LINKS):
+def test_a_checkout_without_links_runs_where_it_stands(tmp_path: Path) -> None:
+    links = ("programs", "metrics", "optimize")
+    for folder in ("aisr", *links):
         shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for link in LINKS:
+    for link in links:
         (tmp_path / "aisr" / link).unlink()
         (tmp_path / "aisr" / link).write_text(f"../{link}")
-    return tmp_path
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False)
-
-
-def test_it_runs_where_it_stands(checkout: Path) -> None:
-    data = ROOT / "data" / "sample" / "track1" / "dev.jsonl"
-    checked = run(checkout, "-m", "aisr.cli", "check", str(data), "--task", "track1")
-    assert checked.returncode == 0, checked.stderr
-    assert "100 good records" in checked.stdout
-    place = run(checkout, "-c", "import aisr.programs.track1.record as record; print(record.__file__)")
-    assert place.stdout.strip() == str(checkout / "programs" / "track1" / "record.py")
+    code = "import aisr.programs.track1.record as record; print(record.__file__)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == str(tmp_path / "programs" / "track1" / "record.py"), done.stderr

@@ -15,7 +15,7 @@ import aisr
 from aisr.artifact.program import program_text
 from aisr.predict.judge import AHEAD
 from aisr.programs.registry import TASKS
-from support.corpora import claim, write
+from support.corpora import claim, read_rows, write
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
@@ -32,9 +32,8 @@ def command(aisr: Callable[..., Any]) -> Callable[..., Any]:
 def saved(tmp_path: Path) -> Callable[..., Path]:
     """Saves the uncompiled program of a task as an artifact folder."""
 
-    def save(task: str, decision: Any = None, **options: Any) -> Path:
+    def save(task: str, **options: Any) -> Path:
         program = TASKS[task].build(options)
-        program.decision = decision
         folder = tmp_path / "artifacts" / task / "plain"
         folder.mkdir(parents=True)
         (folder / "program.json").write_text(program_text(TASKS[task], program), encoding="utf-8")
@@ -44,13 +43,7 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
 
 
 def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
-    lines = (SAMPLE / task / "test-inputs.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines[:count]]
-
-
-def refusing(loopback: Loopback) -> None:
-    """The server says nothing useful of a record whose claim "refuses"."""
-    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
+    return read_rows(SAMPLE / task / "test-inputs.jsonl")[:count]
 
 
 async def collected(many: Any) -> list[aisr.Judged]:
@@ -61,7 +54,7 @@ async def collected(many: Any) -> list[aisr.Judged]:
 def test_all_four_ways_say_what_the_command_says(
     task: str, saved: Callable[..., Path], loopback: Loopback, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    refusing(loopback)
+    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
     folder, records, out = saved(task), sample(task), tmp_path / "out.jsonl"
     records[2]["claim_text"] = "a claim that the model refuses to judge"
     for sentence in records[2].get("sentence_label", []):
@@ -69,8 +62,7 @@ def test_all_four_ways_say_what_the_command_says(
     words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
     finished = command(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
     assert finished.code == 1, finished.err  # a record failed
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
+    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
     assert "failed" in expected[2]
 
     program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
@@ -89,13 +81,14 @@ def test_all_four_ways_say_what_the_command_says(
     assert re.fullmatch("[0-9a-f]{16}", program.digest)
 
 
-BAD = [
-    pytest.param({"claim_text": "x"}, "evidence_bundle: Field required", id="missing field"),
-    pytest.param(["x"], "a list; expected a dict such as a line of a JSONL file, of track1", id="a list"),
-]
-
-
-@pytest.mark.parametrize(("record", "message"), BAD)
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"claim_text": "x"}, "evidence_bundle: Field required"),
+        (["x"], "a list; expected a dict such as a line of a JSONL file, of track1"),
+    ],
+    ids=["missing field", "a list"],
+)
 def test_a_bad_record_is_named_with_its_field(
     record: Any, message: str, saved: Callable[..., Path], loopback: Loopback
 ) -> None:
@@ -171,7 +164,7 @@ def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_ma
         aisr.load("models:/aisr-track1@champion")
     folder = saved("track1")
     (folder / "manifest.json").write_text('{"digest": "0123456789abcdef"}', encoding="utf-8")
-    with pytest.raises(aisr.BadProgram, match=r"manifest.json says 0123456789abcdef"):
+    with pytest.raises(aisr.BadProgram, match=r"digest .*[0-9a-f]{16}.* manifest.json says 0123456789abcdef"):
         aisr.load(folder)
     assert list(elsewhere.iterdir()) == []
 

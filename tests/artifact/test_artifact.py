@@ -79,17 +79,6 @@ def test_an_lm_is_never_saved() -> None:
         program_file.program_text(TRACK1, program)
 
 
-def test_an_edited_program_is_refused_with_both_digests(tmp_path: Path) -> None:
-    text = text_of(TRACK1)
-    folder = saved(tmp_path / "a", text)
-    changed = text.replace("Judge whether", "Say whether")
-    (folder / "program.json").write_text(changed, encoding="utf-8")
-    with pytest.raises(BadArtifact) as refused:
-        load_program(folder)
-    for message in (digest_text(text), digest_text(changed), "manifest.json"):
-        assert message in str(refused.value)
-
-
 IMAGE = '{"type": "image_url", "image_url": {"url": "http://evil.example/x.png"}}'
 OURS = '{"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,AAAA"}}'
 
@@ -103,7 +92,6 @@ def part(written: str) -> str:
     [
         {"evidence": part(f"[{IMAGE}]")},
         {"evidence": part(f"[{OURS}, {IMAGE}]")},
-        {"evidence": part('[{"type": "file", "file": {"file_id": "of-somebody"}}]')},
         {"evidence": part(f"[{OURS}]") + part(f"[{IMAGE}]")},
         {"evidence": part(f"[{IMAGE},]")},  # which DSPy would repair
         {"evidence": "<<CUSTOM-TYPE-START-IDENTIFIER>>[", "sentences": [part(f"{IMAGE}]")]},
@@ -157,31 +145,23 @@ def test_weights_that_make_no_probabilities_are_refused(edit: Edit, message: str
         load_program(saved(tmp_path / "a", text))
 
 
-@pytest.mark.parametrize("name", ["program.json", "manifest.json"])
-def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
-    folder = saved(tmp_path / "a", text_of(TRACK1))
-    text = (folder / name).read_text(encoding="utf-8")
-    first = text.split('"')[1]
-    (folder / name).write_text(text.replace("{", f'{{\n "{first}": 1,', 1), encoding="utf-8")
-    if name == "program.json":
-        (folder / "manifest.json").unlink()
-    with pytest.raises(BadArtifact, match=rf"{name}:3: key '{first}' stands twice in one object"):
-        load_program(folder)
+def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = saved(tmp_path / "a", text_of(TRACK1)) / "manifest.json"
+    file.write_text('{\n "digest": "a",\n "digest": "b"}', encoding="utf-8")
+    with pytest.raises(BadArtifact, match=r"manifest.json:3: key 'digest' stands twice in one object"):
+        load_program(file.parent)
 
 
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
         (lambda at: state(at).update(lm={"model": "x", "api_base": "http://evil.example/v1"}), "state.label.lm"),
-        (lambda at: at.update(__class__="os.system"), "__class__"),
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
         (lambda at: at.update(task="track3"), "task 'track3' is unknown; one of: track1, track2"),
         (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: unit"),
         (lambda at: at.update(options={"unit": "word"}), "unit is 'word'; one of: paragraph, sentence"),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: 2 fields; this program has 3"),
-        (lambda at: at.update(state={}), "predictors []"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
-        (lambda at: state(at).update(demos=["text"]), "demos[0]"),
         (lambda at: at.update(format=2), "format"),
     ],
 )
@@ -242,12 +222,6 @@ def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     return program
 
 
-def instructed(task: Task, instruction: str) -> dspy.Module:
-    program = task.build({})
-    program.judging.signature = program.judging.signature.with_instructions(instruction)
-    return program
-
-
 @pytest.mark.parametrize("task", TRACKS)
 def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
     """New programs ask some LMs in other words: without these, the difference would be that of two instructions."""
@@ -265,7 +239,8 @@ def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
     program = TRACK1.build({})
     seed = program.judging.signature.instructions
     changed = seed.replace("Most sentences of such a paragraph are Supported", "Nearly all sentences are Supported")
-    text = prompt_page("mine", TRACK1, instructed(TRACK1, changed))
+    program.judging.signature = program.judging.signature.with_instructions(changed)
+    text = prompt_page("mine", TRACK1, program)
     assert "### What changed from the seed instruction" in text
     lost = [line for line in text.splitlines() if line.startswith("- Most sentences")]
     gained = [line for line in text.splitlines() if line.startswith("+ Nearly all sentences")]

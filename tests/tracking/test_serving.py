@@ -95,8 +95,7 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
 
     from aisr import serving
 
-    claim = averitec.claim(1)
-    store = "pages/0123456789abcdef.db"
+    claim, store = averitec.claim(1), "pages/0123456789abcdef.db"
     build(iter(claim.documents or []), tmp_path / store)
     text = program_text(AVERITEC, AVERITEC.build({}))
     (tmp_path / "program.json").write_text(text, encoding="utf-8")
@@ -110,10 +109,9 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
     (line,) = served.predict([row | {"store": store}])
     assert line["label"] == "Refuted"
     assert any("closed for 1 weeks" in pair["answer"] for pair in line["evidence"])
-    for wrong in (store.replace("0", "f"), f"../{store}"):
-        with pytest.raises(mlflow.MlflowException, match="store: ") as refused:
-            served.predict([row | {"store": wrong}])
-        assert refused.value.get_http_status_code() == 400
+    with pytest.raises(mlflow.MlflowException, match="store: ") as refused:
+        served.predict([row | {"store": f"../{store}"}])
+    assert refused.value.get_http_status_code() == 400
 
 
 def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
