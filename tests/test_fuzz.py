@@ -25,8 +25,6 @@ from aisr.programs.track2.task import TRACK2
 from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, labels_of, scripted, written
 
-CASES = [25, pytest.param(150, marks=pytest.mark.slow)]  # drawn, of each kind of file
-
 # Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
 FIELDS = (
     "id claim_text evidence_bundle sentence_label sentence types type text table_caption image_caption img_path label",
@@ -89,18 +87,14 @@ def lines(start: list[Any]) -> st.SearchStrategy[bytes]:
 DEEP_JSON = st.sampled_from([b"[" * 100_000, b'{"a":' * 100_000])
 
 
-by_cases = pytest.mark.parametrize("count", CASES)
-
-
-def cases(count: int) -> settings:
-    """The same cases in every run, and no bounds on time."""
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
-    )
+# The same cases in every run, and no bounds on time.
+cases = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
 
 
 ROWS = {
@@ -113,13 +107,12 @@ PREDICTED = {
 }
 
 
-@by_cases
 @pytest.mark.parametrize("task", TRACKS)
-def test_any_file_of_records(task: Task, count: int, tmp_path: Path) -> None:
+def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     program = task.build({})
 
-    @cases(count)
+    @cases
     @given(lines(ROWS[task.name]))
     def run(content: bytes) -> None:
         path.write_bytes(content)
@@ -134,13 +127,12 @@ def test_any_file_of_records(task: Task, count: int, tmp_path: Path) -> None:
     run()
 
 
-@by_cases
 @pytest.mark.parametrize("task", TRACKS)
-def test_any_file_of_predictions(task: Task, count: int, tmp_path: Path) -> None:
+def test_any_file_of_predictions(task: Task, tmp_path: Path) -> None:
     data, path = tmp_path / "inputs.jsonl", tmp_path / "predictions.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in ROWS[task.name]))
 
-    @cases(count)
+    @cases
     @given(lines(PREDICTED[task.name]), st.booleans())
     def run(content: bytes, fill: bool) -> None:
         path.write_bytes(content)
@@ -162,15 +154,14 @@ def program_content(task: Task) -> dict[str, Any]:
     return content
 
 
-@by_cases
 @pytest.mark.parametrize("task", TRACKS)
-def test_any_artifact(task: Task, count: int, tmp_path: Path) -> None:
+def test_any_artifact(task: Task, tmp_path: Path) -> None:
     file = tmp_path / "program.json"
     good = program_content(task)
     text = altered(good).map(lambda value: json.dumps(value).encode())
     torn = st.integers(0, 400).map(lambda at: json.dumps(good).encode()[: -at or None])
 
-    @cases(count)
+    @cases
     @given(text | torn | VALUES.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50) | DEEP_JSON)
     def run(content: bytes) -> None:
         file.write_bytes(content)
@@ -185,14 +176,13 @@ def test_any_artifact(task: Task, count: int, tmp_path: Path) -> None:
     run()
 
 
-@by_cases
-def test_any_manifest(count: int, tmp_path: Path) -> None:
+def test_any_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "track1" / "mine"
     save_files(folder, {"program.json": program_text(TRACK1, TRACK1.build({}))})
     made = {"task": "track1", "optimizer": "a", "digest": "d", "lm": {"spec": "x"}}
     made["scores"] = {"dev": {"score": 0.5, "interval": [0.4, 0.6]}}
 
-    @cases(count)
+    @cases
     @given(altered(made).map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50))
     def run(content: bytes) -> None:
         (folder / "manifest.json").write_bytes(content)
@@ -204,12 +194,11 @@ def test_any_manifest(count: int, tmp_path: Path) -> None:
     run()
 
 
-@by_cases
-def test_any_file_of_a_batch_api(count: int, tmp_path: Path) -> None:
+def test_any_file_of_a_batch_api(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     fine = {"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}, "error": None}
 
-    @cases(count)
+    @cases
     @given(lines([fine]))
     def run(content: bytes) -> None:
         path.write_bytes(content)
@@ -236,9 +225,8 @@ def test_an_answer_nested_too_deep(task: Task, adapter: str) -> None:
         assert_labels_or_clear(task, judge(task, program, examples(task, program)[0], lm))
 
 
-@by_cases
 @BY_FORM
-def test_any_answer_of_a_model(task: Task, adapter: str, count: int) -> None:
+def test_any_answer_of_a_model(task: Task, adapter: str) -> None:
     reply = ""
     lm = scripted(lambda request: reply, adapter=adapter)
     lm.lm.cache = False
@@ -247,7 +235,7 @@ def test_any_answer_of_a_model(task: Task, adapter: str, count: int) -> None:
     fields = {"sentence_labels": ["Supported"] * 3, "label": "Supported", "evidence_ids": ["P2"]}
     form = "Respond with a JSON object" if adapter == "json" else ""
 
-    @cases(count)
+    @cases
     @given(altered(fields).map(lambda value: written(form, value)) | st.text())
     def run(answer: str) -> None:
         nonlocal reply

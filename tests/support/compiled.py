@@ -70,9 +70,8 @@ def written(root: Path) -> dict[str, Finished]:
     return {track: Finished(*one) for track, one in printed.items()}
 
 
-def copied(source: Path, target: Path, *, was: Path | None = None) -> Path:
-    """An artifacts folder at another place. Its MLflow store, which has absolute paths, is changed
-    accordingly. was: where the store takes itself to be, if not at `source`."""
+def copied(source: Path, target: Path) -> Path:
+    """An artifacts folder at another place. Its MLflow store, which has absolute paths, is changed accordingly."""
     shutil.copytree(source, target)
     with closing(sqlite3.connect(target / ".mlflow" / "mlflow.db")) as store:
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -81,7 +80,7 @@ def copied(source: Path, target: Path, *, was: Path | None = None) -> Path:
                 if "CHAR" in kind or "TEXT" in kind:
                     store.execute(
                         f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE instr({column}, ?)",
-                        (str(was or source), str(target), str(was or source)),
+                        (str(source), str(target), str(source)),
                     )
         store.commit()
     return target

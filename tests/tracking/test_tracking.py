@@ -1,4 +1,4 @@
-"""Compiles as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
+"""Compiles and evaluations as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
 
 import json
 import os
@@ -17,22 +17,28 @@ from aisr.base.files import BadArtifact, digest_file
 from aisr.cli.machine import run
 from aisr.paper.open import read_draft
 from aisr.paper.readers.figures import draw_pictures
-from aisr.tracking import registry
+from aisr.tracking import registry, runs
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
 from support import pdfs, servers
-from support.commands import Aisr
+from support.commands import Aisr, Finished
 from support.compiled import KEY, TOKEN, Compiled, compile_words
+from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.trap import is_pickle
 
+TEST = SAMPLE / "track1" / "test.jsonl"
+
 
 class Logged(NamedTuple):
-    """An artifacts folder with two compiles of Track 1, `first` and `second`, logged one after the other."""
+    """An artifacts folder with two compiles of Track 1, `first` and `second`, and an `evaluation` of the first with
+    --output, logged one after the other."""
 
     root: Path
     client: Any
-    runs: dict[str, Any]  # artifact name -> MLflow run
+    runs: dict[str, Any]  # name -> MLflow run
+    output: Path
+    evaluated: Finished
 
     def folder(self, name: str) -> Path:
         return self.root / "track1" / name
@@ -45,6 +51,7 @@ class Logged(NamedTuple):
 @pytest.fixture(scope="module")
 def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: Aisr) -> Logged:
     made = compiled.copied(tmp_path_factory.mktemp("logged") / "artifacts")
+    output = tmp_path_factory.mktemp("scores") / "scores.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(made.root.parent)
@@ -52,10 +59,14 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
         assert finished.code == 0, finished.err
         promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
         assert promoted.code == 0, promoted.err
+        words = ["--task", "track1", "--program", made.folder(), "--data", TEST, "--limit", 6, "--output", output]
+        evaluated = aisr("evaluate", *words, *made.lm)
+        assert evaluated.code == 0, evaluated.err
     client = open_store(made.root).MlflowClient()
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
-    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
-    return Logged(made.root, client, dict(zip(("first", "second"), runs, strict=True)))
+    logged = client.search_runs([experiment.experiment_id], order_by=["start_time"])
+    names = ("first", "second", "evaluation")
+    return Logged(made.root, client, dict(zip(names, logged, strict=True)), output, evaluated)
 
 
 def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> None:
@@ -199,7 +210,7 @@ def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
 
 def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Aisr) -> None:
     def marked() -> dict[str, str]:
-        runs = {name: logged.client.get_run(run.info.run_id) for name, run in logged.runs.items()}
+        runs = {name: logged.client.get_run(logged.runs[name].info.run_id) for name in ("first", "second")}
         return {name: run.data.tags["aisr.champion"] for name, run in runs.items()}
 
     assert marked() == {"first": "no", "second": "yes"}
@@ -216,6 +227,100 @@ def test_a_run_reads_at_a_glance(logged: Logged) -> None:
     assert (first["aisr.optimizer"], second["aisr.optimizer"]) == ("labeled", "bootstrap")
     assert first["aisr.data"] == second["aisr.data"]
     assert first["aisr.candidate"] == logged.json("first", "manifest.json")["champion"]
+
+
+# --- evaluations
+
+
+def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged) -> None:
+    run, printed = logged.runs["evaluation"], logged.evaluated.out
+    metrics = run.data.metrics
+    scores = re.search(
+        r"ranking score (\S+)   95 % interval \[(\S+), (\S+)\]\n  macro-F1 (\S+)   paragraph exact match (\S+)\n",
+        printed,
+    )
+    assert scores is not None
+    stored = [100 * metrics[part] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
+    assert stored == pytest.approx([*map(float, scores.groups())], abs=0.056)  # a tenth, from a hundredth of a point
+    assert metrics["failed"] == 0
+    assert run.info.end_time - run.info.start_time >= 1000 * metrics["seconds"] - 100  # the work, not its logging
+    calls, cached = int(metrics["lm_calls"]), int(metrics["lm_cached_calls"])
+    assert f"{calls} LM calls (+{cached} from the cache), {int(metrics['prompt_tokens'])} prompt and " in printed
+    assert f"{metrics['usd']:.4f} USD" in printed
+
+
+def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, tmp_path: Path) -> None:
+    run = logged.runs["evaluation"]
+    place = Path(logged.client.download_artifacts(run.info.run_id, "evaluation", str(tmp_path)))
+    files = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
+    assert files == {"report.json", "records.json", "report.html", "figures/confusion.png"}
+    report = json.loads((place / "report.json").read_text(encoding="utf-8"))
+    assert round(report["score"], 4) == run.data.metrics["score"]
+    assert report == json.loads(logged.output.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["first", "evaluation"])
+def test_the_page_of_a_logged_run_is_written_again(
+    logged: Logged, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = logged.runs[name].info.run_id
+    finished = aisr("report", run, "--artifacts", logged.root)
+    assert finished.code == 0, finished.err
+    page = tmp_path / f"report-{run[:8]}.html"
+    assert "data:image/webp;base64," in page.read_text(encoding="utf-8")
+    assert f"wrote {page.name}: 6 records" in finished.out
+    beside = logged.folder("first") if name == "first" else logged.output.with_name("scores-report")
+    assert aisr("report", beside, "--out", tmp_path / "again.html").code == 0
+    assert page.read_bytes() == (tmp_path / "again.html").read_bytes()
+
+
+# --- stores that are not there
+
+
+@pytest.mark.parametrize("address", ["http://me:sw0rdfish-9@127.0.0.1:9", "foo://x"])
+def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
+    logged: Logged, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--task", "track1"]
+    for words in (
+        compile_words("track1", "other", "labeled", lm),
+        ["evaluate", "--program", logged.folder("first"), "--data", TEST, "--limit", 2, *lm],
+    ):
+        finished = aisr(*words)
+        assert finished.code == 2
+        assert finished.err.startswith(f"error: MLFLOW_TRACKING_URI {address.replace('me:sw0rdfish-9@', '')}: ")
+        assert "sw0rdfish-9" not in finished.err
+        assert len(finished.err.splitlines()) == 1
+    assert not loopback.requests
+    assert aisr(*words, "--no-track").code == 0
+
+
+def gone(*args: object) -> None:
+    raise ConnectionResetError("the store went away")
+
+
+def test_a_store_that_goes_away_takes_no_result_with_it(
+    artifacts: Path, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scores are printed and the artifact is whole; the same command logs it without another call."""
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
+    words = compile_words("track1", "late", "labeled", lm)
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "_experiment", gone)
+        finished = aisr(*words)
+    assert finished.code == 1
+    assert "the store went away; the same command " in finished.err
+    assert "on the held-out test split" in finished.out
+    files = {file.name for file in (artifacts / "track1" / "late").iterdir()}
+    assert {"program.json", "manifest.json", "report.html"} <= files
+    sent = len(loopback.requests)
+    again = aisr(*words)
+    assert again.code == 0, again.err
+    assert re.search(r"\brun [0-9a-f]{32}", again.out)
+    assert len(loopback.requests) == sent
 
 
 # --- `aisr ui`: ready without the web, on this machine only, gone when told; and what it starts, as every reader of
@@ -296,7 +401,7 @@ def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compile
     digest = load_registered(first, MODEL).digest
     moved = first.rename(tmp_path / "with a blank and %")
     assert load_registered(moved, MODEL).digest == digest
-    at = ["--task", "track1", "--data", SAMPLE / "track1" / "test.jsonl", "--limit", 2]
+    at = ["--task", "track1", "--data", TEST, "--limit", 2]
     done = aisr("evaluate", "--program", MODEL, *at, *compiled._replace(root=moved).lm)
     assert done.code == 0, done.err
     logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
