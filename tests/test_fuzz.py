@@ -146,18 +146,12 @@ def test_any_file_of_predictions(task: Task, tmp_path: Path) -> None:
     run()
 
 
-def program_content(task: Task) -> dict[str, Any]:
-    program = task.build({})
-    program.predictors()[0].demos = examples(task, program)[:1]
-    strip(program)
-    content: dict[str, Any] = json.loads(program_text(task, program))
-    return content
-
-
 @pytest.mark.parametrize("task", TRACKS)
 def test_any_artifact(task: Task, tmp_path: Path) -> None:
-    file = tmp_path / "program.json"
-    good = program_content(task)
+    file, program = tmp_path / "program.json", task.build({})
+    program.predictors()[0].demos = examples(task, program)[:1]
+    strip(program)
+    good = json.loads(program_text(task, program))
     text = altered(good).map(lambda value: json.dumps(value).encode())
     torn = st.integers(0, 400).map(lambda at: json.dumps(good).encode()[: -at or None])
 

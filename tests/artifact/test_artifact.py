@@ -1,7 +1,6 @@
 """An artifact is text: what is saved is what is loaded, and what is not ours is refused before anything is built."""
 
 import json
-import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,6 @@ from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support.scripted import TRACKS, as_it_is, examples
-from support.trap import Trap
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -172,15 +170,6 @@ def test_a_hostile_program_is_refused(edit: Edit, message: str, tmp_path: Path) 
     assert message in str(refused.value)
     assert str(folder / "program.json") in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
-    mark = tmp_path / "was-run"
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "program.json").write_bytes(pickle.dumps(Trap(mark)))
-    with pytest.raises(BadArtifact, match="not UTF-8"):
-        load_program(tmp_path / "a")
-    assert not mark.exists()
 
 
 def test_too_large_a_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

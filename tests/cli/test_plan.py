@@ -117,19 +117,6 @@ def test_a_wrong_setting_is_refused(setting: str, message: str, aisr: Aisr) -> N
     assert message in finished.err
 
 
-def test_choices_and_options_that_are_mistyped_name_the_nearest(aisr: Aisr) -> None:
-    for words, message in (
-        (["compile", "--task", "trak1"], "--task 'trak1': expected one of: track1, "),
-        (["compile", "--task", "track1", "--optimizer", "Labeled"], "; did you mean labeled?"),
-        (["compile", "--task", "track1", "--optimiser", "knn"], "--optimizer"),
-        (["compile"], "--task is missing; expected one of: track1, "),
-    ):
-        finished = aisr(*words)
-        assert (finished.code, finished.err.count("\n")) == (2, 1)
-        assert finished.err.startswith("error: ")
-        assert message in finished.err
-
-
 def test_help_lists_the_options_of_a_task_or_the_settings(aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     whole, own = aisr("compile", "--help").out, aisr("compile", "--task", "context24-figures", "--help").out

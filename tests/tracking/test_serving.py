@@ -117,7 +117,6 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
 def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
     registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even where the process has MLflow look at another store."""
     import dspy
     import mlflow
 
@@ -125,25 +124,13 @@ def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
         levels = [logging.getLogger(name).level for name in ("mlflow", "alembic", "dspy", "LiteLLM")]
         return [dict(os.environ), mlflow.get_tracking_uri(), mlflow.get_registry_uri(), dspy.settings.lm, levels]
 
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    usual = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'other.db'}")
-    mlflow.set_registry_uri(f"sqlite:///{tmp_path / 'other.db'}")
-    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):  # MLflow has set them
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
     before = state()
-    try:
-        lm = aisr.open_lm("openai/gpt-4o-mini", api_base=registered.server.url)
-        program = aisr.load("models:/aisr-track1@champion", artifacts=registered.root)
-        assert [one.failure for one in program.judge_all(records("track1"), lm)] == [None, None]
-        assert state() == before
-    finally:
-        mlflow.set_tracking_uri(usual)
-        mlflow.set_registry_uri(usual)
-        for name in ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):  # or every later test would log there
-            os.environ.pop(name, None)
-    assert [file.name for file in tmp_path.rglob("*")] == ["here"]
+    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=registered.server.url)
+    program = aisr.load("models:/aisr-track1@champion", artifacts=registered.root)
+    assert [one.failure for one in program.judge_all(records("track1"), lm)] == [None, None]
+    assert state() == before
+    assert list(tmp_path.iterdir()) == []
 
 
 def stored(registered: Compiled, folder: Path) -> tuple[Any, Path]:

@@ -28,6 +28,8 @@ from support.paths import SAMPLE
 from support.trap import is_pickle
 
 TEST = SAMPLE / "track1" / "test.jsonl"
+MODEL = "models:/aisr-track1"
+CHAMPION = f"{MODEL}@champion"
 
 
 class Logged(NamedTuple):
@@ -37,8 +39,9 @@ class Logged(NamedTuple):
     root: Path
     client: Any
     runs: dict[str, Any]  # name -> MLflow run
-    output: Path
+    compiled: Finished  # the second
     evaluated: Finished
+    output: Path
 
     def folder(self, name: str) -> Path:
         return self.root / "track1" / name
@@ -66,7 +69,7 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
     logged = client.search_runs([experiment.experiment_id], order_by=["start_time"])
     names = ("first", "second", "evaluation")
-    return Logged(made.root, client, dict(zip(names, logged, strict=True)), output, evaluated)
+    return Logged(made.root, client, dict(zip(names, logged, strict=True)), finished, evaluated, output)
 
 
 def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> None:
@@ -81,28 +84,33 @@ def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> No
     assert metrics["usd"] > 0
 
 
+def test_compile_prints_what_it_saved_and_registered(logged: Logged) -> None:
+    printed, folder = logged.compiled.out, logged.folder("second")
+    for message in ("champion: ", "on the held-out test split: ", f"wrote {folder}/", "registered models:/aisr-track1"):
+        assert message in printed
+    manifest = logged.json("second", "manifest.json")
+    assert manifest["digest"] in printed
+    assert manifest["data"]["train"]["records"] == 8
+    assert "--api-base …" in manifest["command"]
+    assert manifest["digest"] in (logged.root / "INDEX.md").read_text()
+    assert (folder / "PROMPT.md").exists()
+
+
 def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
     for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
         version_of_alias = logged.client.get_model_version_by_alias("aisr-track1", alias)
+        in_folder, registered = load_program(logged.folder(name)), load_registered(logged.root, f"{MODEL}@{alias}")
         assert str(version_of_alias.version) == version
-        assert version_of_alias.tags["aisr.digest"] == logged.json(name, "manifest.json")["digest"]
+        assert version_of_alias.tags["aisr.digest"] == registered.digest == in_folder.digest
         assert version_of_alias.tags["aisr.artifact"] == name
         assert version_of_alias.run_id == logged.runs[name].info.run_id
-
-
-@pytest.mark.parametrize(
-    ("uri", "name"), [("models:/aisr-track1@champion", "second"), ("models:/aisr-track1/1", "first")]
-)
-def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str, name: str) -> None:
-    registered, in_folder = load_registered(logged.root, uri), load_program(logged.folder(name))
-    assert (registered.digest, registered.task) == (in_folder.digest, in_folder.task)
-    assert registered.program.dump_state() == in_folder.program.dump_state()
-    tested = registry.load_test_report(logged.root, uri)
-    assert tested == read_test_scores(logged.folder(name) / "report.json")
-    assert tested is not None
-    assert tested.records == 4
-    assert 0 < (tested.accuracy or 0) <= 1
-    assert sum(one.judgements for one in tested.confidence.values()) <= tested.statements
+        assert registered.program.dump_state() == in_folder.program.dump_state()
+        tested = registry.load_test_report(logged.root, f"{MODEL}/{version}")
+        assert tested == read_test_scores(logged.folder(name) / "report.json")
+        assert tested is not None
+        assert tested.records == 4
+        assert 0 < (tested.accuracy or 0) <= 1
+        assert sum(one.judgements for one in tested.confidence.values()) <= tested.statements
 
 
 @pytest.mark.parametrize(
@@ -120,7 +128,7 @@ def test_a_changed_stored_file_is_refused(
     for file in (root / ".mlflow" / "files").rglob("models/**/program.json"):
         file.write_bytes(edit(file.read_bytes()))
     with pytest.raises(BadArtifact, match=rf"models:/aisr-track1@champion: .*{message}"):
-        load_registered(root, "models:/aisr-track1@champion")
+        load_registered(root, CHAMPION)
 
 
 def test_a_store_of_ones_own_is_honoured(
@@ -129,12 +137,10 @@ def test_a_store_of_ones_own_is_honoured(
     """MLFLOW_TRACKING_URI says where to look, whatever the artifacts folder holds."""
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{logged.root / '.mlflow' / 'mlflow.db'}")
     empty = fresh_store(tmp_path / "artifacts")
-    assert load_registered(empty, "models:/aisr-track1@champion").digest == digest_file(
-        logged.folder("second") / "program.json"
-    )
+    assert load_registered(empty, CHAMPION).digest == digest_file(logged.folder("second") / "program.json")
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     with pytest.raises(BadArtifact):
-        load_registered(empty, "models:/aisr-track1@champion")
+        load_registered(empty, CHAMPION)
 
 
 def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(logged: Logged) -> None:
@@ -381,8 +387,6 @@ def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
 # --- An artifacts folder that was moved or copied: what is in its store is found where it is now, and nothing is
 # written where it was
 
-MODEL = "models:/aisr-track1@champion"
-
 
 def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
     first = compiled.copied(tmp_path / "first").root
@@ -398,15 +402,15 @@ def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compile
         places.append(trace.info.tags["mlflow.artifactLocation"])
     assert [place for place in places if not place.startswith(copy.as_uri())] == []
 
-    digest = load_registered(first, MODEL).digest
+    digest = load_registered(first, CHAMPION).digest
     moved = first.rename(tmp_path / "with a blank and %")
-    assert load_registered(moved, MODEL).digest == digest
+    assert load_registered(moved, CHAMPION).digest == digest
     at = ["--task", "track1", "--data", TEST, "--limit", 2]
-    done = aisr("evaluate", "--program", MODEL, *at, *compiled._replace(root=moved).lm)
+    done = aisr("evaluate", "--program", CHAMPION, *at, *compiled._replace(root=moved).lm)
     assert done.code == 0, done.err
     logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
     assert logged, done.out
-    for words in (["techreport", MODEL], ["report", logged[1]]):
+    for words in (["techreport", CHAMPION], ["report", logged[1]]):
         read = aisr(*words, "--artifacts", moved, "--out", tmp_path / "page.html")
         assert read.code == 0, read.err
     assert open_store(moved).MlflowClient().list_artifacts(logged[1], "evaluation")
