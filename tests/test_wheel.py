@@ -26,32 +26,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-@pytest.fixture
-def python(wheel: Path, tmp_path: Path) -> Path:
-    """The interpreter of a new environment that has the wheel, and what it requires from the present one."""
-    venv.create(tmp_path / "venv", with_pip=False)
-    interpreter = tmp_path / "venv" / "bin" / "python"
-    place = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    packages = Path(
-        subprocess.run([interpreter, "-c", place], check=True, capture_output=True, text=True).stdout.strip()
-    )
-    with zipfile.ZipFile(wheel) as files:
-        files.extractall(packages)
-    (packages / "required.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
-    return interpreter
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A user's own project, whose files no library may import."""
-    folder = tmp_path / "project"
-    own = "raise ImportError('this file is the user\\'s own')\n"
-    for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(own, encoding="utf-8")
-    return folder
-
-
 def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         held = {name for name in files.namelist() if ".dist-info/" not in name}
@@ -64,23 +38,35 @@ def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Pat
     assert held == {name if name.startswith("aisr/") else f"aisr/{name}" for name in files_of_it}
 
 
+def installed(wheel: Path, place: Path) -> Path:
+    """The interpreter of a new environment that has the wheel, and what it requires from the present one."""
+    venv.create(place, with_pip=False)
+    packages = place / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(packages)
+    (packages / "required.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
+    return place / "bin" / "python"
+
+
 @pytest.mark.slow
-def test_a_project_with_a_metrics_py_compiles_and_predicts(
-    python: Path, project: Path, loopback: Loopback, tmp_path: Path
-) -> None:
+def test_a_project_with_a_metrics_py_compiles_and_predicts(wheel: Path, loopback: Loopback, tmp_path: Path) -> None:
+    """No library may import a user's own files."""
+    project = tmp_path / "project"
+    for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("raise ImportError('this file is the user\\'s own')\n", encoding="utf-8")
     ours = ("PYTHONPATH", "PYTHONSAFEPATH", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
     env = {name: value for name, value in os.environ.items() if name not in ours}
     env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    data = ["--task", "track2", "--data", SAMPLE / "track2"]
     few = sets("limits.train=8", "limits.dev=4", "limits.test=3", "search.decide=false")
     champion = ["--program", "models:/aisr-track2@champion"]
     one = beginning(SAMPLE / "track2" / "test.jsonl", 1, tmp_path / "one.jsonl")
     commands: list[list[object]] = [
-        ["compile", *data, *few, "--optimizer", "labeled", "--name", "mine", *lm],
+        ["compile", "--task", "track2", "--data", SAMPLE / "track2", *few, "--optimizer", "labeled", *lm],
         ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
     ]
-    words = [python, *processes.several(commands)[1:]]
+    words = [installed(wheel, tmp_path / "venv"), *processes.several(commands)[1:]]
     ran = subprocess.run(words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stderr
     assert len(read_rows(project / "out.jsonl")) == 1

@@ -15,17 +15,12 @@ import aisr
 from aisr.artifact.program import program_text
 from aisr.predict.judge import AHEAD
 from aisr.programs.registry import TASKS
+from support.commands import run
 from support.corpora import claim, read_rows, write
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
 KEY = "sk-planted-3b77e0"
-
-
-@pytest.fixture
-def command(aisr: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs an `aisr` command, under a name that leaves that of the module free."""
-    return aisr
 
 
 @pytest.fixture
@@ -52,7 +47,7 @@ async def collected(many: Any) -> list[aisr.Judged]:
 
 @pytest.mark.parametrize("task", ["track1", "track2"])
 def test_all_four_ways_say_what_the_command_says(
-    task: str, saved: Callable[..., Path], loopback: Loopback, command: Callable[..., Any], tmp_path: Path
+    task: str, saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
 ) -> None:
     loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
     folder, records, out = saved(task), sample(task), tmp_path / "out.jsonl"
@@ -60,7 +55,7 @@ def test_all_four_ways_say_what_the_command_says(
     for sentence in records[2].get("sentence_label", []):
         sentence["sentence"] = "A sentence that the model refuses to judge."
     words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
-    finished = command(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
+    finished = run(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
     assert finished.code == 1, finished.err  # a record failed
     expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
     assert "failed" in expected[2]

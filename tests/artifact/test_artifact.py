@@ -22,17 +22,22 @@ from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.commands import Aisr
 from support.scripted import TRACKS, as_it_is, examples
 
 Edit = Callable[[dict[str, Any]], object]
 
 
-def text_of(task: Task, **options: Any) -> str:
+def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
-    program.named_predictors()[0][1].demos = rows[:2]
-    strip(program)
-    return program_file.program_text(task, program)
+    rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
+    fields = program.judging.signature.fields
+    program.judging.demos = [{name: row[name] for name in fields} for row in rows]
+    return program
+
+
+def text_of(task: Task, **options: Any) -> str:
+    return program_text(task, with_demos(task, 2, **options))
 
 
 def saved(folder: Path, text: str) -> Path:
@@ -64,7 +69,7 @@ def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None
     loaded = load_program(saved(tmp_path / "a", text))
     assert loaded.task is task
     assert loaded.digest == digest_text(text)
-    assert program_file.program_text(task, loaded.program) == text
+    assert program_text(task, loaded.program) == text
     assert options.items() <= loaded.program.options.as_dict().items()
 
 
@@ -74,7 +79,7 @@ def test_an_lm_is_never_saved() -> None:
     program = TRACK1.build({})
     program.set_lm(dspy.LM("openai/x", api_key="sk-planted", api_base="http://127.0.0.1:1/v1"))
     with pytest.raises(BadArtifact, match=r"state\.label\.lm"):
-        program_file.program_text(TRACK1, program)
+        program_text(TRACK1, program)
 
 
 IMAGE = '{"type": "image_url", "image_url": {"url": "http://evil.example/x.png"}}'
@@ -114,7 +119,7 @@ def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> No
     spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
     program.named_predictors()[0][1].demos = [demo, spoilt]
     strip(program)
-    loaded = load_program(saved(tmp_path / "a", program_file.program_text(TRACK1, program))).program
+    loaded = load_program(saved(tmp_path / "a", program_text(TRACK1, program))).program
     (kept,) = loaded.named_predictors()[0][1].demos
     assert "data:image/jpeg" in kept["evidence"]
 
@@ -138,7 +143,7 @@ WEIGHTLESS = {"rows": {"the": [0.0] * (1 + WIDTH)}}
 def test_weights_that_make_no_probabilities_are_refused(edit: Edit, message: str, tmp_path: Path) -> None:
     program = TRACK1.build({})
     program.decision = as_it_is(TRACK1)
-    text = edited(program_file.program_text(TRACK1, program), lambda content: edit(content["decision"]))
+    text = edited(program_text(TRACK1, program), lambda content: edit(content["decision"]))
     with pytest.raises(BadArtifact, match=re.escape(message)):
         load_program(saved(tmp_path / "a", text))
 
@@ -196,19 +201,9 @@ def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
 
 # --- Compiled programs as a person reads them, one alone and two against each other
 
-Aisr = Callable[..., Any]
-
 
 def loaded(task: Task, program: dspy.Module) -> Loaded:
     return parse(program_text(task, program), "test")
-
-
-def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
-    program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
-    fields = program.judging.signature.fields
-    program.judging.demos = [{name: row[name] for name in fields} for row in rows]
-    return program
 
 
 @pytest.mark.parametrize("task", TRACKS)

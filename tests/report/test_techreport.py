@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,10 @@ from aisr.optimize.run import compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.track1.task import TRACK1
 from aisr.report.techreport import MISSING, missing_parts, render_techreport
+from support.commands import Aisr
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted
-
-Aisr = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
