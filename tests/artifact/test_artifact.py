@@ -153,6 +153,9 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> Non
     file.write_text('{\n "digest": "a",\n "digest": "b"}', encoding="utf-8")
     with pytest.raises(BadArtifact, match=r"manifest.json:3: key 'digest' stands twice in one object"):
         load_program(file.parent)
+    file.write_text("[]", encoding="utf-8")
+    with pytest.raises(BadArtifact, match=r"manifest.json: a list; expected a JSON object"):
+        load_program(file.parent)
 
 
 @pytest.mark.parametrize(

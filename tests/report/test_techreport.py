@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.manifest import read_manifest, save_files
+from aisr.artifact.manifest import read_manifest, save_files, write_index
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import digest_text
 from aisr.lm.config import LMConfig
@@ -96,7 +96,7 @@ def test_the_command_to_score_again_does(loopback: Loopback, aisr: Aisr, tmp_pat
     ids=str,
 )
 def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any], aisr: Aisr, tmp_path: Path) -> None:
-    folder = tmp_path / "mine"
+    folder = tmp_path / "track1" / "mine"
     text = program_text(TRACK1, TRACK1.build({}))
     made = {"task": "track1", "name": "mine", "optimizer": "labeled", "digest": digest_text(text), "lm": {}}
     save_files(folder, {"program.json": text, "manifest.json": json.dumps({**made, "scores": {}, **change})})
@@ -104,6 +104,8 @@ def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any],
     assert finished.code == 2
     assert re.fullmatch(rf"error: {folder}/manifest.json: {next(iter(change))}\b.*\n", finished.err)
     assert not list(tmp_path.glob("paper*"))
+    write_index(tmp_path)
+    assert "| mine | manifest.json is not one of ours |" in (tmp_path / "INDEX.md").read_text()
 
 
 def test_a_strangers_manifest_leads_nowhere_and_steers_nothing(folder: Path) -> None:

@@ -255,16 +255,6 @@ def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged) -> None:
     assert f"{metrics['usd']:.4f} USD" in printed
 
 
-def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, tmp_path: Path) -> None:
-    run = logged.runs["evaluation"]
-    place = Path(logged.client.download_artifacts(run.info.run_id, "evaluation", str(tmp_path)))
-    files = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
-    assert files == {"report.json", "records.json", "report.html", "figures/confusion.png"}
-    report = json.loads((place / "report.json").read_text(encoding="utf-8"))
-    assert round(report["score"], 4) == run.data.metrics["score"]
-    assert report == json.loads(logged.output.read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("name", ["first", "evaluation"])
 def test_the_page_of_a_logged_run_is_written_again(
     logged: Logged, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
