@@ -29,8 +29,9 @@ def root(compiled: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def stored(root: Path, name: str) -> Path:
     """A file of the registered model of Track 1."""
-    (file,) = [one for one in (root / ".mlflow" / "files" / "1").rglob(name) if "models" in one.parts]
-    return file
+    programs = (root / ".mlflow" / "files" / "models").rglob("program.json")
+    (program,) = [file for file in programs if json.loads(file.read_text())["task"] == "track1"]
+    return program.parents[1] / name
 
 
 def test_code_beside_a_registered_program_is_not_run(
