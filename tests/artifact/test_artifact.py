@@ -17,6 +17,7 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
+from aisr.programs.decision import CUES, CueWeights
 from aisr.programs.images import Exhibits, Picture
 from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
@@ -202,6 +203,11 @@ def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
         program_file.check_name(name)
 
 
+def test_a_program_goes_on_without_a_cue_that_was_added_since() -> None:
+    older = CueWeights(intercepts=[0.0, 0.0], coefficients={name: [1.0, 0.0] for name in list(CUES)[1:]})
+    assert older.probabilities(["It rises."], "A table.").shape == (1, 2)
+
+
 # --- Compiled programs as a person reads them, one alone and two against each other
 
 
@@ -238,6 +244,13 @@ def test_a_text_with_fences_stays_in_its_fence() -> None:
     program = with_demos(TRACK2, 1)
     program.judging.demos[0]["claim"] = "```\n# Not a heading\n````"
     assert "`````text" in prompt_page("mine", TRACK2, program)
+
+
+def test_the_page_shows_the_questions_of_a_decision_model() -> None:
+    program = TRACK2.build({})
+    describe_options(program)
+    page = prompt_page("mine", TRACK2, program)
+    assert all(definition in page.partition("### Fields")[2] for definition in TRACK2.labelled.definitions.values())
 
 
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from rich.console import Console
 from aisr.cli import display
 from aisr.cli.__main__ import app
 from aisr.cli.report import print_verdicts
+from aisr.lm.budget import Ledger
 from aisr.predict.judge import Outcome
 from aisr.predict.replay import Reason
 from aisr.programs.probabilities import Judgement
@@ -155,6 +157,20 @@ def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr:
     assert "evaluating uncompiled (" in scored.out
     assert "difference, record by record: " in scored.out
     assert scored.out.count(" on 3 records of ") == 2
+
+
+def test_where_there_is_no_terminal_a_line_every_fifteen_seconds_tells_of_the_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = threading.Event()
+    monkeypatch.setattr(display.Live, "say", lambda self, text: (print(text), printed.set()))
+    assert display.SILENCE == 15
+    monkeypatch.setattr(display, "SILENCE", 0.001)
+    with display.live(Ledger()) as progress:
+        progress.stage("labeled: optimizing")
+        printed.clear()
+        assert printed.wait(30)
+    assert "labeled: optimizing; 0 LM calls, 0 cached" in capsys.readouterr().out
 
 
 # --- A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows

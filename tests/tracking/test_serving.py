@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import runpy
 import shutil
 import sys
 import threading
@@ -166,11 +167,18 @@ def test_a_program_that_was_replaced_is_not_loaded(
     monkeypatch.setenv("AISR_API_BASE", registered.server.url)
     mlflow, folder = stored(registered, tmp_path)
     assert mlflow.pyfunc.load_model(str(folder)).predict(records("track1", 1))[0]["labels"]
+    assert list((registered.root / ".cache").rglob("kept.db")), "the answers are not where the commands keep them"
     (folder / "artifacts" / "program.json").write_text(
         program_text(TRACK1, TRACK1.build({"unit": "sentence"})), "utf-8"
     )
     with pytest.raises(BadProgram, match=r"digest [0-9a-f]{16}, and [0-9a-f]{16} was registered: .* changed since"):
         mlflow.pyfunc.load_model(str(folder))
+
+
+def test_an_environment_without_the_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aisr", None)
+    with pytest.raises(ModuleNotFoundError, match="needs the package aisr in the environment that serves it"):
+        runpy.run_path(str(ROOT / "aisr" / "tracking" / "stored_model.py"))
 
 
 @pytest.mark.slow
