@@ -66,7 +66,7 @@ def test_a_project_with_a_metrics_py_compiles_and_predicts(wheel: Path, loopback
         ["compile", "--task", "track2", "--data", SAMPLE / "track2", *few, "--optimizer", "labeled", *lm],
         ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
     ]
-    words = [installed(wheel, tmp_path / "venv"), *processes.several(commands)[1:]]
+    words = [str(installed(wheel, tmp_path / "venv")), *processes.several(commands)[1:]]
     ran = subprocess.run(words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stderr
     assert len(read_rows(project / "out.jsonl")) == 1

@@ -163,7 +163,12 @@ def test_where_there_is_no_terminal_a_line_every_fifteen_seconds_tells_of_the_wo
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = threading.Event()
-    monkeypatch.setattr(display.Live, "say", lambda self, text: (print(text), printed.set()))
+
+    def say(self: display.Live, text: str) -> None:
+        print(text)
+        printed.set()
+
+    monkeypatch.setattr(display.Live, "say", say)
     assert display.SILENCE == 15
     monkeypatch.setattr(display, "SILENCE", 0.001)
     with display.live(Ledger()) as progress:
