@@ -111,7 +111,7 @@ def compiled(
     tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: "Aisr"
 ) -> Iterator["Compiled"]:
     """Both tracks compiled, logged and registered; for reading only. A test that writes takes `compiled.copied(…)`."""
-    from support.compiled import KEY, Compiled, compile_both, written
+    from support.compiled import KEY, Compiled, compile_both
     from support.loopback import serve
 
     with serve() as server:
@@ -123,7 +123,7 @@ def compiled(
                 compile_both(fresh_store(place / "artifacts"), server, aisr)
 
         root = once(tmp_path_factory, "compiled", make) / "artifacts"
-        yield Compiled(root, server, written(root))
+        yield Compiled(root, server)
 
 
 @pytest.fixture
@@ -168,9 +168,8 @@ def _store_as_before() -> Iterator[None]:
     """MLflow writes the store that it was pointed at into the environment, where later tests would take it for the
     user's choice."""
     names = ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
-    before = {name: os.environ.get(name) for name in names}
+    before = {name: os.environ[name] for name in names if name in os.environ}
     yield
-    for name, value in before.items():
+    for name in names:
         os.environ.pop(name, None)
-        if value is not None:
-            os.environ[name] = value
+    os.environ.update(before)

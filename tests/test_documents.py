@@ -1,11 +1,16 @@
 """The documents agree with the code: what they tell a reader to type, open or follow is there."""
 
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 import typer
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -13,8 +18,8 @@ from markdown_it.token import Token
 from aisr.cli.__main__ import app
 from aisr.cli.plan import TABLES, describe, options_in, options_of
 from aisr.programs.registry import TASKS
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
 PAGES = sorted(
     [
@@ -124,3 +129,21 @@ def test_files_make_targets_and_variables_that_are_named_exist() -> None:
             assert target in targets, f"{page.name}: make {target}"
         for variable in re.findall(r"\bAISR_[A-Z_]+", text):
             assert variable in sources, f"{page.name}: {variable}"
+
+
+# The commands of the page on tasks need the package that it describes: test_adding_a_task.py installs it and runs them.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", sorted(page.stem for page in PAGES if page.parent.name == "docs" and page.stem != "adding-a-task")
+)
+def test_the_first_command_of_a_page_works_as_it_stands(name: str, tmp_path: Path) -> None:
+    block = next(token for token in tokens(ROOT / "docs" / f"{name}.md") if token.type == "fence" and not token.info)
+    program, *words = shlex.split(block.content.replace("\\\n", " ").splitlines()[0], comments=True)
+    assert program in ("aisr", ".venv/bin/aisr"), f"{name}.md begins with {program}; expected a command of aisr"
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    (tmp_path / "artifacts").mkdir()
+    for folder in (ROOT / "artifacts").glob("example-*"):
+        shutil.copytree(folder, tmp_path / "artifacts" / folder.name)
+    command = [sys.executable, "-m", "aisr.cli", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr

@@ -3,109 +3,66 @@
 import json
 import pickle
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser
 
-from aisr.cli.compile import TRACES
 from aisr.tracking.store import open_store
 from support import scripted
 from support.commands import Aisr, sets
-from support.compiled import copied
+from support.compiled import Compiled
 from support.corpora import read_rows, write
-from support.loopback import HttpRequest, Loopback, judged, serve
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
-from support.servers import get, ui
 from support.trap import Trap
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
-PICTURE = "![pixel](//planted.invalid/pixel.png)"  # Markdown, which would tell a stranger who reads it
-FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.decide=false")
-
-
-class Planted(NamedTuple):
-    """A program that was compiled on records with markup in all their texts, registered, and its LM's server."""
-
-    root: Path
-    data: Path
-    server: Loopback
-
-    @property
-    def lm(self) -> list[object]:
-        return ["--lm", "openai/local", "--api-base", self.server.url, "--artifacts", self.root]
-
-    def stored(self, name: str) -> Path:
-        """A file of the registered model."""
-        (stored,) = [file for file in (self.root / ".mlflow" / "files").rglob(name) if "models" in file.parts]
-        return stored
-
-
-@pytest.fixture(scope="module")
-def compiled_hostile(
-    tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Aisr
-) -> Iterator[Planted]:
-    place = tmp_path_factory.mktemp("planted")
-    root, data = fresh_store(place / "artifacts"), place / "data"
-    data.mkdir()
-    for split in ("train", "dev", "test"):
-        rows = read_rows(SAMPLE / "track1" / f"{split}.jsonl")
-        for row in rows:
-            row["claim_text"] = SCRIPT + PICTURE + row["claim_text"]
-            row["evidence_bundle"][0]["text"] = SCRIPT + PICTURE
-            for sentence in row["sentence_label"]:
-                sentence["sentence"] += SCRIPT + PICTURE
-        write(data / f"{split}.jsonl", rows)
-    with serve() as server, pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        # Demos help this model, so the champion has some, and its prompt shows them.
-        server.reply = lambda request: judged(request) if request.has_demos else flat(request)
-        made = Planted(root, data, server)
-        words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW]
-        finished = aisr(*words, *made.lm)
-        assert finished.code == 0, finished.err
-        yield made
+FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=1", "search.decide=false")
 
 
 @pytest.fixture
-def planted(compiled_hostile: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planted:
-    """A copy to do harm to."""
+def root(compiled: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An artifacts folder to do harm to."""
     monkeypatch.chdir(tmp_path)
-    return compiled_hostile._replace(root=copied(compiled_hostile.root, tmp_path / "artifacts"))
+    return compiled.copied(tmp_path / "artifacts").root
 
 
-def flat(request: HttpRequest) -> str:
-    labels = ["Contradiction"] * len(json.loads(scripted.field(request.question, "sentences") or ""))
-    return scripted.written(request.question, {"sentence_labels": labels})
+def stored(root: Path, name: str) -> Path:
+    """A file of the registered model of Track 1."""
+    programs = (root / ".mlflow" / "files" / "models").rglob("program.json")
+    (program,) = [file for file in programs if json.loads(file.read_text())["task"] == "track1"]
+    return program.parents[1] / name
 
 
 def test_code_beside_a_registered_program_is_not_run(
-    planted: Planted, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+    root: Path, compiled: Compiled, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`aisr` reads the program's JSON alone. MLflow's own `load_model` runs the stored code, as it says it does."""
-    mark = planted.root.parent / "was-run"
-    code = planted.stored("stored_model.py")
+    mark, code = tmp_path / "was-run", stored(root, "stored_model.py")
     code.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{code.read_text()}")
     code.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
     code.with_name("sitecustomize.py").write_text(code.read_text())
-    out = planted.root.parent / "out.jsonl"
-    words = ["--task", "track1", "--program", "models:/aisr-track1@champion", "--data", planted.data / "test.jsonl"]
-    finished = aisr("evaluate", *words, "--limit", 2, *planted.lm)
+    words = [
+        "--task",
+        "track1",
+        "--program",
+        "models:/aisr-track1@champion",
+        "--data",
+        SAMPLE / "track1" / "test.jsonl",
+    ]
+    lm = compiled._replace(root=root).lm
+    finished = aisr("evaluate", *words, "--limit", 2, *lm)
     assert finished.code == 0, finished.err
-    assert aisr("predict", *words, "--out", out, "--batch", "export", *planted.lm).code == 0
+    assert aisr("predict", *words, "--out", tmp_path / "out.jsonl", "--batch", "export", *lm).code == 0
     assert not mark.exists()
     monkeypatch.setenv("AISR_LM", "openai/local")
-    monkeypatch.setenv("AISR_API_BASE", str(planted.lm[3]))
-    open_store(planted.root).pyfunc.load_model("models:/aisr-track1@champion")
+    monkeypatch.setenv("AISR_API_BASE", compiled.address)
+    open_store(root).pyfunc.load_model("models:/aisr-track1@champion")
     assert mark.exists(), "the trap does not work"
 
 
-def test_a_pickle_in_place_of_a_registered_model_is_refused(planted: Planted) -> None:
-    mlflow = open_store(planted.root)
-    mark = planted.root.parent / "was-run"
-    description = planted.stored("MLmodel")
+def test_a_pickle_in_place_of_a_registered_model_is_refused(root: Path, tmp_path: Path) -> None:
+    mlflow, mark, description = open_store(root), tmp_path / "was-run", stored(root, "MLmodel")
     description.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
     changed = re.sub(r"model_code_path: .*", "python_model: python_model.pkl", description.read_text())
     description.write_text(changed.replace("mlflow.pyfunc.loaders.code_model", "mlflow.pyfunc.model"))
@@ -114,75 +71,30 @@ def test_a_pickle_in_place_of_a_registered_model_is_refused(planted: Planted) ->
     assert not mark.exists()
 
 
-def test_nothing_that_a_browser_would_run_is_logged(planted: Planted) -> None:
+def flat(request: HttpRequest) -> str:
+    labels = ["Contradiction"] * len(json.loads(scripted.field(request.question, "sentences") or ""))
+    return scripted.written(request.question, {"sentence_labels": labels})
+
+
+def test_nothing_that_a_browser_would_run_is_logged(artifacts: Path, aisr: Aisr, loopback: Loopback) -> None:
     """MLflow shows an HTML or SVG artifact as a page. A compile leaves one, in which no text is markup."""
-    files = [file for file in (planted.root / ".mlflow" / "files").rglob("*") if file.is_file()]
+    for split in ("train", "dev", "test"):
+        rows = read_rows(SAMPLE / "track1" / f"{split}.jsonl")
+        for row in rows:
+            row["claim_text"] = SCRIPT + row["claim_text"]
+            row["evidence_bundle"][0]["text"] = SCRIPT
+            for sentence in row["sentence_label"]:
+                sentence["sentence"] += SCRIPT
+        write(artifacts.with_name(f"{split}.jsonl"), rows)
+    # Demos help this model, so the champion has some, and its prompt shows them.
+    loopback.reply = lambda request: judged(request) if request.has_demos else flat(request)
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    words = ["--task", "track1", "--data", artifacts.parent, "--optimizer", "labeled", "--name", "mine", *FEW]
+    finished = aisr("compile", *words, *lm)
+    assert finished.code == 0, finished.err
+    files = [file for file in (artifacts / ".mlflow" / "files").rglob("*") if file.is_file()]
     assert any(SCRIPT.encode() in file.read_bytes() for file in files)
-    pages = [
-        file
-        for file in files
-        if file.suffix not in {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
-    ]
+    harmless = {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
+    pages = [file for file in files if file.suffix not in harmless]
     assert {page.name for page in pages} == {"report.html"}
     assert not any(SCRIPT.encode() in page.read_bytes() for page in pages)
-
-
-@pytest.mark.slow
-def test_mlflow_hands_planted_markup_out_as_text(planted: Planted, browser: Browser) -> None:
-    client = open_store(planted.root).MlflowClient()
-    (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
-    (run,) = client.search_runs([experiment.experiment_id])
-    # As if a compile had put a claim where a person reads it first.
-    client.set_tag(run.info.run_id, "mlflow.note.content", SCRIPT)
-    client.set_tag(run.info.run_id, "mlflow.runName", SCRIPT)
-    client.log_param(run.info.run_id, "claim", SCRIPT)
-    with ui(planted.root) as (port, _):
-        assert SCRIPT.encode() in get(port, f"/get-artifact?path=artifact/PROMPT.md&run_uuid={run.info.run_id}")
-        browse(browser, port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
-
-
-def browse(browser: Browser, port: int, run: str, experiment: str) -> None:
-    """Open every page of a run that shows the markup; nothing of it may run."""
-    address = f"http://127.0.0.1:{port}"
-    with browser.new_context() as context:
-        page = context.new_page()
-        elsewhere: list[str] = []
-        page.on("request", lambda request: elsewhere.append(request.url) if "planted.invalid" in request.url else None)
-        for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):
-            page.goto(f"{address}/#/experiments/{path}")
-            page.get_by_text("window.planted = true").first.wait_for(timeout=60_000)
-            assert page.evaluate("window.planted") is None, path
-        read_traces(page, f"{address}/#/experiments/{run}/traces")
-        assert elsewhere == []
-        with page.expect_download() as download:  # handed out as a file, not as a page
-            page.evaluate(
-                f"window.location.href = '{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run[-32:]}'"
-            )
-        assert SCRIPT in Path(download.value.path()).read_text(encoding="utf-8")
-        assert page.evaluate("window.planted") is None
-
-
-def read_traces(page: Any, address: str) -> None:
-    """Open a run's list of traces, and of one of them all that it holds: record, assessments, attributes and a call."""
-    page.goto(address)
-    names = page.get_by_text(re.compile(r"^track1-\d+ · .*window\.planted = true"))
-    names.first.wait_for(timeout=60_000)
-    assert 0 < names.count() <= TRACES
-    names.first.click()
-    trace = page.get_by_role("dialog")
-    trace.get_by_text("statements").first.wait_for(timeout=60_000)
-    trace.get_by_role("button", name="Assess").first.click()
-    for part in ("assessment", "expectation"):
-        trace.locator(f"[data-component-id$='toggle-{part}-expanded']").click()
-    trace.get_by_text("Rationale").wait_for()
-    trace.get_by_text("Attributes", exact=True).click()
-    trace.get_by_text("gold", exact=True).nth(1).wait_for()
-    trace.get_by_text("call 1 of 1").first.click()
-    trace.get_by_text("Inputs / Outputs", exact=True).click()
-    trace.get_by_text("messages").first.wait_for()
-    while (more := trace.get_by_text("See more")).count():
-        more.first.click()
-    trace.get_by_text("window.planted = true").first.wait_for()
-    trace.get_by_text("![pixel](//planted.invalid").first.wait_for()
-    assert trace.locator("img[alt=pixel]").count() == 0
-    assert page.evaluate("window.planted") is None

@@ -1,13 +1,10 @@
 """The wheel as a user has it, used from a project whose own files have common names; and a checkout without links."""
 
-import json
 import os
-import re
 import shutil
 import site
 import subprocess
 import sys
-import urllib.request
 import venv
 import zipfile
 from pathlib import Path
@@ -16,12 +13,9 @@ import pytest
 
 from support import processes
 from support.commands import sets
-from support.corpora import read_rows
+from support.corpora import beginning, read_rows
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
-from support.servers import answering, free_port
-
-ENTRY = "import sys; from aisr.cli.__main__ import main; sys.exit(main())"  # what pip writes into bin/aisr
 
 
 @pytest.fixture(scope="module")
@@ -30,38 +24,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
-
-
-@pytest.fixture
-def python(wheel: Path, tmp_path: Path) -> Path:
-    """The interpreter of a new environment that has the wheel, and what it requires from the present one."""
-    venv.create(tmp_path / "venv", with_pip=False)
-    interpreter = tmp_path / "venv" / "bin" / "python"
-    place = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    packages = Path(
-        subprocess.run([interpreter, "-c", place], check=True, capture_output=True, text=True).stdout.strip()
-    )
-    with zipfile.ZipFile(wheel) as files:
-        files.extractall(packages)
-    (packages / "required.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
-    for name in ("aisr", "uvicorn"):
-        command = ENTRY if name == "aisr" else "import sys; from uvicorn import main; sys.exit(main())"
-        script = interpreter.with_name(name)
-        script.write_text(f"#!{interpreter}\n{command}\n", encoding="utf-8")
-        script.chmod(0o755)
-    return interpreter
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A user's own project, whose files no library may import."""
-    folder = tmp_path / "project"
-    own = "raise ImportError('this file is the user\\'s own')\n"
-    for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(own, encoding="utf-8")
-    shutil.copytree(SAMPLE / "paper", folder / "paper")
-    return folder
 
 
 def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Path) -> None:
@@ -76,110 +38,47 @@ def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Pat
     assert held == {name if name.startswith("aisr/") else f"aisr/{name}" for name in files_of_it}
 
 
+def installed(wheel: Path, place: Path) -> Path:
+    """The interpreter of a new environment that has the wheel, and what it requires from the present one."""
+    venv.create(place, with_pip=False)
+    packages = place / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(packages)
+    (packages / "required.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
+    return place / "bin" / "python"
+
+
 @pytest.mark.slow
-def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves(
-    python: Path, project: Path, loopback: Loopback, tmp_path: Path
-) -> None:
+def test_a_project_with_a_metrics_py_compiles_and_predicts(wheel: Path, loopback: Loopback, tmp_path: Path) -> None:
+    """No library may import a user's own files."""
+    project = tmp_path / "project"
+    for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("raise ImportError('this file is the user\\'s own')\n", encoding="utf-8")
     ours = ("PYTHONPATH", "PYTHONSAFEPATH", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
     env = {name: value for name, value in os.environ.items() if name not in ours}
     env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    data = ["--task", "track2", "--data", SAMPLE / "track2"]
-    few = sets("limits.train=8", "limits.dev=4", "limits.test=3")
+    few = sets("limits.train=8", "limits.dev=4", "limits.test=3", "search.decide=false")
     champion = ["--program", "models:/aisr-track2@champion"]
-    one = tmp_path / "one.jsonl"
-    one.write_text((SAMPLE / "track2" / "test.jsonl").read_text(encoding="utf-8").splitlines()[0], encoding="utf-8")
-    ran = subprocess.run(
-        [python, *processes.several([
-            ["compile", *data, *few, "--optimizer", "labeled", "--name", "mine", *lm],
-            ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
-            ["check-paper", "paper/main.tex", "--papers", "paper/papers", "--out", "review",
-             "--set", "limits.max_calls=3", *lm],
-        ])[1:]],
-        cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    codes = json.loads(ran.stdout.splitlines()[-1])
-    assert codes[:2] == [0, 0], ran.stderr
-    assert (project / "review" / "paper.html").exists(), ran.stderr  # it stops at its limit, and says so
-    (row,) = read_rows(project / "out.jsonl")
-    row.pop("probabilities")
-    port = free_port()
-    serve = ["-m", "mlflow", "models", "serve", "-m", "models:/aisr-track2@champion", "--env-manager", "local"]
-    env |= {"MLFLOW_TRACKING_URI": f"sqlite:///{project / 'artifacts' / '.mlflow' / 'mlflow.db'}"}
-    env |= {"AISR_LM": "openai/local", "AISR_API_BASE": loopback.url}
-    env |= {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
-    with answering([str(python), *serve, "--port", str(port)], port, "/health", env, project, tmp_path / "log"):
-        record = json.dumps({"inputs": read_rows(one)}).encode()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/invocations", record, {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            (served,) = json.loads(answer.read())["predictions"]
-    assert {name: served[name] for name in row} == row
+    one = beginning(SAMPLE / "track2" / "test.jsonl", 1, tmp_path / "one.jsonl")
+    commands: list[list[object]] = [
+        ["compile", "--task", "track2", "--data", SAMPLE / "track2", *few, "--optimizer", "labeled", *lm],
+        ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
+    ]
+    words = [str(installed(wheel, tmp_path / "venv")), *processes.several(commands)[1:]]
+    ran = subprocess.run(words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert len(read_rows(project / "out.jsonl")) == 1
 
 
-USER = """
-import asyncio
-
-import aisr
-
-program = aisr.load("models:/aisr-track1@champion")
-lm = aisr.open_lm("openai/gpt-4o-mini", max_usd=1)
-records: list[dict[str, object]] = [{"claim_text": "x"}]
-for judged in program.judge_all(records, lm):
-    print(judged.id, judged.answer or judged.failure)
-
-
-async def main() -> None:
-    one = await program.ajudge(records[0], lm)
-    for verdict in one.verdicts:
-        print(verdict.label.upper(), verdict.probabilities[verdict.label] + 0.5)
-    async for other in program.ajudge_all(records, lm):
-        reveal_type(other)
-
-
-reveal_type(program.judge(records[0], lm))
-asyncio.run(main())
-program.judge("not a record", lm)
-program.judge(records[0], lm).answer["labels"]
-aisr.open_lm(price="0.1,0.2")
-"""
-
-
-@pytest.mark.slow
-def test_it_is_typed_for_who_uses_it(python: Path, project: Path) -> None:
-    (project / "user.py").write_text(USER)
-    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
-    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    output = subprocess.run(words, cwd=project, env=clean, capture_output=True, text=True, check=False).stdout
-    lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in output.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.api.Judged"'] * 2
-    assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
-        "arg-type", "index", "arg-type"
-    ], output  # fmt: skip
-
-
-LINKS = ("programs", "metrics", "optimize")
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    for folder in ("aisr", *LINKS):
+def test_a_checkout_without_links_runs_where_it_stands(tmp_path: Path) -> None:
+    links = ("programs", "metrics", "optimize")
+    for folder in ("aisr", *links):
         shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    for link in LINKS:
+    for link in links:
         (tmp_path / "aisr" / link).unlink()
         (tmp_path / "aisr" / link).write_text(f"../{link}")
-    return tmp_path
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False)
-
-
-def test_it_runs_where_it_stands(checkout: Path) -> None:
-    data = ROOT / "data" / "sample" / "track1" / "dev.jsonl"
-    checked = run(checkout, "-m", "aisr.cli", "check", str(data), "--task", "track1")
-    assert checked.returncode == 0, checked.stderr
-    assert "100 good records" in checked.stdout
-    place = run(checkout, "-c", "import aisr.programs.track1.record as record; print(record.__file__)")
-    assert place.stdout.strip() == str(checkout / "programs" / "track1" / "record.py")
+    code = "import aisr.programs.track1.record as record; print(record.__file__)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == str(tmp_path / "programs" / "track1" / "record.py"), done.stderr

@@ -3,10 +3,8 @@
 import asyncio
 import json
 import re
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,8 @@ import aisr
 from aisr.artifact.program import program_text
 from aisr.predict.judge import AHEAD
 from aisr.programs.registry import TASKS
-from support.corpora import claim, write
+from support.commands import run
+from support.corpora import claim, read_rows, write
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
@@ -25,18 +24,11 @@ KEY = "sk-planted-3b77e0"
 
 
 @pytest.fixture
-def command(aisr: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs an `aisr` command, under a name that leaves that of the module free."""
-    return aisr
-
-
-@pytest.fixture
 def saved(tmp_path: Path) -> Callable[..., Path]:
     """Saves the uncompiled program of a task as an artifact folder."""
 
-    def save(task: str, decision: Any = None, **options: Any) -> Path:
+    def save(task: str, **options: Any) -> Path:
         program = TASKS[task].build(options)
-        program.decision = decision
         folder = tmp_path / "artifacts" / task / "plain"
         folder.mkdir(parents=True)
         (folder / "program.json").write_text(program_text(TASKS[task], program), encoding="utf-8")
@@ -46,43 +38,26 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
 
 
 def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
-    lines = (SAMPLE / task / "test-inputs.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines[:count]]
-
-
-def refusing(loopback: Loopback) -> None:
-    """The server says nothing useful of a record whose claim "refuses"."""
-    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
+    return read_rows(SAMPLE / task / "test-inputs.jsonl")[:count]
 
 
 async def collected(many: Any) -> list[aisr.Judged]:
     return [one async for one in many]
 
 
-def test_importing_it_loads_nothing_heavy_and_sets_nothing() -> None:
-    code = (
-        "import os, sys; before = dict(os.environ); import aisr; assert dict(os.environ) == before; "
-        "print(*sorted({name.partition('.')[0] for name in sys.modules} & "
-        "{'dspy', 'mlflow', 'litellm', 'pydantic', 'numpy'}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
-
-
 @pytest.mark.parametrize("task", ["track1", "track2"])
 def test_all_four_ways_say_what_the_command_says(
-    task: str, saved: Callable[..., Path], loopback: Loopback, command: Callable[..., Any], tmp_path: Path
+    task: str, saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
 ) -> None:
-    refusing(loopback)
+    loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
     folder, records, out = saved(task), sample(task), tmp_path / "out.jsonl"
     records[2]["claim_text"] = "a claim that the model refuses to judge"
     for sentence in records[2].get("sentence_label", []):
         sentence["sentence"] = "A sentence that the model refuses to judge."
     words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
-    finished = command(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
+    finished = run(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
     assert finished.code == 1, finished.err  # a record failed
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
+    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
     assert "failed" in expected[2]
 
     program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
@@ -101,13 +76,14 @@ def test_all_four_ways_say_what_the_command_says(
     assert re.fullmatch("[0-9a-f]{16}", program.digest)
 
 
-BAD = [
-    pytest.param({"claim_text": "x"}, "evidence_bundle: Field required", id="missing field"),
-    pytest.param(["x"], "a list; expected a dict such as a line of a JSONL file, of track1", id="a list"),
-]
-
-
-@pytest.mark.parametrize(("record", "message"), BAD)
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"claim_text": "x"}, "evidence_bundle: Field required"),
+        (["x"], "a list; expected a dict such as a line of a JSONL file, of track1"),
+    ],
+    ids=["missing field", "a list"],
+)
 def test_a_bad_record_is_named_with_its_field(
     record: Any, message: str, saved: Callable[..., Path], loopback: Loopback
 ) -> None:
@@ -183,7 +159,7 @@ def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_ma
         aisr.load("models:/aisr-track1@champion")
     folder = saved("track1")
     (folder / "manifest.json").write_text('{"digest": "0123456789abcdef"}', encoding="utf-8")
-    with pytest.raises(aisr.BadProgram, match=r"manifest.json says 0123456789abcdef"):
+    with pytest.raises(aisr.BadProgram, match=r"digest .*[0-9a-f]{16}.* manifest.json says 0123456789abcdef"):
         aisr.load(folder)
     assert list(elsewhere.iterdir()) == []
 
@@ -204,16 +180,11 @@ def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..
     rows = [claim(None, id=f"r{number}") for number in range(40)]
     for number, row in enumerate(rows):
         row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
-    read_so_far = []
-
-    def noted() -> Iterator[dict[str, Any]]:
-        for row in rows:
-            read_so_far.append(row)
-            yield row
+    left = iter(rows)
 
     async def stopped() -> list[str]:
-        ids = []
-        async with aclosing(lm), aclosing(program.ajudge_all(noted(), lm)) as results:
+        ids: list[str] = []
+        async with aclosing(lm), aclosing(program.ajudge_all(left, lm)) as results:
             async for one in results:
                 ids.append(one.id)
                 if len(ids) == 3:
@@ -222,7 +193,7 @@ def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..
         return ids
 
     assert asyncio.run(stopped()) == ["r0", "r1", "r2"]
-    assert len(read_so_far) <= AHEAD * 2 + 3
+    assert len(list(left)) >= len(rows) - AHEAD * 2 - 3
 
 
 def test_the_five_lines_of_the_readme_run(

@@ -1,7 +1,7 @@
 """An artifact is text: what is saved is what is loaded, and what is not ours is refused before anything is built."""
 
 import json
-import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,23 +17,28 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
+from aisr.programs.decision import CUES, CueWeights
 from aisr.programs.images import Exhibits, Picture
 from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
+from support.commands import Aisr
 from support.scripted import TRACKS, as_it_is, examples
-from support.trap import Trap
 
 Edit = Callable[[dict[str, Any]], object]
 
 
-def text_of(task: Task, **options: Any) -> str:
+def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
-    program.named_predictors()[0][1].demos = rows[:2]
-    strip(program)
-    return program_file.program_text(task, program)
+    rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
+    fields = program.judging.signature.fields
+    program.judging.demos = [{name: row[name] for name in fields} for row in rows]
+    return program
+
+
+def text_of(task: Task, **options: Any) -> str:
+    return program_text(task, with_demos(task, 2, **options))
 
 
 def saved(folder: Path, text: str) -> Path:
@@ -57,15 +62,15 @@ def state(content: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("task", "options"),
-    [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {}), (TRACK2, {"context_tokens": 77})],
-    ids=["track1", "track1 by sentence", "track2", "track2 with 77 tokens"],
+    [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {"context_tokens": 77})],
+    ids=["track1", "track1 by sentence", "track2 with 77 tokens"],
 )
 def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None:
     text = text_of(task, **options)
     loaded = load_program(saved(tmp_path / "a", text))
     assert loaded.task is task
     assert loaded.digest == digest_text(text)
-    assert program_file.program_text(task, loaded.program) == text
+    assert program_text(task, loaded.program) == text
     assert options.items() <= loaded.program.options.as_dict().items()
 
 
@@ -75,18 +80,7 @@ def test_an_lm_is_never_saved() -> None:
     program = TRACK1.build({})
     program.set_lm(dspy.LM("openai/x", api_key="sk-planted", api_base="http://127.0.0.1:1/v1"))
     with pytest.raises(BadArtifact, match=r"state\.label\.lm"):
-        program_file.program_text(TRACK1, program)
-
-
-def test_an_edited_program_is_refused_with_both_digests(tmp_path: Path) -> None:
-    text = text_of(TRACK1)
-    folder = saved(tmp_path / "a", text)
-    changed = text.replace("Judge whether", "Say whether")
-    (folder / "program.json").write_text(changed, encoding="utf-8")
-    with pytest.raises(BadArtifact) as refused:
-        load_program(folder)
-    for message in (digest_text(text), digest_text(changed), "manifest.json"):
-        assert message in str(refused.value)
+        program_text(TRACK1, program)
 
 
 IMAGE = '{"type": "image_url", "image_url": {"url": "http://evil.example/x.png"}}'
@@ -102,12 +96,8 @@ def part(written: str) -> str:
     [
         {"evidence": part(f"[{IMAGE}]")},
         {"evidence": part(f"[{OURS}, {IMAGE}]")},
-        {"evidence": part('[{"type": "file", "file": {"file_id": "of-somebody"}}]')},
-        {"evidence": part(f"{IMAGE}")},
         {"evidence": part(f"[{OURS}]") + part(f"[{IMAGE}]")},
         {"evidence": part(f"[{IMAGE},]")},  # which DSPy would repair
-        {"evidence": part(json.dumps(f"[{IMAGE}]")[1:-1])},  # or take the quotes from
-        {"sentences": ["fine", part(f"[{IMAGE}]")]},
         {"evidence": "<<CUSTOM-TYPE-START-IDENTIFIER>>[", "sentences": [part(f"{IMAGE}]")]},
         {"evidence": {part(f"[{IMAGE}]"): "key"}},
     ],
@@ -130,68 +120,55 @@ def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> No
     spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
     program.named_predictors()[0][1].demos = [demo, spoilt]
     strip(program)
-    loaded = load_program(saved(tmp_path / "a", program_file.program_text(TRACK1, program))).program
+    loaded = load_program(saved(tmp_path / "a", program_text(TRACK1, program))).program
     (kept,) = loaded.named_predictors()[0][1].demos
     assert "data:image/jpeg" in kept["evidence"]
 
 
-@pytest.mark.parametrize("place", ["weights", "offsets"])
-def test_a_weight_beyond_all_measure_is_refused(place: str, tmp_path: Path) -> None:
+WIDTH = len(TRACK1.labelled.labels)
+# Of terms that weigh nothing alone, a text has no length, and the probabilities of its labels would be no numbers.
+WEIGHTLESS = {"rows": {"the": [0.0] * (1 + WIDTH)}}
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda layer: layer["says"].update(offsets=[1.7e308] * WIDTH), "decision.says.offsets"),
+        (
+            lambda layer: layer.update(wording={"intercepts": [0.0] * WIDTH, "families": [WEIGHTLESS, {"rows": {}}]}),
+            "inverse document frequency is below 1",
+        ),
+    ],
+    ids=["beyond all measure", "of no weight"],
+)
+def test_weights_that_make_no_probabilities_are_refused(edit: Edit, message: str, tmp_path: Path) -> None:
     program = TRACK1.build({})
     program.decision = as_it_is(TRACK1)
-
-    def edit(content: dict[str, Any]) -> None:
-        rule = content["decision"]["says"]
-        rule[place] = {"LM": 1.7e308} if place == "weights" else [1.7e308] * len(rule["offsets"])
-
-    folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
-    with pytest.raises(BadArtifact, match=rf"decision\.says\.{place}.*less than or equal to 1000000"):
-        load_program(folder)
+    text = edited(program_text(TRACK1, program), lambda content: edit(content["decision"]))
+    with pytest.raises(BadArtifact, match=re.escape(message)):
+        load_program(saved(tmp_path / "a", text))
 
 
-def test_a_term_that_weighs_nothing_is_refused(tmp_path: Path) -> None:
-    """Of such terms alone, a text has no length, and the probabilities of its labels would be no numbers."""
-    program = TRACK1.build({})
-    program.decision = as_it_is(TRACK1)
-    width = len(program.decision.labels)
-    rows = {"rows": {"the": [0.0] * (1 + width)}}
-
-    def edit(content: dict[str, Any]) -> None:
-        content["decision"]["wording"] = {"intercepts": [0.0] * width, "families": [rows, {"rows": {}}]}
-
-    folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
-    with pytest.raises(BadArtifact, match="inverse document frequency is below 1"):
-        load_program(folder)
-
-
-@pytest.mark.parametrize("name", ["program.json", "manifest.json"])
-def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
-    folder = saved(tmp_path / "a", text_of(TRACK1))
-    text = (folder / name).read_text(encoding="utf-8")
-    first = text.split('"')[1]
-    (folder / name).write_text(text.replace("{", f'{{\n "{first}": 1,', 1), encoding="utf-8")
-    if name == "program.json":
-        (folder / "manifest.json").unlink()
-    with pytest.raises(BadArtifact, match=rf"{name}:3: key '{first}' stands twice in one object"):
-        load_program(folder)
+def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = saved(tmp_path / "a", text_of(TRACK1)) / "manifest.json"
+    file.write_text('{\n "digest": "a",\n "digest": "b"}', encoding="utf-8")
+    with pytest.raises(BadArtifact, match=r"manifest.json:3: key 'digest' stands twice in one object"):
+        load_program(file.parent)
+    file.write_text("[]", encoding="utf-8")
+    with pytest.raises(BadArtifact, match=r"manifest.json: a list; expected a JSON object"):
+        load_program(file.parent)
 
 
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
         (lambda at: state(at).update(lm={"model": "x", "api_base": "http://evil.example/v1"}), "state.label.lm"),
-        (lambda at: at.update(__class__="os.system"), "__class__"),
-        (lambda at: state(at)["signature"].update(__module__="subprocess"), "__module__"),
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
         (lambda at: at.update(task="track3"), "task 'track3' is unknown; one of: track1, track2"),
-        (lambda at: at.update(task="track2"), "track2: no option 'evidence'; options: context_tokens"),
         (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: unit"),
-        (lambda at: at.update(options={"unit": 3}), "unit is 3; one of: paragraph, sentence"),
         (lambda at: at.update(options={"unit": "word"}), "unit is 'word'; one of: paragraph, sentence"),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: 2 fields; this program has 3"),
-        (lambda at: at.update(state={}), "predictors []"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
-        (lambda at: state(at).update(demos=["text"]), "demos[0]"),
         (lambda at: at.update(format=2), "format"),
     ],
 )
@@ -202,15 +179,6 @@ def test_a_hostile_program_is_refused(edit: Edit, message: str, tmp_path: Path) 
     assert message in str(refused.value)
     assert str(folder / "program.json") in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
-    mark = tmp_path / "was-run"
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "program.json").write_bytes(pickle.dumps(Trap(mark)))
-    with pytest.raises(BadArtifact, match="not UTF-8"):
-        load_program(tmp_path / "a")
-    assert not mark.exists()
 
 
 def test_too_large_a_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,33 +197,22 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("name", ["", "..", "../a", ".hidden", "a" * 81, "a\n"])
+@pytest.mark.parametrize("name", ["", "../a", ".hidden", "a" * 81, "a\n"])
 def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="--name"):
         program_file.check_name(name)
 
 
-# --- Compiled programs as a person reads them, one alone and two against each other
+def test_a_program_goes_on_without_a_cue_that_was_added_since() -> None:
+    older = CueWeights(intercepts=[0.0, 0.0], coefficients={name: [1.0, 0.0] for name in list(CUES)[1:]})
+    assert older.probabilities(["It rises."], "A table.").shape == (1, 2)
 
-Aisr = Callable[..., Any]
+
+# --- Compiled programs as a person reads them, one alone and two against each other
 
 
 def loaded(task: Task, program: dspy.Module) -> Loaded:
     return parse(program_text(task, program), "test")
-
-
-def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
-    program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
-    fields = program.judging.signature.fields
-    program.judging.demos = [{name: row[name] for name in fields} for row in rows]
-    return program
-
-
-def instructed(task: Task, instruction: str) -> dspy.Module:
-    program = task.build({})
-    program.judging.signature = program.judging.signature.with_instructions(instruction)
-    return program
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -275,7 +232,8 @@ def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
     program = TRACK1.build({})
     seed = program.judging.signature.instructions
     changed = seed.replace("Most sentences of such a paragraph are Supported", "Nearly all sentences are Supported")
-    text = prompt_page("mine", TRACK1, instructed(TRACK1, changed))
+    program.judging.signature = program.judging.signature.with_instructions(changed)
+    text = prompt_page("mine", TRACK1, program)
     assert "### What changed from the seed instruction" in text
     lost = [line for line in text.splitlines() if line.startswith("- Most sentences")]
     gained = [line for line in text.splitlines() if line.startswith("+ Nearly all sentences")]
@@ -286,6 +244,13 @@ def test_a_text_with_fences_stays_in_its_fence() -> None:
     program = with_demos(TRACK2, 1)
     program.judging.demos[0]["claim"] = "```\n# Not a heading\n````"
     assert "`````text" in prompt_page("mine", TRACK2, program)
+
+
+def test_the_page_shows_the_questions_of_a_decision_model() -> None:
+    program = TRACK2.build({})
+    describe_options(program)
+    page = prompt_page("mine", TRACK2, program)
+    assert all(definition in page.partition("### Fields")[2] for definition in TRACK2.labelled.definitions.values())
 
 
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:

@@ -3,9 +3,9 @@
 import io
 import json
 import os
-import re
 import subprocess
 import sys
+import threading
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,7 +14,9 @@ import pytest
 from rich.console import Console
 
 from aisr.cli import display
+from aisr.cli.__main__ import app
 from aisr.cli.report import print_verdicts
+from aisr.lm.budget import Ledger
 from aisr.predict.judge import Outcome
 from aisr.predict.replay import Reason
 from aisr.programs.probabilities import Judgement
@@ -23,10 +25,10 @@ from aisr.programs.registry import TASKS
 from aisr.programs.track2.task import TRACK2
 from aisr.tracking.registry import model_name
 from support import growth
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.compiled import FEW, Compiled
-from support.corpora import beginning, read_rows
-from support.loopback import HttpRequest, Loopback, completion, judged
+from support.corpora import beginning
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
 NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
@@ -35,8 +37,8 @@ NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text", 
 def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -> None:
     """And of no third."""
     files = {task: beginning(SAMPLE / task / "dev.jsonl", 3, tmp_path / f"{task}.jsonl") for task in NAMES}
-    for task, file in files.items():
-        for name in NAMES:
+    for (task, file), another in zip(files.items(), (*NAMES[1:], NAMES[0]), strict=True):
+        for name in (task, another):
             done = aisr("check", file, "--task", name)
             hints = [other for other in NAMES if f"check it with --task {other}" in " ".join(done.out.split())]
             assert (done.code, hints) == ((0, []) if name == task else (2, [task]))
@@ -45,10 +47,11 @@ def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -
 def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: Path) -> None:
     lm = ["--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
     at = ["--task", "track2", "--data", SAMPLE / "track2"]
-    data = ["--task", "track2", "--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl"]
+    few = beginning(SAMPLE / "track2" / "test.jsonl", 2, tmp_path / "few.jsonl")
+    data = ["--task", "track2", "--data", few, "--out", tmp_path / "out.jsonl"]
     (tmp_path / "paper.md").write_text("# Results\n\nWe gain 3 points (Figure 1).\n\n![Figure 1: gain.](x.png)\n")
     for words in (
-        ["compile", *at, "--optimizer", "labeled", "--teacher-lm", "openai/gpt-4o", *lm],
+        ["compile", *at, *FEW, "--optimizer", "labeled", "--teacher-lm", "openai/gpt-4o", *lm],
         ["predict", *data, "--program", compiled.folder("track2"), *lm],
         ["check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", *lm],
     ):
@@ -70,26 +73,10 @@ def test_a_paper_with_nothing_to_check_says_why(aisr: Aisr, tmp_path: Path) -> N
     assert "1 sentence with a citation of a work without a file; --papers brings them" in output
 
 
-def test_an_answer_too_long_to_read_fails_its_record(
-    aisr: Aisr, compiled: Compiled, loopback: Loopback, tmp_path: Path
-) -> None:
-    def reply(request: HttpRequest) -> tuple[int, str]:
-        ids = json.dumps({"label": "Supported", "evidence_ids": ["P1"] * 400_000})
-        return 200, completion(request, ids)
-
-    loopback.reply = reply
-    data = beginning(SAMPLE / "track2" / "test.jsonl", 1, tmp_path / "one.jsonl")
-    words = ["--task", "track2", "--program", compiled.folder("track2"), "--data", data, "--artifacts", tmp_path]
-    done = aisr("predict", *words, "--out", tmp_path / "o.jsonl", "--lm", "openai/x", "--api-base", loopback.url)
-    assert done.code == 1
-    assert "an answer of more than 1,000,000 characters" in (tmp_path / "o.jsonl").read_text()
-    assert len(loopback.requests) == 1
-
-
 # --- What a command says while it works
 
 
-@pytest.mark.parametrize("piece", ["\\", "[a] ", "\\[bold] ", "[/] "])
+@pytest.mark.parametrize("piece", ["\\", "\\[bold] "])
 def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def verdicts(count: int) -> str:
         out = io.StringIO()
@@ -102,7 +89,8 @@ def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, mon
     assert growth.grows(verdicts, 2_000) < growth.TOO_MUCH
 
 
-# --- A typing error is refused at once: before DSPy, MLflow or LiteLLM are imported, which takes seconds
+# --- Help, and the refusal of a typing error, come at once: before DSPy, MLflow or LiteLLM are imported, which takes
+# seconds
 
 GOLD = SAMPLE / "track1" / "test.jsonl"
 CODE = """
@@ -113,27 +101,27 @@ for line in sys.stdin:
     try:
         main()
     except SystemExit as end:
-        heavy = [name for name in ("dspy", "mlflow", "litellm") if name in sys.modules]
-        print(end.code, *heavy, "|", line.strip())
+        heavy = ("dspy", "mlflow", "litellm", "sklearn", "xllamacpp", "numpy")
+        print("ended:", end.code, *(name for name in heavy if name in sys.modules), "|", line.strip())
 """
 
 
-def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path: Path) -> None:
+def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path: Path) -> None:
     none = f"models:/{model_name(TASKS['track1'])}/first"
+    helps = ["--help", *(f"{command.name} --help" for command in app.registered_commands)]
     lines = [
         "check nope.jsonl --task track1",
         f"check {GOLD} --task track9",
         f"split {GOLD} --task track9 --out out",
         f"corrections {GOLD} --task track9 --out out",
-        "compile --task track9",
-        f"compile --task track1 --data {tmp_path}",
+        "compile --task track1",
+        "compile --task track1 --data nope",
         f"evaluate --task track1 --program nope --data {GOLD}",
         f"compare uncompiled {none} --task track1 --data {GOLD}",
         f"compare uncompiled uncompiled --task track1 --data {GOLD}",
         f"predict --task track1 --program {none} --data {GOLD} --out out",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
-        f"inspect {none}",
         "report nope",
         f"techreport {none}",
         "check-text 'A sentence.' --program nope",
@@ -145,15 +133,20 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         "export --task track1 --data nope.jsonl --out out",
     ]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "AISR_ARTIFACTS": str(compiled.root)}
-    words = [sys.executable, "-c", CODE]
-    run = subprocess.run(
-        words, input="\n".join(lines), env=env, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.splitlines() == [f"2 | {line}" for line in lines], run.stderr
+    text, words = "\n".join([*helps, *lines]), [sys.executable, "-c", CODE]
+    run = subprocess.run(words, input=text, env=env, cwd=tmp_path, capture_output=True, text=True, check=True)
+    ended = [line.removeprefix("ended: ") for line in run.stdout.splitlines() if line.startswith("ended: ")]
+    assert ended == [*(f"0 | {line}" for line in helps), *(f"2 | {line}" for line in lines)], run.stderr
+    assert run.stdout.count("Usage: ") == len(helps)
     assert run.stderr.count("error: ") == len(lines)
-    assert f"{none}: expected models:/NAME@champion or models:/NAME/VERSION" in run.stderr
-    assert f"such as {compiled.folder('track1')}" in run.stderr
-    assert "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment" in run.stderr
+    for message in (
+        f"{none}: expected models:/NAME@champion or models:/NAME/VERSION",
+        f"such as {compiled.folder('track1')}",
+        "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment",
+        "the sample is in the folder of the project; ",
+        "--data nope: no such folder; expected one with train.jsonl and dev.jsonl",
+    ):
+        assert message in run.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -166,16 +159,33 @@ def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr:
     assert scored.out.count(" on 3 records of ") == 2
 
 
+def test_where_there_is_no_terminal_a_line_every_fifteen_seconds_tells_of_the_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = threading.Event()
+
+    def say(self: display.Live, text: str) -> None:
+        print(text)
+        printed.set()
+
+    monkeypatch.setattr(display.Live, "say", say)
+    assert display.SILENCE == 15
+    monkeypatch.setattr(display, "SILENCE", 0.001)
+    with display.live(Ledger()) as progress:
+        progress.stage("labeled: optimizing")
+        printed.clear()
+        assert printed.wait(30)
+    assert "labeled: optimizing; 0 LM calls, 0 cached" in capsys.readouterr().out
+
+
 # --- A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows
 
 
 def stating(request: HttpRequest) -> str:
     """The labels of `judged`; sure of all but the second, of which no readable number comes."""
     answer = json.loads(judged(request))
-    count = len(answer["sentence_labels"])
-    return json.dumps(
-        {**answer, CONFIDENCE: ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(count)]}
-    )
+    sure = ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(len(answer["sentence_labels"]))]
+    return json.dumps({**answer, CONFIDENCE: sure})
 
 
 def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
@@ -184,28 +194,13 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     loopback.reply = stating
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "stated", "--no-track"]
-    finished = aisr("compile", *at, *FEW, *lm)
+    finished = aisr("compile", *at, *FEW, *sets("search.candidates=1"), *lm)
     assert finished.code == 0, finished.err
-    folder = artifacts / "track1" / "stated"
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = json.loads((artifacts / "track1" / "stated" / "manifest.json").read_text())
     assert manifest["options"]["states"] is True
     sources = manifest["decision"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
-    with_demos = next(request for request in loopback.requests if request.has_demos)
-    answers = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
-    assert answers
-    assert not any(re.search(r'"\d+, [A-Z]', text) for text in answers)  # demos make up no chances
-
-    out = artifacts / "predicted.jsonl"
-    data = artifacts / "few.jsonl"
-    data.write_text("".join((SAMPLE / "track1" / "test.jsonl").read_text().splitlines(keepends=True)[:4]))
-    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out]
-    assert aisr("predict", *words, *lm).code == 0
-    for line in read_rows(out):
-        # One label of each longer paragraph is a vote, unless a fitted layer made a probability of it.
-        kept = manifest["decision"]["kept"] is not None
-        assert (None not in line["probabilities"]) == (kept or len(line["labels"]) == 1)
 
 
 # --- `aisr doctor` and `aisr --version`, as a new user meets them
@@ -215,7 +210,6 @@ def test_it_says_what_is_there_and_keeps_the_key_to_itself(
     compiled: Compiled, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-anybody")
-    before = len(compiled.server.requests)
     finished = aisr("doctor", *compiled.lm)
     assert finished.code == 0, finished.err
     assert f"aisr {version('aisr')}" in finished.out
@@ -225,22 +219,17 @@ def test_it_says_what_is_there_and_keeps_the_key_to_itself(
     assert "a write to it succeeded" in finished.out
     assert "GB free" in finished.out
     assert "sk-not-for-anybody" not in finished.out + finished.err
-    assert len(compiled.server.requests) == before
 
 
 def test_what_will_not_work_is_said_and_nothing_is_made(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "file"))
     finished = aisr("doctor", "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path / "none")
     assert finished.code == 1
     assert "cannot be used: --lm openai/gpt-4o-mini needs OPENAI_API_KEY" in finished.out
+    assert finished.out.count("cannot be used") == 2  # the cache cannot be written
     assert "the first compile makes it" in finished.out
     assert not (tmp_path / "none").exists()
-
-
-def test_a_cache_that_cannot_be_written_is_said(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "file"))
-    done = aisr("doctor", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1", "--artifacts", tmp_path)
-    assert (done.code, "cannot be used" in done.out) == (1, True)

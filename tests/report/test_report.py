@@ -51,11 +51,9 @@ def file_of(path: Path, records: list[Any]) -> Path:
 def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_nothing_for_it(
     task: Task, tmp_path: Path
 ) -> None:
-    lm = scripted(flat)
+    lm, few = scripted(flat), Settings(demos=1, candidates=1)
     data = {side: file_of(tmp_path / f"{side}.jsonl", corpus(task)) for side in ("train", "dev", "test")}
-    plan = Plan(
-        task, "x", ["labeled"], Settings(demos=1, candidates=1), {}, data, {"dev": 9}, "aisr compile", decide=False
-    )
+    plan = Plan(task, "x", ["labeled"], few, {}, data, {"dev": 9}, "aisr compile", decide=False)
     made = compile_program(plan, lm, lm, tmp_path / "out", SILENT)
     sent, spend = len(requests(lm)), lm.ledger.spend
     write_compile_report(plan, made, lm)
@@ -74,18 +72,6 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     assert (made.folder / "report.html").stat().st_size > 10_000
 
 
-def test_a_refused_answer_is_shown_with_its_reason(tmp_path: Path) -> None:
-    lm, program = scripted(lambda request: "no idea"), TRACK1.build({})
-    (record,) = records = [claim("Supported", "Contradiction")]
-    judge_all(TRACK1, program, [program.prepare(record)], lm)
-    (told,) = replay(TRACK1, program, file_of(tmp_path / "dev.jsonl", records), lm)
-    assert "unusable answer" in str(told.outcome.failure)
-    assert [call.answer for call in told.calls] == ["no idea", "no idea"]
-    (shown,) = gather(TRACK1, about(TRACK1), [told]).records
-    assert [statement.said for statement in shown.statements] == [None, None]
-    assert not shown.right
-
-
 def test_what_the_cache_does_not_hold_is_not_asked_again(tmp_path: Path) -> None:
     lm, program = scripted([LMServerError("down"), LMServerError("down")]), TRACK1.build({})
     records = [claim("Supported"), claim("Supported", number=2)]
@@ -96,21 +82,14 @@ def test_what_the_cache_does_not_hold_is_not_asked_again(tmp_path: Path) -> None
     assert len(requests(lm)) == 2
 
 
-# --- pictures
-
-
-def picture(path: Path, size: tuple[int, int] = (900, 600)) -> Path:
-    Image.new("RGB", size, "white").save(path)
-    return path
-
-
 def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    outside = picture(tmp_path / "outside.png")
+    outside = tmp_path / "outside.png"
+    Image.new("RGB", (900, 600), "white").save(outside)
     (root / "link.png").symlink_to(outside)
     small = Thumbnails(root)
-    for path in ("../outside.png", str(outside), "link.png", "./a/../../outside.png", "a\0b.png", "", "none.png"):
+    for path in ("../outside.png", str(outside), "link.png", "a\0b.png"):
         assert small(path) is None, path
 
 
@@ -183,39 +162,24 @@ def current(page: Page) -> str:
     return page.locator("#detail .id").inner_text()
 
 
-def test_the_page_begins_with_the_errors(opened: Open) -> None:
-    page = opened(judged(MIXED))
-    assert ids(page) == ["r1", "r3", "r4", "r5"]
-    expect(page.locator("#found")).to_have_text("4 of 6 records: all errors")
-    assert page.locator(".swap").all_inner_texts() == ["C\nas\nS", "UE\nas\nfailed", "S\nas\nSO", "C\nas\nS"]
-    page.keyboard.press("e")
-    assert ids(page) == [f"r{k}" for k in range(6)]
-    page.keyboard.press("e")
-    assert len(ids(page)) == 4
-    page.locator("#clear").click()
-    assert len(ids(page)) == 6
-    assert ids(opened(judged([row(0), row(1, "Contradiction", "Supported")]))) == ["r1"]
-    assert ids(opened(judged([row(0), row(1)]))) == ["r0", "r1"]
-
-
 def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     both = Statement(text="Hit.", gold=["Scope Overgeneralization", "Unsupported Entity"], said="Unsupported Entity")
     records = [*MIXED, row(6, statements=[both])]
     page = opened(judged(records))
-    statements = [statement for record in records for statement in record.statements]
-    gold = [[statement.gold] for statement in statements]
-    official = tally_track1(gold, [[one.said] if one.said else None for one in statements]).report()
+    statements = [record.statements[0] for record in records]
+    official = tally_track1(
+        [[one.gold] for one in statements], [[one.said] if one.said else None for one in statements]
+    ).report()
     assert page.locator("#matrix td.f1").all_inner_texts() == [
         f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labelled.labels
     ]
     expect(page.locator("#macro")).to_have_text(f"{100 * official.parts['macro_f1']:.1f}")
 
 
-def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
-    page = opened(judged(MIXED), at="#r0")
-    assert ids(page) == [f"r{k}" for k in range(6)]
-    assert page.locator("#detail").inner_text().split("\n")[0] == "r0"
-    assert "false" not in page.locator("body").inner_text()
+def test_the_page_begins_with_the_errors_and_the_confusion_matrix_filters(opened: Open) -> None:
+    page = opened(judged(MIXED))
+    assert ids(page) == ["r1", "r3", "r4", "r5"]
+    expect(page.locator("#found")).to_have_text("4 of 6 records: all errors")
     cell = page.locator('td [data-gold="Contradiction"][data-said="Supported"]')
     expect(cell).to_have_text("2")
     cell.click()
@@ -230,6 +194,7 @@ def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open)
     assert ids(page) == ["r3"]
     page.locator("#clear").click()
     assert len(ids(page)) == 6
+    assert ids(opened(judged([row(0), row(1)]))) == ["r0", "r1"]  # without errors, with all
 
 
 def test_keys_walk_through_the_records(opened: Open) -> None:
@@ -242,7 +207,8 @@ def test_keys_walk_through_the_records(opened: Open) -> None:
     page.keyboard.press("p")
     expect(page.locator("#prompt pre").first).to_have_text("answer 0")
     expect(page.locator("#prompt pre").nth(1)).to_have_text("the prompt")
-    page.keyboard.press("j")
+    page.keyboard.press("e")
+    assert ids(page) == ["r1", "r3", "r4", "r5"]
     page.keyboard.press("/")
     page.keyboard.type("j")
     assert page.locator("#search").input_value() == "j"
@@ -256,7 +222,6 @@ def test_html_in_data_is_text(opened: Open) -> None:
         statements=[Statement(text=HOSTILE, gold=["Supported"], said="Supported")],
         exhibits=[
             Exhibit(key=HOSTILE, text=HOSTILE, picture="javascript:window.hacked=1"),
-            Exhibit(key="__proto__", text="", picture="__proto__"),
         ],
         calls=[Call(messages=[(HOSTILE, 0)], answer=HOSTILE)],
     )
@@ -272,35 +237,26 @@ def test_html_in_data_is_text(opened: Open) -> None:
     assert page.locator("script").count() == 4
 
 
-MARKUP = "| Site | Wren | Lark |\n|---|---|---|\n| Bog | 61.0 | <b>58.5</b> |"
-PARAGRAPH = "We listened twice. At Bog, Wren is ahead. The heath is louder."
-
-
-@pytest.mark.parametrize(
-    ("task", "record"),
-    [
-        (DRAFT, {"paragraph": PARAGRAPH, "sentences": [{"sentence": "At Bog, Wren is ahead.", "label": "Supported"}],
-                 "evidence_bundle": [{"type": "table", "text": MARKUP, "table_caption": ["Table 1: F1."]}]}),
-        (TRACK2, {"claim_text": "Wren is ahead.", "cited_paper_full_text": [{"P1": f"F1 of two.\n\n{MARKUP}"}],
-                  "label": "Supported", "evidence_para_ids": ["P1"]}),
-    ],
-    ids=["draft", "track2"],
-)  # fmt: skip
-def test_a_table_is_a_table_and_the_paragraph_stands_with_its_sentence(
-    opened: Open, tmp_path: Path, task: Task, record: dict[str, Any]
-) -> None:
-    answer = {"sentence_labels": ["Supported"]} if task is DRAFT else {"label": "Supported", "evidence_ids": ["P1"]}
-    lm, program = scripted(lambda request: written(question(request), answer)), task.build({})
-    records = [task.record.model_validate({"id": "one", **record})]
-    judge_all(task, program, [program.prepare(records[0])], lm)
-    replayed = replay(task, program, file_of(tmp_path / "dev.jsonl", records), lm)
-    page = opened(gather(task, about(task), replayed))
+def test_a_table_is_a_table_and_the_paragraph_stands_with_its_sentence(opened: Open, tmp_path: Path) -> None:
+    paragraph = "We listened twice. At Bog, Wren is ahead. The heath is louder."
+    markup = "| Site | Wren | Lark |\n|---|---|---|\n| Bog | 61.0 | <b>58.5</b> |"
+    record = {
+        "id": "one",
+        "paragraph": paragraph,
+        "sentences": [{"sentence": "At Bog, Wren is ahead.", "label": "Supported"}],
+        "evidence_bundle": [{"type": "table", "text": markup, "table_caption": ["Table 1: F1."]}],
+    }
+    lm = scripted(lambda request: written(question(request), {"sentence_labels": ["Supported"]}))
+    program, records = DRAFT.build({}), [DRAFT.record.model_validate(record)]
+    judge_all(DRAFT, program, [program.prepare(records[0])], lm)
+    replayed = replay(DRAFT, program, file_of(tmp_path / "dev.jsonl", records), lm)
+    page = opened(gather(DRAFT, about(DRAFT), replayed))
     assert page.locator("#detail .exhibit tr").all_inner_texts() == ["Site\tWren\tLark", "Bog\t61.0\t<b>58.5</b>"]
     assert "|" not in page.locator("#detail .exhibit").inner_text()
-    assert page.get_by_text(PARAGRAPH).count() == (task is DRAFT)
+    assert page.get_by_text(paragraph).count() == 1
 
 
-def test_a_script_that_got_into_the_page_would_not_run(opened: Open, browser: Browser, tmp_path: Path) -> None:
+def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path) -> None:
     """The policy of the page admits its own script alone."""
     file = error_page.write(tmp_path, judged([row(0)]))
     file.write_text(file.read_text().replace("<footer", "<script>window.hacked=1</script><footer", 1))
@@ -311,57 +267,25 @@ def test_a_script_that_got_into_the_page_would_not_run(opened: Open, browser: Br
     page.close()
 
 
-def test_on_a_phone_list_and_record_take_turns(opened: Open) -> None:
-    page = opened(judged(MIXED), viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    expect(page.locator("#detail")).to_be_hidden()
-    page.locator(".row").nth(1).tap()
-    assert current(page) == "r3"
-    page.get_by_title("Next (j)").tap()
-    assert current(page) == "r4"
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    page.locator(".back").tap()
-    expect(page.locator("#detail")).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_of_three_thousand_records_few_are_laid_out(opened: Open) -> None:
+def test_of_a_thousand_records_few_are_laid_out(opened: Open) -> None:
     """What a browser lays out does not grow with their number."""
-    words = "The measured value of the system exceeds that of the other on every set. " * 6
-    labels = TRACK1.labelled.labels
-    rows = [
-        row(
-            k,
-            labels[k % 5],
-            labels[k % 7 % 5],
-            statements=[
-                Statement(text=f"{words} {k}.{j}", gold=[labels[(k + j) % 5]], said=labels[k % 5], chances=[0.2] * 5)
-                for j in range(5)
-            ],
-            exhibits=[Exhibit(key=f"text {j}", text=words * 4) for j in range(2)],
-        )
-        for k in range(3000)
-    ]
-    page = opened(judged(rows))
+    page = opened(judged([row(k) for k in range(1000)]))
+    expect(page.locator("#found")).to_have_text("1000 of 1000 records")
     assert page.locator(".row").count() < 60
-    page.locator('[data-outcome="all"]').click()
-    expect(page.locator("#found")).to_have_text("3000 of 3000 records")
-    assert page.locator(".row").count() < 60
-    page.locator("#search").fill("2999.4")
-    expect(page.locator("#found")).to_have_text("1 of 3000 records")
+    page.locator("#search").fill("record 999.")
+    expect(page.locator("#found")).to_have_text("1 of 1000 records")
     page.locator("#search").fill("")
-    expect(page.locator("#found")).to_have_text("3000 of 3000 records")
+    expect(page.locator("#found")).to_have_text("1000 of 1000 records")
     page.keyboard.press("Escape")
-    for _ in range(200):
-        page.keyboard.press("k")
-    assert current(page) == "r2799"  # from the one that was found, which stays the current one
+    page.keyboard.press("k")
+    assert current(page) == "r998"  # from the one that was found, which stays the current one
     assert page.locator(".row").count() < 60
 
 
 # --- the command
 
 
-@pytest.mark.parametrize("planted", ['{"a": "<b>"}', '{"a": "data:image/webp;base64,!"}', "[1]", "{", "", '["ab"]'])
+@pytest.mark.parametrize("planted", ['{"a": "<b>"}', '{"a": "data:image/webp;base64,!"}', "[1]", "{"])
 def test_a_page_that_was_changed_lends_no_picture(tmp_path: Path, planted: str) -> None:
     page = tmp_path / "report.html"
     page.write_text(f'<script type="application/json" id="pictures">{planted}</script>')

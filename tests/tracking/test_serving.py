@@ -3,17 +3,15 @@
 import json
 import logging
 import os
+import runpy
 import shutil
-import signal
-import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.error import HTTPError
 
 import pytest
@@ -28,35 +26,25 @@ from aisr.programs.track1.task import TRACK1
 from aisr.tracking.store import open_store
 from support import averitec
 from support.compiled import Compiled
-from support.loopback import Loopback
-from support.paths import SAMPLE
-from support.processes import happens
-from support.servers import free_port
+from support.corpora import read_rows, write
+from support.paths import ROOT, SAMPLE
+from support.servers import answering, free_port, listens
 
-ROOT = Path(__file__).parents[1]
 KEY = "sk-planted-91c4d2"
 
 
-class Registered(NamedTuple):
-    """An artifacts folder with a champion of each track, and the LM that they were compiled with."""
-
-    root: Path
-    server: Loopback
-
-
 @pytest.fixture(scope="module")
-def registered(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Registered:
-    made = compiled.copied(tmp_path_factory.mktemp("serving") / "artifacts")
-    return Registered(made.root, made.server)
+def registered(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """An artifacts folder with a champion of each track, and the LM that they were compiled with."""
+    return compiled.copied(tmp_path_factory.mktemp("serving") / "artifacts")
 
 
 def records(task: str, count: int = 2) -> list[dict[str, Any]]:
-    lines = (SAMPLE / task / "test-inputs.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines[:count]]
+    return read_rows(SAMPLE / task / "test-inputs.jsonl")[:count]
 
 
 @pytest.fixture
-def model(registered: Registered, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+def model(registered: Compiled, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
     """Loads the champion of a task, as a user of MLflow does."""
     monkeypatch.setenv("AISR_LM", "openai/gpt-4o-mini")
     monkeypatch.setenv("AISR_API_BASE", registered.server.url)
@@ -64,89 +52,57 @@ def model(registered: Registered, monkeypatch: pytest.MonkeyPatch) -> Callable[[
     return lambda task: mlflow.pyfunc.load_model(f"models:/aisr-{task}@champion")
 
 
-def predicted(aisr: Any, registered: Registered, task: str, folder: Path) -> list[dict[str, Any]]:
+def predicted(aisr: Any, registered: Compiled, task: str, folder: Path) -> list[dict[str, Any]]:
     """What `aisr predict` says of the same records, without probabilities."""
-    data, out = folder / "inputs.jsonl", folder / "out.jsonl"
-    data.write_text("".join(json.dumps(record) + "\n" for record in records(task)), encoding="utf-8")
+    data, out = write(folder / "inputs.jsonl", records(task)), folder / "out.jsonl"
     words = ["predict", "--task", task, "--program", f"models:/aisr-{task}@champion", "--data", data, "--out", out]
     lm = ["--lm", "openai/gpt-4o-mini", "--api-base", registered.server.url, "--artifacts", registered.root]
     assert aisr(*words, *lm).code == 0
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
+    return [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
 
 
-def without(task: str, field: str) -> list[dict[str, Any]]:
-    (record,) = records(task, 1)
-    return [*records(task), {name: value for name, value in record.items() if name != field}]
-
-
-def having(task: str, **fields: Any) -> list[dict[str, Any]]:
-    return [{**records(task, 1)[0], **fields}]
-
-
-BAD = [
-    pytest.param("track1", without("track1", "sentence_label"), "inputs[2]: sentence_label: Field", id="missing field"),
-    pytest.param(
-        "track1",
-        having("track1", evidence_bundle=[{"type": "video"}]),
-        "inputs[0]: evidence_bundle[0].type: Input should be 'text', 'table' or 'image'",
-        id="unknown kind",
-    ),
-    pytest.param(
-        "track2", having("track2", cited_paper_full_text=[{"P1": "a"}, {"P1": "b"}]), "more than once", id="id twice"
-    ),
-]
-
-
-@pytest.mark.parametrize(("task", "rows", "message"), BAD)
-def test_a_bad_record_is_named_with_its_field_and_not_repeated(
-    task: str, rows: Any, message: str, model: Callable[[str], Any]
-) -> None:
+def test_a_bad_record_is_named_with_its_field_and_not_repeated(model: Callable[[str], Any]) -> None:
     import mlflow
 
-    loaded = model(task)
+    loaded = model("track1")
     with pytest.raises(mlflow.MlflowException) as refused:
-        loaded.predict(rows)
-    assert message in refused.value.message
+        loaded.predict([*records("track1"), {"claim_text": "x"}])
+    assert "inputs[2]: evidence_bundle: Field required" in refused.value.message
     assert refused.value.get_http_status_code() == 400
     assert len(refused.value.message) < 300
 
 
 def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
-    registered: Registered, model: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+    registered: Compiled, model: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import mlflow
 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     error = json.dumps({"error": {"message": f"wrong key {KEY} at {registered.server.url}", "type": "auth"}})
     monkeypatch.setattr(registered.server, "reply", lambda request: (401, error))
-    row = having("track1", claim_text="never asked before", evidence_bundle=[])
+    row = {**records("track1", 1)[0], "claim_text": "never asked before", "evidence_bundle": []}
     loaded = model("track1")
     with pytest.raises(mlflow.MlflowException) as refused:
-        loaded.predict(row)
+        loaded.predict([row])
     assert refused.value.get_http_status_code() == 503
     assert "wrong key <OPENAI_API_KEY> at <address>" in refused.value.message
 
 
 def test_a_claim_is_served_with_the_index_of_its_pages(
-    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A served program searches the store that a record names, below AISR_IMAGE_ROOT."""
     import mlflow
 
     from aisr import serving
 
-    claim = averitec.claim(1)
-    store = "pages/0123456789abcdef.db"
+    claim, store = averitec.claim(1), "pages/0123456789abcdef.db"
     build(iter(claim.documents or []), tmp_path / store)
     text = program_text(AVERITEC, AVERITEC.build({}))
     (tmp_path / "program.json").write_text(text, encoding="utf-8")
-    for name, value in {
-        "LM": "openai/gpt-4o-mini",
-        "API_BASE": registered.server.url,
-        "IMAGE_ROOT": str(tmp_path),
-    }.items():
-        monkeypatch.setenv(f"AISR_{name}", value)
+    monkeypatch.setenv("AISR_LM", "openai/gpt-4o-mini")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    monkeypatch.setenv("AISR_IMAGE_ROOT", str(tmp_path))
     monkeypatch.setattr(registered.server, "reply", lambda request: averitec.quoting(request.question))
     served = serving.model({"task": "averitec", "digest": digest_text(text)})
     served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
@@ -154,16 +110,14 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
     (line,) = served.predict([row | {"store": store}])
     assert line["label"] == "Refuted"
     assert any("closed for 1 weeks" in pair["answer"] for pair in line["evidence"])
-    for wrong in (store.replace("0", "f"), f"../{store}"):
-        with pytest.raises(mlflow.MlflowException, match="store: ") as refused:
-            served.predict([row | {"store": wrong}])
-        assert refused.value.get_http_status_code() == 400
+    with pytest.raises(mlflow.MlflowException, match="store: ") as refused:
+        served.predict([row | {"store": f"../{store}"}])
+    assert refused.value.get_http_status_code() == 400
 
 
 def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
-    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even where the process has MLflow look at another store."""
     import dspy
     import mlflow
 
@@ -171,36 +125,23 @@ def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
         levels = [logging.getLogger(name).level for name in ("mlflow", "alembic", "dspy", "LiteLLM")]
         return [dict(os.environ), mlflow.get_tracking_uri(), mlflow.get_registry_uri(), dspy.settings.lm, levels]
 
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    usual = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'other.db'}")
-    mlflow.set_registry_uri(f"sqlite:///{tmp_path / 'other.db'}")
-    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):  # MLflow has set them
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
     before = state()
-    try:
-        lm = aisr.open_lm("openai/gpt-4o-mini", api_base=registered.server.url)
-        for task in ("track1", "track2"):
-            program = aisr.load(f"models:/aisr-{task}@champion", artifacts=registered.root)
-            assert [one.failure for one in program.judge_all(records(task), lm)] == [None, None]
-        assert state() == before
-    finally:
-        mlflow.set_tracking_uri(usual)
-        mlflow.set_registry_uri(usual)
-        for name in ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):  # or every later test would log there
-            os.environ.pop(name, None)
-    assert [file.name for file in tmp_path.rglob("*")] == ["here"]
+    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=registered.server.url)
+    program = aisr.load("models:/aisr-track1@champion", artifacts=registered.root)
+    assert [one.failure for one in program.judge_all(records("track1"), lm)] == [None, None]
+    assert state() == before
+    assert list(tmp_path.iterdir()) == []
 
 
-def stored(registered: Registered, folder: Path) -> tuple[Any, Path]:
+def stored(registered: Compiled, folder: Path) -> tuple[Any, Path]:
     """A copy of the artifacts folder's champion of Track 1 as MLflow stores it."""
     mlflow = open_store(registered.root)
     return mlflow, Path(mlflow.artifacts.download_artifacts("models:/aisr-track1@champion", dst_path=str(folder)))
 
 
 def test_without_an_lm_only_the_built_in_one_is_taken_and_only_where_it_was_compiled_with(
-    registered: Registered, tmp_path: Path
+    registered: Compiled, tmp_path: Path
 ) -> None:
     from aisr import serving
 
@@ -220,7 +161,7 @@ def test_without_an_lm_only_the_built_in_one_is_taken_and_only_where_it_was_comp
 
 
 def test_a_program_that_was_replaced_is_not_loaded(
-    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AISR_LM", "openai/gpt-4o-mini")
     monkeypatch.setenv("AISR_API_BASE", registered.server.url)
@@ -233,69 +174,46 @@ def test_a_program_that_was_replaced_is_not_loaded(
         mlflow.pyfunc.load_model(str(folder))
 
 
-def by_mlflow(task: str, port: int, registered: Registered) -> tuple[list[Any], dict[str, str]]:
-    """MLflow's own, with what docs/mlflow.md says must be set."""
-    serve = ["models", "serve", "-m", f"models:/aisr-{task}@champion", "--env-manager", "local", "--port", port]
-    return [sys.executable, "-m", "mlflow", *serve, "--host", "127.0.0.1"], {
+def test_an_environment_without_the_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aisr", None)
+    with pytest.raises(ModuleNotFoundError, match="needs the package aisr in the environment that serves it"):
+        runpy.run_path(str(ROOT / "aisr" / "tracking" / "stored_model.py"))
+
+
+@pytest.mark.slow
+def test_over_http(registered: Compiled, aisr: Any, tmp_path: Path) -> None:
+    """By MLflow's own command, with what docs/mlflow.md says must be set."""
+    port, home, here = free_port(), tmp_path / "home", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    shutil.rmtree(registered.root / ".cache", ignore_errors=True)
+    serve = ["models", "serve", "-m", "models:/aisr-track1@champion", "--env-manager", "local", "--port", str(port)]
+    unset = ("DSPY_", "MLFLOW_", "AISR_")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(unset)} | {
+        "HOME": str(home),
+        "PYTHONPATH": str(ROOT),
         "MLFLOW_TRACKING_URI": f"sqlite:///{registered.root / '.mlflow' / 'mlflow.db'}",
         "AISR_LM": "openai/gpt-4o-mini",
         "AISR_API_BASE": registered.server.url,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["track1"])
-def test_over_http(task: str, registered: Registered, aisr: Any, tmp_path: Path) -> None:
-    port, home, here = free_port(), tmp_path / "home", tmp_path / "here"
-    home.mkdir()
-    here.mkdir()
-    shutil.rmtree(registered.root / ".cache", ignore_errors=True)
-    words, variables = by_mlflow(task, port, registered)
-    unset = ("DSPY_", "MLFLOW_", "AISR_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [str(word) for word in words],
-            cwd=here,
-            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **variables},
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        assert happens(lambda: alive(port), process, 120), (tmp_path / "log").read_text(encoding="utf-8")
-        status, answer = post(port, {"inputs": records(task)})
+    command = [sys.executable, "-m", "mlflow", *serve, "--host", "127.0.0.1"]
+    with answering(command, port, "/health", env, here, tmp_path / "log") as process:
+        status, answer = post(port, {"inputs": records("track1")})
         assert status == 200
-        assert answer["predictions"] == predicted(aisr, registered, task, tmp_path)
-        for of_task, rows, message in (case.values for case in BAD):
-            if of_task == task:
-                status, answer = post(port, {"inputs": rows})
-                assert (status, message in answer["message"]) == (400, True)
-                assert "Traceback" not in json.dumps(answer)
-        bad: list[Any] = [{}, {"inputs": 3}, {"inputs": [3]}, {"dataframe_split": {}}, []]
+        assert answer["predictions"] == predicted(aisr, registered, "track1", tmp_path)
+        bad: list[Any] = [{"inputs": [{"claim_text": "x"}]}, {}, {"inputs": 3}, {"dataframe_split": {}}, []]
         for body in bad:
-            assert post(port, body)[0] == 400
+            status, answer = post(port, body)
+            assert status == 400
+            assert "Traceback" not in json.dumps(answer)
         process.terminate()
         process.wait(30)
-        assert any(not alive(port) or threading.Event().wait(0.1) for _ in range(300)), (
-            "the server outlived the command"
-        )
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        gone = (not listens(port) or threading.Event().wait(0.1) for _ in range(300))
+        assert any(gone), "the server outlived the command"
     assert list((registered.root / ".cache").rglob("kept.db")), "the answers are not where the command keeps them"
-    assert not [place for place in (home / ".dspy_cache", here / "mlflow.db", here / "mlruns") if place.exists()]
+    assert not (home / ".dspy_cache").exists()
     assert list(here.iterdir()) == []
-
-
-def alive(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 def post(port: int, body: Any) -> tuple[int, Any]:

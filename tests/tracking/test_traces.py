@@ -102,29 +102,16 @@ def test_no_key_and_no_address_is_in_a_trace(
     """Wherever they were planted: in a claim, an id, the evidence, or by a server that repeats them in its answer."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     planted = f"{KEY} at http://127.0.0.1:9/planted-path"
-    records = [claim("Supported", number=k) for k in (1, 2)]
-    records = [
-        record.model_copy(
-            update={
-                "id": f"{record.id} {planted}",
-                "claim_text": f"{record.claim_text} {planted}",
-                "evidence_bundle": [record.evidence_bundle[0].model_copy(update={"text": planted})],
-                "sentence_label": [
-                    one.model_copy(update={"sentence": f"{one.sentence} {planted}"}) for one in record.sentence_label
-                ],
-            }
-        )
-        for record in records
-    ]
+    record = claim("Supported")
+    texts = {"id": f"{record.id} {planted}", "claim_text": f"{record.claim_text} {planted}"}
+    evidence = [record.evidence_bundle[0].model_copy(update={"text": planted})]
+    hostile = record.model_copy(update={**texts, "evidence_bundle": evidence})
 
     def answer(request: Any) -> str:
-        sure = "Row 1.1" in question(request)
-        return written(question(request), {"sentence_labels": ["Supported"], "note": planted}) if sure else planted
+        return written(question(request), {"sentence_labels": ["Supported"], "note": planted})
 
-    log = traces.write_traces(
-        open_store(artifacts), run.info.run_id, TRACK1, replayed(TRACK1, records, tmp_path, answer), 5, seed=0
-    )
-    assert log == 2
+    records = replayed(TRACK1, [hostile], tmp_path, answer)
+    assert traces.write_traces(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0) == 1
     stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
     assert b"<OPENAI_API_KEY> at <address>" in stored
     assert KEY.encode() not in stored

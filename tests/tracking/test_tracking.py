@@ -1,4 +1,4 @@
-"""Compiles as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
+"""Compiles and evaluations as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
 
 import json
 import os
@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,27 +15,33 @@ from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact, digest_file
 from aisr.cli.machine import run
-from aisr.optimize.run import compile_program
 from aisr.paper.open import read_draft
 from aisr.paper.readers.figures import draw_pictures
 from aisr.tracking import registry, runs
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
 from support import pdfs, servers
-from support.commands import Aisr
+from support.commands import Aisr, Finished
 from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.loopback import Loopback
-from support.plans import SILENT, plan
-from support.scripted import right, scripted
+from support.paths import SAMPLE
 from support.trap import is_pickle
+
+TEST = SAMPLE / "track1" / "test.jsonl"
+MODEL = "models:/aisr-track1"
+CHAMPION = f"{MODEL}@champion"
 
 
 class Logged(NamedTuple):
-    """An artifacts folder with two compiles of Track 1, `first` and `second`, logged one after the other."""
+    """An artifacts folder with two compiles of Track 1, `first` and `second`, and an `evaluation` of the first with
+    --output, logged one after the other."""
 
     root: Path
     client: Any
-    runs: dict[str, Any]  # artifact name -> MLflow run
+    runs: dict[str, Any]  # name -> MLflow run
+    compiled: Finished  # the second
+    evaluated: Finished
+    output: Path
 
     def folder(self, name: str) -> Path:
         return self.root / "track1" / name
@@ -49,6 +54,7 @@ class Logged(NamedTuple):
 @pytest.fixture(scope="module")
 def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: Aisr) -> Logged:
     made = compiled.copied(tmp_path_factory.mktemp("logged") / "artifacts")
+    output = tmp_path_factory.mktemp("scores") / "scores.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(made.root.parent)
@@ -56,10 +62,14 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
         assert finished.code == 0, finished.err
         promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
         assert promoted.code == 0, promoted.err
+        words = ["--task", "track1", "--program", made.folder(), "--data", TEST, "--limit", 6, "--output", output]
+        evaluated = aisr("evaluate", *words, *made.lm)
+        assert evaluated.code == 0, evaluated.err
     client = open_store(made.root).MlflowClient()
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
-    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
-    return Logged(made.root, client, dict(zip(("first", "second"), runs, strict=True)))
+    logged = client.search_runs([experiment.experiment_id], order_by=["start_time"])
+    names = ("first", "second", "evaluation")
+    return Logged(made.root, client, dict(zip(names, logged, strict=True)), finished, evaluated, output)
 
 
 def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> None:
@@ -74,34 +84,33 @@ def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> No
     assert metrics["usd"] > 0
 
 
+def test_compile_prints_what_it_saved_and_registered(logged: Logged) -> None:
+    printed, folder = logged.compiled.out, logged.folder("second")
+    for message in ("champion: ", "on the held-out test split: ", f"wrote {folder}/", "registered models:/aisr-track1"):
+        assert message in printed
+    manifest = logged.json("second", "manifest.json")
+    assert manifest["digest"] in printed
+    assert manifest["data"]["train"]["records"] == 8
+    assert "--api-base …" in manifest["command"]
+    assert manifest["digest"] in (logged.root / "INDEX.md").read_text()
+    assert (folder / "PROMPT.md").exists()
+
+
 def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
     for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
         version_of_alias = logged.client.get_model_version_by_alias("aisr-track1", alias)
+        in_folder, registered = load_program(logged.folder(name)), load_registered(logged.root, f"{MODEL}@{alias}")
         assert str(version_of_alias.version) == version
-        assert version_of_alias.tags["aisr.digest"] == logged.json(name, "manifest.json")["digest"]
+        assert version_of_alias.tags["aisr.digest"] == registered.digest == in_folder.digest
         assert version_of_alias.tags["aisr.artifact"] == name
         assert version_of_alias.run_id == logged.runs[name].info.run_id
-
-
-@pytest.mark.parametrize(
-    ("uri", "name"),
-    [
-        ("models:/aisr-track1@champion", "second"),
-        ("models:/aisr-track1@previous", "first"),
-        ("models:/aisr-track1/1", "first"),
-    ],
-)
-def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str, name: str) -> None:
-    registered, in_folder = load_registered(logged.root, uri), load_program(logged.folder(name))
-    assert registered.digest == in_folder.digest
-    assert registered.task is in_folder.task
-    assert registered.program.dump_state() == in_folder.program.dump_state()
-    tested = registry.load_test_report(logged.root, uri)
-    assert tested == read_test_scores(logged.folder(name) / "report.json")
-    assert tested is not None
-    assert tested.records == 4
-    assert 0 < (tested.accuracy or 0) <= 1
-    assert sum(one.judgements for one in tested.confidence.values()) <= tested.statements
+        assert registered.program.dump_state() == in_folder.program.dump_state()
+        tested = registry.load_test_report(logged.root, f"{MODEL}/{version}")
+        assert tested == read_test_scores(logged.folder(name) / "report.json")
+        assert tested is not None
+        assert tested.records == 4
+        assert 0 < (tested.accuracy or 0) <= 1
+        assert sum(one.judgements for one in tested.confidence.values()) <= tested.statements
 
 
 @pytest.mark.parametrize(
@@ -112,25 +121,14 @@ def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str,
     ],
     ids=["edited", "damaged"],
 )
-def test_a_changed_stored_file_is_refused(logged: Logged, edit: Callable[[bytes], bytes], message: str) -> None:
-    stored = [file for file in (logged.root / ".mlflow" / "files").rglob("program.json") if "models" in file.parts]
-    assert len(stored) == 3
-    before = {file: file.read_bytes() for file in stored}
-    try:
-        for file, content in before.items():
-            file.write_bytes(edit(content))
-        with pytest.raises(BadArtifact) as refused:
-            load_registered(logged.root, "models:/aisr-track1@champion")
-    finally:
-        for file, content in before.items():
-            file.write_bytes(content)
-    assert "models:/aisr-track1@champion: " in str(refused.value)
-    assert message in str(refused.value)
-
-
-def test_nothing_is_written_outside_the_artifacts_folder(logged: Logged) -> None:
-    """Not even MLflow's own ./mlruns in the working folder."""
-    assert [entry.name for entry in logged.root.parent.iterdir()] == ["artifacts"]
+def test_a_changed_stored_file_is_refused(
+    compiled: Compiled, tmp_path: Path, edit: Callable[[bytes], bytes], message: str
+) -> None:
+    root = compiled.copied(tmp_path / "artifacts").root
+    for file in (root / ".mlflow" / "files").rglob("models/**/program.json"):
+        file.write_bytes(edit(file.read_bytes()))
+    with pytest.raises(BadArtifact, match=rf"models:/aisr-track1@champion: .*{message}"):
+        load_registered(root, CHAMPION)
 
 
 def test_a_store_of_ones_own_is_honoured(
@@ -139,15 +137,15 @@ def test_a_store_of_ones_own_is_honoured(
     """MLFLOW_TRACKING_URI says where to look, whatever the artifacts folder holds."""
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{logged.root / '.mlflow' / 'mlflow.db'}")
     empty = fresh_store(tmp_path / "artifacts")
-    assert load_registered(empty, "models:/aisr-track1@champion").digest == digest_file(
-        logged.folder("second") / "program.json"
-    )
+    assert load_registered(empty, CHAMPION).digest == digest_file(logged.folder("second") / "program.json")
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     with pytest.raises(BadArtifact):
-        load_registered(empty, "models:/aisr-track1@champion")
+        load_registered(empty, CHAMPION)
 
 
-def test_nothing_holds_the_key_or_a_pickle(logged: Logged) -> None:
+def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(logged: Logged) -> None:
+    """Not even MLflow's own ./mlruns is in the working folder."""
+    assert [entry.name for entry in logged.root.parent.iterdir()] == ["artifacts"]
     files = [file for file in logged.root.rglob("*") if file.is_file()]
     assert {"mlflow.db", "program.json", "manifest.json", "MLmodel"} <= {file.name for file in files}
     for file in files:
@@ -218,33 +216,107 @@ def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
 
 def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Aisr) -> None:
     def marked() -> dict[str, str]:
-        runs = {name: logged.client.get_run(run.info.run_id) for name, run in logged.runs.items()}
+        runs = {name: logged.client.get_run(logged.runs[name].info.run_id) for name in ("first", "second")}
         return {name: run.data.tags["aisr.champion"] for name, run in runs.items()}
 
     assert marked() == {"first": "no", "second": "yes"}
-    promoted = [
-        aisr("promote", f"models:/aisr-track1/{version}", "--anyway", "--artifacts", logged.root) for version in (1, 1)
-    ]
-    assert [one.code for one in promoted] == [0, 0]
-    assert marked() == {"first": "yes", "second": "no"}
-    assert aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", logged.root).code == 0
-    assert marked() == {"first": "no", "second": "yes"}
+    for version, marks in ((1, {"first": "yes", "second": "no"}), (2, {"first": "no", "second": "yes"})):
+        words = ["promote", f"models:/aisr-track1/{version}", "--anyway", "--artifacts", logged.root]
+        assert aisr(*words).code == 0
+        assert marked() == marks
 
 
 def test_a_run_reads_at_a_glance(logged: Logged) -> None:
     first, second = logged.runs["first"].data.tags, logged.runs["second"].data.tags
     assert re.fullmatch(r"track1 · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d", first["mlflow.runName"])
-    for tags, optimizer in ((first, "labeled"), (second, "bootstrap")):
-        assert tags["aisr.kind"] == "compile"
-        assert tags["aisr.task"] == "track1"
-        assert tags["aisr.lm"] == "openai/gpt-4o-mini"
-        assert tags["aisr.optimizer"] == optimizer
-        assert tags["mlflow.source.name"] == "aisr compile"
+    assert (first["aisr.kind"], first["aisr.task"], first["aisr.lm"]) == ("compile", "track1", "openai/gpt-4o-mini")
+    assert (first["aisr.optimizer"], second["aisr.optimizer"]) == ("labeled", "bootstrap")
     assert first["aisr.data"] == second["aisr.data"]
-    for name, tags in (("first", first), ("second", second)):
-        manifest = logged.json(name, "manifest.json")
-        assert tags["aisr.candidate"] == manifest["champion"]
-        assert tags["aisr.decision"] == (manifest["decision"]["kept"] or "none")
+    assert first["aisr.candidate"] == logged.json("first", "manifest.json")["champion"]
+
+
+# --- evaluations
+
+
+def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged) -> None:
+    run, printed = logged.runs["evaluation"], logged.evaluated.out
+    metrics = run.data.metrics
+    scores = re.search(
+        r"ranking score (\S+)   95 % interval \[(\S+), (\S+)\]\n  macro-F1 (\S+)   paragraph exact match (\S+)\n",
+        printed,
+    )
+    assert scores is not None
+    stored = [100 * metrics[part] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
+    assert stored == pytest.approx([*map(float, scores.groups())], abs=0.056)  # a tenth, from a hundredth of a point
+    assert metrics["failed"] == 0
+    assert run.info.end_time - run.info.start_time >= 1000 * metrics["seconds"] - 100  # the work, not its logging
+    calls, cached = int(metrics["lm_calls"]), int(metrics["lm_cached_calls"])
+    assert f"{calls} LM calls (+{cached} from the cache), {int(metrics['prompt_tokens'])} prompt and " in printed
+    assert f"{metrics['usd']:.4f} USD" in printed
+
+
+@pytest.mark.parametrize("name", ["first", "evaluation"])
+def test_the_page_of_a_logged_run_is_written_again(
+    logged: Logged, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = logged.runs[name].info.run_id
+    finished = aisr("report", run, "--artifacts", logged.root)
+    assert finished.code == 0, finished.err
+    page = tmp_path / f"report-{run[:8]}.html"
+    assert "data:image/webp;base64," in page.read_text(encoding="utf-8")
+    assert f"wrote {page.name}: 6 records" in finished.out
+    beside = logged.folder("first") if name == "first" else logged.output.with_name("scores-report")
+    assert aisr("report", beside, "--out", tmp_path / "again.html").code == 0
+    assert page.read_bytes() == (tmp_path / "again.html").read_bytes()
+
+
+# --- stores that are not there
+
+
+@pytest.mark.parametrize("address", ["http://me:sw0rdfish-9@127.0.0.1:9", "foo://x"])
+def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
+    logged: Logged, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--task", "track1"]
+    for words in (
+        compile_words("track1", "other", "labeled", lm),
+        ["evaluate", "--program", logged.folder("first"), "--data", TEST, "--limit", 2, *lm],
+    ):
+        finished = aisr(*words)
+        assert finished.code == 2
+        assert finished.err.startswith(f"error: MLFLOW_TRACKING_URI {address.replace('me:sw0rdfish-9@', '')}: ")
+        assert "sw0rdfish-9" not in finished.err
+        assert len(finished.err.splitlines()) == 1
+    assert not loopback.requests
+    assert aisr(*words, "--no-track").code == 0
+
+
+def gone(*args: object) -> None:
+    raise ConnectionResetError("the store went away")
+
+
+def test_a_store_that_goes_away_takes_no_result_with_it(
+    artifacts: Path, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scores are printed and the artifact is whole; the same command logs it without another call."""
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
+    words = compile_words("track1", "late", "labeled", lm)
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "_experiment", gone)
+        finished = aisr(*words)
+    assert finished.code == 1
+    assert "the store went away; the same command " in finished.err
+    assert "on the held-out test split" in finished.out
+    files = {file.name for file in (artifacts / "track1" / "late").iterdir()}
+    assert {"program.json", "manifest.json", "report.html"} <= files
+    sent = len(loopback.requests)
+    again = aisr(*words)
+    assert again.code == 0, again.err
+    assert re.search(r"\brun [0-9a-f]{32}", again.out)
+    assert len(loopback.requests) == sent
 
 
 # --- `aisr ui`: ready without the web, on this machine only, gone when told; and what it starts, as every reader of
@@ -302,54 +374,34 @@ def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
     assert draw_pictures(read_draft(paper.with_suffix(".tex")), tmp_path / "kept").drawings
 
 
-# --- An artifacts folder that was moved: what is in its store is found where it is now, and nothing is written where
-# it was
-
-MODEL = "models:/aisr-track1@champion"
+# --- An artifacts folder that was moved or copied: what is in its store is found where it is now, and nothing is
+# written where it was
 
 
-def track(root: Path, data: Path, name: str) -> runs.LoggedCompile:
-    """A compile of a few records that is registered in the store below `root`."""
-    lm, compile_plan = scripted(right), replace(plan(data, decide=False), name=name)
-    return runs.log_compile(root, compile_program(compile_plan, lm, lm, root, SILENT))
+def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    first = compiled.copied(tmp_path / "first").root
+    copy = Path(shutil.copytree(first, tmp_path / "copy"))
+    before = sorted(first.rglob("*"))
+    done = aisr(*compile_words("track1", "second", "labeled", compiled._replace(root=copy).lm))
+    assert done.code == 0, done.err
+    assert sorted(first.rglob("*")) == before
+    client = open_store(copy).MlflowClient()
+    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
+    places = [run.info.artifact_uri for run in client.search_runs([experiment.experiment_id])]
+    for trace in client.search_traces([experiment.experiment_id]):
+        places.append(trace.info.tags["mlflow.artifactLocation"])
+    assert [place for place in places if not place.startswith(copy.as_uri())] == []
 
-
-@pytest.mark.parametrize("name", ["with a blank and %"])
-def test_a_moved_folder_is_used_where_it_is(
-    name: str, artifacts: Path, aisr: Callable[..., Any], loopback: Loopback, tmp_path: Path
-) -> None:
-    run = track(artifacts, tmp_path / "data", "first").run_id
-    digest = load_registered(artifacts, MODEL).digest
-    moved = artifacts.rename(tmp_path / name)
-    assert load_registered(moved, MODEL).digest == digest
-    words = ["--task", "track1", "--artifacts", moved]
-    report = aisr("techreport", MODEL, "--artifacts", moved, "--out", tmp_path / "paper.md")
-    assert report.code == 0, report.err
-    lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    done = aisr("evaluate", "--program", MODEL, "--data", tmp_path / "data" / "test.jsonl", *words, *lm)
+    digest = load_registered(first, CHAMPION).digest
+    moved = first.rename(tmp_path / "with a blank and %")
+    assert load_registered(moved, CHAMPION).digest == digest
+    at = ["--task", "track1", "--data", TEST, "--limit", 2]
+    done = aisr("evaluate", "--program", CHAMPION, *at, *compiled._replace(root=moved).lm)
     assert done.code == 0, done.err
     logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
     assert logged, done.out
-    page = aisr("report", logged[1], "--artifacts", moved, "--out", tmp_path / "page.html")
-    assert page.code == 0, page.err
-    track(moved, tmp_path / "data", "second")
-    assert not artifacts.exists()
-    client = open_store(moved).MlflowClient()
-    assert {file.path for file in client.list_artifacts(run, "artifact")} >= {"artifact/program.json"}
-    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
-    assert all(
-        one.info.artifact_uri.startswith(moved.as_uri()) for one in client.search_runs([experiment.experiment_id])
-    )
-    assert all(
-        trace.info.tags["mlflow.artifactLocation"].startswith(moved.as_uri())
-        for trace in client.search_traces([experiment.experiment_id])
-    )
-
-
-def test_a_copied_folder_leaves_the_first_alone(artifacts: Path, tmp_path: Path) -> None:
-    track(artifacts, tmp_path / "data", "first")
-    copy = shutil.copytree(artifacts, tmp_path / "copy")
-    before = sorted(artifacts.rglob("*"))
-    track(copy, tmp_path / "data", "second")
-    assert sorted(artifacts.rglob("*")) == before
-    assert load_registered(artifacts, MODEL).digest == load_registered(copy, MODEL).digest
+    for words in (["techreport", CHAMPION], ["report", logged[1]]):
+        read = aisr(*words, "--artifacts", moved, "--out", tmp_path / "page.html")
+        assert read.code == 0, read.err
+    assert open_store(moved).MlflowClient().list_artifacts(logged[1], "evaluation")
+    assert not first.exists()
