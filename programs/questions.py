@@ -72,17 +72,14 @@ def questions_of(signature: Any, constraints: Mapping[str, Mapping[str, Any]]) -
     """
     questions: list[dict[str, Any]] = []
     for name, field in signature.output_fields.items():
-        labels, each, held = labels_of(field.annotation), each_of(field), constraints.get(name, {})
+        labels, each, held = _options_in_order(signature, field), each_of(field), constraints.get(name, {})
         if labels and get_origin(field.annotation) is not list:
-            questions.append(
-                {"field": name, "item": None, "instructions": "Which option fits?", "labels": list(labels)}
-            )
+            questions.append({"field": name, "item": None, "instructions": "Which option fits?", "labels": labels})
             continue
         items = range(1, held.get("minItems", 0) + 1) if labels else held.get("items", {}).get("enum", ())
         put = each.question if each else "Which option fits number {}?"
         questions += [
-            {"field": name, "item": item, "instructions": put.format(item), "labels": list(labels) or None}
-            for item in items
+            {"field": name, "item": item, "instructions": put.format(item), "labels": labels or None} for item in items
         ]
     return questions
 
@@ -126,6 +123,14 @@ def _definitions_in(signature: Any) -> dict[str, str]:
         if (labels := labels_of(field.annotation))
         for label, text in _described(str((field.json_schema_extra or {}).get("desc") or ""), labels).items()
     }
+
+
+def _options_in_order(signature: Any, field: Any) -> list[str]:
+    """The labels that a field may hold, in the order in which the instruction describes them: it may say to take the
+    first that fits."""
+    labels = labels_of(field.annotation)
+    described = _described(signature.instructions.rpartition(f"\n{SECTION}\n")[2], labels) if labels else ()
+    return list(dict.fromkeys((*described, *labels)))
 
 
 def _described(text: str, labels: Sequence[str]) -> dict[str, str]:

@@ -104,7 +104,7 @@ def predict(
         exported = batch_api.export(chosen, loaded.program, data, out, opened)
         display.print_batch(exported, out)
         if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
-            display.print_spend(opened.ledger.spend)
+            display.print_spend(ledger.spend)
         raise typer.Exit(opt.RECORDS_FAILED if exported.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
@@ -118,7 +118,8 @@ def predict(
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     _print_summary(summary, out, opened)
     display.print_pictures(gallery.problems if gallery else {})
-    display.print_spend(opened.ledger.spend, summary.judged)
+    if not batch or ledger.spend.requested:  # imported answers are no calls of this run
+        display.print_spend(ledger.spend, summary.judged)
     raise typer.Exit(opt.RECORDS_FAILED if summary.failed or summary.stopped else 0)
 
 

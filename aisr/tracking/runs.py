@@ -62,7 +62,7 @@ def log_compile(root: Path, run: Run) -> LoggedCompile:
         DIGEST_TAG: manifest.digest,
         CHAMPION_TAG: NO,  # until the alias moves to its version
     }
-    title = _title(task, manifest.optimizer, manifest.lm.spec)
+    title = _title(task, run.plan.name, manifest.optimizer, manifest.lm.spec)
     with _run(mlflow, root, task, title, tags, manifest.seconds) as run_id:
         mlflow.log_params(_params(manifest))
         mlflow.log_metrics(_metrics(run))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import dspy
@@ -19,7 +20,7 @@ from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.images import Gallery
 from aisr.programs.retrieval import heading
 from aisr.programs.task import Task
-from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
@@ -57,6 +58,8 @@ def test_a_sentence_is_a_choice_and_its_probabilities_are_the_judgement(form: st
     assert request.path.endswith({"openai": "/v1/decisions", "system one": "/v1/systemone"}[form])
     assert "- Contradiction: " in str(request.body)  # the options are described once
     assert "Which label fits sentence 2?" in str(request.body["questions"])
+    options = re.findall("|".join(CLAIM_LABELS), str(request.body["questions"]))
+    assert (options[0], options[4]) == ("Contradiction", "Supported")  # as described: "take the first that fits"
     assert (lm.ledger.spend.calls, lm.ledger.spend.prompt_tokens > 100) == (1, True)
 
 

@@ -74,6 +74,7 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
     arguments = ("--batch", "import", "--answers", tmp_path / "answers.jsonl")
     imported = words(task, program, "imported.jsonl", *arguments, *form)
     assert imported.code == 0, imported.out + imported.err
+    assert "LM calls" not in imported.out  # none was sent
     assert loopback.requests == []
 
     live = words(task, program, "live.jsonl", *form)

@@ -5,6 +5,7 @@ by rule, and what such a server can do wrong. LiteLLM's own types check what com
 import json
 import math
 import re
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from support.loopback import HttpRequest, Reply, claim_label
 
 SURE = 0.8  # of what a rule says; the rest is shared by the other options
 OPENAI, SYSTEM_ONE = "/v1/decisions", "/v1/systemone"
+IMPORTING = threading.Lock()  # LiteLLM's modules import one another: two threads that begin at once fail
 Answer = dict[str, Any]
 
 
@@ -22,8 +24,8 @@ def decide(request: HttpRequest) -> Reply:
 
 def served(received: HttpRequest) -> Answer:
     """The body of that answer. Raises where the request is none by LiteLLM's types."""
-    from litellm.types import decisions
-
+    with IMPORTING:
+        from litellm.types import decisions
     body = received.body
     read = len(json.dumps(body)) // 4
     if received.path.endswith(OPENAI):

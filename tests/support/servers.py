@@ -1,6 +1,7 @@
 """Servers that a test starts as processes: `aisr ui` and an MLflow tracking server."""
 
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from support import processes
 from support.paths import ROOT
 
 READY_SECONDS = 120
+BELOW_EPHEMERAL = range(20_000, 30_000)
 
 
 class Ui(NamedTuple):
@@ -79,9 +81,10 @@ def assert_ends(server: Ui, end: Callable[[], None]) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody has: none that the system may give to another test while the server is starting."""
+    while listens(port := secrets.choice(BELOW_EPHEMERAL)):
+        pass
+    return port
 
 
 def get(port: int, path: str) -> bytes:

@@ -228,7 +228,8 @@ def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, ai
 
 def test_a_run_reads_at_a_glance(logged: Logged) -> None:
     first, second = logged.runs["first"].data.tags, logged.runs["second"].data.tags
-    assert re.fullmatch(r"track1 · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d", first["mlflow.runName"])
+    title = r"track1 · first · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d"
+    assert re.fullmatch(title, first["mlflow.runName"])
     assert (first["aisr.kind"], first["aisr.task"], first["aisr.lm"]) == ("compile", "track1", "openai/gpt-4o-mini")
     assert (first["aisr.optimizer"], second["aisr.optimizer"]) == ("labeled", "bootstrap")
     assert first["aisr.data"] == second["aisr.data"]
