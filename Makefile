@@ -32,16 +32,16 @@ demo: setup
 	$(BIN)/python -m benchmarks.demo $(TASK)
 
 test: setup
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 test-all: setup
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # `test` with the newest versions that the bounds of pyproject.toml allow, in an environment of its own. Needs uv.
 test-newest:
 	uv venv --quiet --clear --python $(PYTHON) .venv-newest
 	uv pip install --quiet --python .venv-newest/bin/python --override overrides.txt -e '.[dev]'
-	.venv-newest/bin/pytest -n 2 --dist loadfile -m "not slow"
+	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not slow"
 
 lint: setup
 	$(BIN)/ruff format --check .
