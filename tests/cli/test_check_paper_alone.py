@@ -35,7 +35,7 @@ Wren has an F1 of 58.5.}\label{tab:main}
 \end{document}
 """
 FLAGS = [
-    ("main.tex:4: Wrong difference", "61.0 − 58.5 = 2.5 in Table 1"),
+    ("main.tex:4: Wrong difference", "61.0 − 58.5 = 2.5 in Table 1 (Wren, F1 against Lark, F1)"),
     ("main.tex:5: Inconsistent test", "t(28) = 2.20 gives p = .036"),
     ("main.tex:9: Other number in the table", "Table 1 has 61.0 there (Wren, F1); 58.5 is that of Lark"),
 ]
@@ -110,13 +110,8 @@ def test_a_word_paper_has_headings_and_paragraphs_for_lines(aisr: Aisr, paper: P
 
 @pytest.mark.usefixtures("paper")
 def test_fail_on_takes_the_kind(aisr: Aisr) -> None:
-    failed = aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "arithmetic")
-    assert failed.code == 3
-    assert "--fail-on: 3 sentences" in failed.out
+    assert aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "arithmetic").code == 3
     assert aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "quote").code == 0
-    refused = aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "contradiction")
-    assert refused.code == 2
-    assert "no such label" in refused.err
     refused = aisr("check-paper", "main.tex", "--lm", "none", "--program", "artifacts/track1/first")
     assert refused.code == 2
     assert "--lm none asks no program" in refused.err

@@ -20,11 +20,6 @@ from support.paths import ROOT
 WRONG = "# Birds\n\nIn Bog, 37 of 120 wrens (38.8 %) sang.\n"
 
 
-def hook() -> dict[str, Any]:
-    (hooks,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    return dict(hooks)
-
-
 def action() -> dict[str, Any]:
     return dict(yaml.safe_load((ROOT / "action.yml").read_text()))
 
@@ -36,7 +31,7 @@ def step(name: str) -> dict[str, Any]:
 def test_the_hook_runs_on_papers_and_fails_where_a_sum_is_wrong(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = hook()
+    (settings,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert settings["id"] == "aisr-check-paper"
     assert [bool(re.search(settings["files"], name)) for name in ("sections/a.tex", "README.md")] == [True, False]
     text = r"\documentclass{article}\begin{document}\section{Birds}" + WRONG.replace("%", r"\%").replace("# Birds", "")

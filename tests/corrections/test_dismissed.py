@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,6 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
     assert "1 flag dismissed by Ada" in " ".join(again.out.split())
     assert "--fail-on: 1 sentence\n" in again.out  # the other one, recomputed too
     assert "Wrong difference" not in again.out
-    assert re.search(r"dismissed\W+1 ", again.out)
     assert sarif(paper) == {
         "arithmetic-wrong-difference": [
             {"kind": "external", "status": "accepted", "justification": "Ada: of other runs"}

@@ -50,21 +50,20 @@ def draft(folder: Path) -> Draft:
     )
 
 
-def claim_check(texts: list[str] | None = None, paragraph: int = 1) -> Check:
+def claim_check() -> Check:
     """The paragraph of results against its table."""
-    sentences = texts or TEXTS[1]
     record = DraftRecord.model_validate(
         {
-            "id": f"claim-{paragraph}",
-            "paragraph": " ".join(sentences),
+            "id": "claim-1",
+            "paragraph": " ".join(TEXTS[1]),
             "evidence_bundle": [
                 {"type": "text", "text": "Wind was weak."},
                 {"type": "table", "text": TABLE, "table_caption": ["Table 1: F1 at two sites."]},
             ],
-            "sentences": [{"sentence": text} for text in sentences],
+            "sentences": [{"sentence": text} for text in TEXTS[1]],
         }
     )
-    return Check(record, tuple((paragraph, number) for number in range(len(sentences))))
+    return Check(record, ((1, 0), (1, 1), (1, 2)))
 
 
 def citation_check() -> Check:
@@ -89,9 +88,7 @@ def reviewed(folder: Path, **more: Any) -> Review:
     verdicts = [
         Verdict("claim", 1, 0, TEXTS[1][0], "Supported", True, 0.91, evidence=BUNDLE, marks=(Mark(1, 0),)),
         Verdict("claim", 1, 1, TEXTS[1][1], "Contradicted", False, 0.83, evidence=BUNDLE, marks=row),
-        Verdict(
-            "claim", 1, 2, TEXTS[1][2], "Beyond the evidence", evidence=BUNDLE,
-        ),
+        Verdict("claim", 1, 2, TEXTS[1][2], "Beyond the evidence", evidence=BUNDLE),
         Verdict(
             "citation", 0, 1, TEXTS[0][1], "Overstate", False, 0.6, work="ash2020",
             evidence=tuple(Piece(key, (text,)) for key, text in CITED.items()), marks=(Mark(1, 0, 1),),

@@ -11,6 +11,7 @@ from aisr.programs.questions import CONFIDENCE
 from aisr.programs.retrieval import bm25
 from support import reasons
 from support.paths import SAMPLE
+from support.scripted import field
 
 FOLDER = SAMPLE / "paper"
 PARAGRAPH = re.compile(r"^\[(P\d+)\] (.*)$", re.MULTILINE)
@@ -40,11 +41,11 @@ def answer(prompt: str) -> str:
     """The answer to a question about the sample paper, as JSON."""
     if reasons.asks_why(prompt):
         return json.dumps({"reasons": [_reason(*one) for one in reasons.flagged(prompt)]})
-    sentences = _field(prompt, "sentences")
+    sentences = field(prompt, "sentences")
     if sentences is not None:
         labels = [_label("claim", sentence) for sentence in json.loads(sentences)]
         return json.dumps({"sentence_labels": labels, CONFIDENCE: [_sure(k, label) for k, label in enumerate(labels)]})
-    claim = _field(prompt, "claim") or ""
+    claim = field(prompt, "claim") or ""
     label = _label("citation", claim)
     return json.dumps({"label": label, CONFIDENCE: _sure(len(claim), label), "evidence_ids": _nearest(prompt, claim)})
 
@@ -66,11 +67,6 @@ def _sure(number: int, label: str) -> str:
 
 
 def _nearest(prompt: str, claim: str) -> list[str]:
-    passages = PARAGRAPH.findall(_field(prompt, "passages") or "")
+    passages = PARAGRAPH.findall(field(prompt, "passages") or "")
     scores = bm25(claim, [text for _, text in passages])
     return [passages[int(place)][0] for place in np.argsort(-scores)[:1]]
-
-
-def _field(prompt: str, name: str) -> str | None:
-    match = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
-    return match[1] if match else None

@@ -7,7 +7,7 @@ import pytest
 
 from aisr.paper.check.checks import collect_checks
 from aisr.paper.check.statements import FRONT, HIDDEN, NO_RESULT, choose_statements
-from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, add_captions
+from aisr.paper.draft import Draft, Paragraph, Place, Sentence, add_captions
 from aisr.paper.recompute.grid import make_grids
 from support.drafts import SITES, draft, table
 
@@ -80,11 +80,6 @@ def test_paragraphs_without_a_statement_are_counted_with_the_reason() -> None:
 # --- Captions and notes.
 
 
-def of_caption(caption: str, notes: str = "", bold: bool = False) -> list[str]:
-    one: Float = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
-    return judged(add_captions(draft("We listened.", tables=(one._replace(notes=notes),))))
-
-
 @pytest.mark.parametrize(
     ("caption", "notes", "bold", "wanted"),
     [
@@ -100,4 +95,5 @@ def of_caption(caption: str, notes: str = "", bold: bool = False) -> list[str]:
 def test_statements_of_captions_are_judged_and_titles_and_legends_are_not(
     caption: str, notes: str, bold: bool, wanted: list[str]
 ) -> None:
-    assert of_caption(caption, notes, bold) == wanted
+    one = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
+    assert judged(add_captions(draft("We listened.", tables=(one._replace(notes=notes),)))) == wanted

@@ -1,4 +1,4 @@
-"""Verdicts for other programs: lines for editors, JSON Lines, SARIF, the exit code, and what they are worth."""
+"""Verdicts for other programs: lines for editors, JSON Lines, SARIF, and the exit code."""
 
 import json
 import re
@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.artifact.manifest import Manifest, UsedLM, read_test_scores
 from aisr.base.errors import UserError
 from aisr.cli.paper import print_review
-from aisr.paper.check.judging import KnownProgram, reliability
 from aisr.paper.check.verdicts import LABELS, Review, Verdict, failing_labels, failing_verdicts, sort_verdicts
 from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, format_line, write_page
 from aisr.paper.draft import Place
@@ -166,38 +164,6 @@ def test_fail_on_takes_labels_by_name_and_counts_the_sure_and_the_unknown(review
     assert len(failing_verdicts(review, failing_labels(["hidden text"], known), 1.0)) == 1
     with pytest.raises(UserError, match="--fail-on 'lies': no such label; one of: Supported, Contradicted"):
         failing_labels(["lies"], known)
-
-
-# --- what the verdicts are worth
-
-REPORT = {
-    "test": {
-        "records": 10,
-        "per_label": {
-            "Supported": {"precision": 0.8, "recall": 0.75, "support": 20},
-            "Contradicted": {"precision": 0.5, "recall": 0.6, "support": 5},
-        },
-        "confidence": {"stated": {"judgements": 25, "calibration_error": 0.12}},
-    }
-}
-
-
-def record(tmp_path: Path, report: dict[str, Any], lm: str) -> KnownProgram:
-    (tmp_path / "report.json").write_text(json.dumps(report))
-    made = Manifest(task="x", digest="y", lm=UsedLM(spec=lm))
-    return KnownProgram("artifacts/x/y", made, read_test_scores(tmp_path / "report.json"))
-
-
-def test_the_error_rate_is_that_of_the_test_split_and_figures_of_another_lm_are_called_that(tmp_path: Path) -> None:
-    known = reliability("claim", record(tmp_path, REPORT, "openai/two"), "openai/one")
-    rate, of_another = known.summary
-    assert rate == (
-        "Statements against the rest of the paper: judged by artifacts/x/y. On its test split (10 records) it labelled "
-        "72.0 % of 25 statements right."
-    )
-    assert of_another.startswith("That is the program with openai/two, and it is openai/one that judged here")
-    assert "Contradicted 50.0 % and 60.0 % (5)" in known.details[0]
-    assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in known.details[0]
 
 
 # --- A draft's verdicts, each with its place: in the list, on the page, in the terminal, in SARIF, and in --fail-on

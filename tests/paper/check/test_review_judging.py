@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
-from aisr.paper.check.checks import CITATIONS, CLAIMS, collect_checks
+from aisr.paper.check.checks import CLAIMS, collect_checks
 from aisr.paper.check.judging import Checker, judge_checks, review_draft
 from aisr.paper.check.verdicts import Mark, Verdict
 from support import drafts, papers, reasons
@@ -14,14 +14,10 @@ LABELS = ["Supported", "Contradicted", "Beyond the evidence"]
 
 
 def answers(request: Any) -> str:
-    prompt = question(request)
-    if field(prompt, "sentences") is not None:
-        return written(prompt, {"sentence_labels": LABELS})
-    return written(prompt, {"label": "Overstate", "evidence_ids": ["P2"]})
+    return written(question(request), {"sentence_labels": LABELS})
 
 
 CLAIM_CHECKER = Checker("claim", CLAIMS, CLAIMS.build({}))
-CITATION_CHECKER = Checker("citation", CITATIONS, CITATIONS.build({}))
 
 
 def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
@@ -36,14 +32,6 @@ def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_neare
     assert rows == ["Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"]
     assert Mark(1, 3) in verdicts[1].marks  # "At Heath, Lark reaches 70.2."
     assert verdicts[1].marks != verdicts[0].marks
-
-
-def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
-    (verdicts,) = judge_checks(CITATION_CHECKER, [papers.citation_check()], scripted(answers))
-    assert (verdicts.label, verdicts.work, verdicts.statement) == ("Overstate", "ash2020", papers.TEXTS[0][1])
-    assert [piece.key for piece in verdicts.evidence] == ["P1", "P2"]
-    assert verdicts.evidence[verdicts.marks[0].piece].lines == (papers.CITED["P2"],)
-    assert [mark.place for mark in verdicts.marks] == list(range(1, len(verdicts.marks) + 1))
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
@@ -71,7 +59,7 @@ def review_of(*answers: Any, **more: Any) -> tuple[list[Verdict], list[str]]:
     lm = scripted(answer)
     for name, value in more.items():
         setattr(lm.lm, name, value)
-    verdicts = review_draft(made, collect_checks(made, {}), [CLAIM_CHECKER, CITATION_CHECKER], lm).verdicts
+    verdicts = review_draft(made, collect_checks(made, {}), [CLAIM_CHECKER], lm).verdicts
     return list(verdicts), [one for one in map(question, requests(lm)) if not reasons.asks_why(one)]
 
 

@@ -86,7 +86,6 @@ NOT_READ: list[tuple[Callable[[Path], object], Limits, str]] = [
         LIMITS,
         r"no text in it that a reader sees \(4 words are hidden: invisible\)",
     ),
-    (lambda file: file.write_bytes(b""), LIMITS, "not a PDF, or a broken one"),
     (lambda file: file.write_bytes(b"%PDF-1.7\n" + bytes(range(256)) * 9), LIMITS, "not a PDF, or a broken one"),
     (lambda file: write(file, BODY), LIMITS._replace(bytes=100), "larger than 0 MiB"),
     (lambda file: write(file, BODY), LIMITS._replace(signs=20), "more than 20 signs of text"),

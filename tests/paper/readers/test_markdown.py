@@ -107,17 +107,6 @@ def test_floats_references_and_citations_and_what_was_not_read(paper: Draft) -> 
     ]
 
 
-def test_numbered_references(tmp_path: Path) -> None:
-    entries = '1. Obi, S. "Far away." 2022.\n2. Sato, K. Radar and birds. doi:10.5555/x.1\n'
-    text = f"# T\n\nIt is so [2]. It was [1, 2] and is [3].\n\n## References\n\n{entries}"
-    (tmp_path / "paper.md").write_text(text)
-    draft = read(tmp_path / "paper.md")
-    assert [one.work_keys for one in draft.paragraphs[0].sentences] == [("2",), ("1", "2")]
-    assert len(draft.paragraphs) == 1
-    assert draft.works["1"].title == "Far away"
-    assert draft.works["2"].doi == "10.5555/x.1"
-
-
 @pytest.mark.parametrize("source", ["%C3%BC.png", "e\u0301.png", "a%20b.png", "<a b.png>", "fig[1].png"])
 def test_pictures_with_odd_names(tmp_path: Path, source: str) -> None:
     for name in (unicodedata.normalize("NFD", "ü.png"), "é.png", "a b.png", "fig[1].png"):

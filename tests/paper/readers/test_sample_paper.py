@@ -76,10 +76,6 @@ def test_its_cited_papers_are_found_by_what_they_say_of_themselves(printed: Draf
     assert {file.name for file in by_title.files.values()} == {"marlow2021callnet.pdf", "recorders-in-wind.xml"}
     assert set(by_key.papers) == {"marlow2021callnet", "lindqvist2022wind"}
     assert sorted(map(str, by_title.papers.values())) == sorted(map(str, by_key.papers.values()))
-    callnet = list(by_key.papers["marlow2021callnet"].values())
-    assert any(text.startswith("Table 1: F1 of CallNet") and "Dune Point\t51\t48" in text for text in callnet)
-    wind = list(by_key.papers["lindqvist2022wind"].values())
-    assert "bends sound away from the ground and drives birds to other heights." in wind[3]
     assert [f"{one.place}: {one.reason}" for one in by_key.unread] == [
         "source: a folder; only what lies in papers/ itself is read: put its papers there"
     ]
