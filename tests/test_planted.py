@@ -1,4 +1,4 @@
-"""What is planted in data or beside a program stays where it is: code is not run, and markup is text."""
+"""Code that is planted beside a program is not run."""
 
 import json
 import pickle
@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 from aisr.tracking.store import open_store
-from support import scripted
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.compiled import Compiled
-from support.corpora import read_rows, write
-from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
 from support.trap import Trap
-
-SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
-FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=1", "search.decide=false")
 
 
 @pytest.fixture
@@ -42,14 +36,8 @@ def test_code_beside_a_registered_program_is_not_run(
     code.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{code.read_text()}")
     code.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
     code.with_name("sitecustomize.py").write_text(code.read_text())
-    words = [
-        "--task",
-        "track1",
-        "--program",
-        "models:/aisr-track1@champion",
-        "--data",
-        SAMPLE / "track1" / "test.jsonl",
-    ]
+    program = ["--task", "track1", "--program", "models:/aisr-track1@champion"]
+    words = [*program, "--data", SAMPLE / "track1" / "test.jsonl"]
     lm = compiled._replace(root=root).lm
     finished = aisr("evaluate", *words, "--limit", 2, *lm)
     assert finished.code == 0, finished.err
@@ -69,32 +57,3 @@ def test_a_pickle_in_place_of_a_registered_model_is_refused(root: Path, tmp_path
     with pytest.raises(mlflow.MlflowException, match="pickle is disallowed"):
         mlflow.pyfunc.load_model("models:/aisr-track1@champion")
     assert not mark.exists()
-
-
-def flat(request: HttpRequest) -> str:
-    labels = ["Contradiction"] * len(json.loads(scripted.field(request.question, "sentences") or ""))
-    return scripted.written(request.question, {"sentence_labels": labels})
-
-
-def test_nothing_that_a_browser_would_run_is_logged(artifacts: Path, aisr: Aisr, loopback: Loopback) -> None:
-    """MLflow shows an HTML or SVG artifact as a page. A compile leaves one, in which no text is markup."""
-    for split in ("train", "dev", "test"):
-        rows = read_rows(SAMPLE / "track1" / f"{split}.jsonl")
-        for row in rows:
-            row["claim_text"] = SCRIPT + row["claim_text"]
-            row["evidence_bundle"][0]["text"] = SCRIPT
-            for sentence in row["sentence_label"]:
-                sentence["sentence"] += SCRIPT
-        write(artifacts.with_name(f"{split}.jsonl"), rows)
-    # Demos help this model, so the champion has some, and its prompt shows them.
-    loopback.reply = lambda request: judged(request) if request.has_demos else flat(request)
-    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
-    words = ["--task", "track1", "--data", artifacts.parent, "--optimizer", "labeled", "--name", "mine", *FEW]
-    finished = aisr("compile", *words, *lm)
-    assert finished.code == 0, finished.err
-    files = [file for file in (artifacts / ".mlflow" / "files").rglob("*") if file.is_file()]
-    assert any(SCRIPT.encode() in file.read_bytes() for file in files)
-    harmless = {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
-    pages = [file for file in files if file.suffix not in harmless]
-    assert {page.name for page in pages} == {"report.html"}
-    assert not any(SCRIPT.encode() in page.read_bytes() for page in pages)

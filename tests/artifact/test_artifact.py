@@ -75,8 +75,6 @@ def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None
 
 
 def test_an_lm_is_never_saved() -> None:
-    import dspy
-
     program = TRACK1.build({})
     program.set_lm(dspy.LM("openai/x", api_key="sk-planted", api_base="http://127.0.0.1:1/v1"))
     with pytest.raises(BadArtifact, match=r"state\.label\.lm"):

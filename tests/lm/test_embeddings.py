@@ -2,7 +2,6 @@
 failed record."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,24 +11,21 @@ import pytest
 from aisr.base.errors import NotEmbedded
 from aisr.base.files import digest_file
 from aisr.programs.track2.task import TRACK2
-from support.commands import sets
+from support.commands import Aisr, sets
 from support.corpora import beginning, read_rows, write
 from support.embedder import embed_letters, is_embedding, opened, texts
+from support.faults import refused
 from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 from support.runs import predict_words, save_program
 
-Aisr = Callable[..., Any]
 HYBRID = "hybrid:openai/embedder"
+REFUSED = refused(400, "such a text is not taken")
 
 
 def both(request: HttpRequest) -> Reply:
     """What a server that does both answers."""
     return (200, embed_letters(request)) if is_embedding(request) else judged(request)
-
-
-def refused(request: HttpRequest) -> tuple[int, str]:
-    return 400, json.dumps({"error": {"message": "such a text is not taken", "type": "invalid_request_error"}})
 
 
 @pytest.fixture
@@ -113,7 +109,7 @@ def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, folder: Path, 
 
 def picky(request: HttpRequest) -> Reply:
     if is_embedding(request) and any("(forbidden)" in text for text in request.body["input"]):
-        return refused(request)
+        return REFUSED(request)
     return both(request)
 
 
@@ -177,7 +173,7 @@ def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
     assert embed(["a", "ee", "a"]).tolist() == [[2, 1, 1], [1, 3, 1], [2, 1, 1]]
     assert [one.body["input"] for one in loopback.requests] == [["a", "ee"]]
     loopback.requests.clear()
-    loopback.reply = lambda request: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
+    loopback.reply = refused(401, "no such key")
     finished = compile_(aisr, folder, loopback)
     assert finished.code == 2
     assert "no such key" in finished.err
@@ -201,7 +197,7 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
         model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
         assert "label" in model.judged([served])[0]
         assert row["claim_text"] in texts(other)
-        other.reply = refused
+        other.reply = REFUSED
         served.claim_text += " And more."
         assert "not embedded by openai/embedder" in model.judged([served])[0]["failed"]
         other.reply, before = both, len(other.requests)

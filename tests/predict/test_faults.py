@@ -9,10 +9,9 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -142,28 +141,11 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path) -> None:
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
-@pytest.fixture
-def read_only() -> Iterator[Path]:
-    """A folder that this process may not write to, also where the tests are run by root."""
-    user = os.geteuid()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o555)
-        if user == 0:
-            os.seteuid(65534)  # nobody
-        try:
-            yield Path(folder)
-        finally:
-            if user == 0:
-                os.seteuid(0)
-            os.chmod(folder, 0o755)
-
-
 @pytest.mark.parametrize("name", ["out.jsonl", "new/out.jsonl"])
-def test_a_read_only_folder_is_named_before_anything_is_asked(name: str, read_only: Path) -> None:
-    data = SAMPLE / "track1" / "test.jsonl"
-    with pytest.raises(CannotWrite, match=rf"{name}: cannot be written \(Permission denied\)"):
-        run(TRACK1, data, read_only / name, uncached([]))
-    assert list(read_only.iterdir()) == []
+def test_a_read_only_folder_is_named_before_anything_is_asked(name: str) -> None:
+    """That of processes, where nobody may write, root included."""
+    with pytest.raises(CannotWrite, match=rf"{name}: cannot be written \(.+\)"):
+        run(TRACK1, SAMPLE / "track1" / "test.jsonl", Path("/proc") / name, uncached([]))
 
 
 @pytest.mark.parametrize("change", [lambda text: text + b"\n", lambda text: text[: text.rindex(b'{"id"')]])
@@ -259,11 +241,8 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     command: str, room: int, named: str, aisr: Aisr, loopback: Loopback, tmp_path: Path
 ) -> None:
     configure_cache()  # while there is room
-    out, program, predictions = (
-        tmp_path / "out",
-        save_program(tmp_path / "mine", TRACK1),
-        tmp_path / "predictions.jsonl",
-    )
+    out, predictions = tmp_path / "out", tmp_path / "predictions.jsonl"
+    program = save_program(tmp_path / "mine", TRACK1)
     if command == "submit":
         run(TRACK1, TEST, predictions, opened(loopback.url, threads=8))
     words: list[object] = {

@@ -2,19 +2,16 @@
 
 import io
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
+from support.commands import Aisr
 from support.loopback import Loopback
 from support.tracks import BOTH
-
-Aisr = Callable[..., Any]
 
 DRAFT = """SlackFirst improves utilisation on TramLog-5 (Fig. 3).
 It wins on all 7 workloads because of its queue, e.g. BurstKit."""

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,12 +15,12 @@ from aisr.programs.context24_figures.judge import Context24FiguresJudge
 from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
+from support.commands import Aisr
 from support.corpora import Row, read_rows
 from support.loopback import serve
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
 
-Aisr = Callable[..., Any]
 NAME = CONTEXT24_FIGURES.name
 PARAGRAPHS = [
     "Moss grows on walls. We measured growth, light and rain for a year on ten walls.",

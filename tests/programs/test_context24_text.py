@@ -3,7 +3,6 @@ retrieval alone, or by an LM that chooses sentences."""
 
 import json
 import re
-from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from aisr.programs.records import read
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
 
-Aisr = Callable[..., Any]
 NAME = CONTEXT24_TEXT.name
 SIDES = ("train", "dev", "test")
 METHOD = "Forty plots of 1 square metres were drawn at random and photographed from above in April."

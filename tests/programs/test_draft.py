@@ -1,7 +1,6 @@
 """A draft held against itself: what a judge of it is shown, and the way from records to predictions."""
 
 import json
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,12 @@ from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
 from aisr.programs.records import StatementLabel
+from support.commands import Aisr
 from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
 
-Aisr = Callable[..., Any]
 SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
 
 

@@ -6,6 +6,7 @@ import resource
 import select
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -131,9 +132,11 @@ def small_files(most: int) -> Iterator[None]:
     """No file may grow over so many bytes: what a full disk is like."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    wrote, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # of a module, a part would be kept
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, old[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        sys.dont_write_bytecode = wrote
         signal.signal(signal.SIGXFSZ, before)

@@ -56,7 +56,7 @@ def serve() -> Iterator[Loopback]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or "{}")
             request = HttpRequest(self.path, self.headers["Authorization"], body)
             with loopback.lock:
                 loopback.requests.append(request)
@@ -71,6 +71,8 @@ def serve() -> Iterator[Loopback]:
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
             self.wfile.write(sent)
+
+        do_GET = do_POST  # noqa: N815
 
         def log_message(self, *args: object) -> None:
             pass

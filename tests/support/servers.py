@@ -71,15 +71,6 @@ def answering(
         yield process
 
 
-def assert_ends(server: Ui, end: Callable[[], None]) -> None:
-    """Tell `aisr ui` to end; its server must not outlive it."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as held:
-        end()
-        server.process.wait(30)
-        assert held.recv(1) == b"", "the server outlived the command"
-    assert not listens(server.port)
-
-
 def free_port() -> int:
     """A port that nobody has: none that the system may give to another test while the server is starting."""
     while listens(port := secrets.choice(BELOW_EPHEMERAL)):

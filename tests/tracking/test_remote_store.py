@@ -1,8 +1,6 @@
 """A tracking server: everything that is logged and registered goes through HTTP, as it does for a team."""
 
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,29 +29,14 @@ FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates
     ],
 )
 def test_a_server_that_is_no_store_is_told_in_a_line(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str], answer: str
+    aisr: Aisr, tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str], answer: str
 ) -> None:
-    class Stranger(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer.encode())
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-        finished = aisr(*words, "--artifacts", tmp_path)
-        server.shutdown()
+    loopback.reply = lambda request: (200, answer)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", loopback.url)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    finished = aisr(*words, "--artifacts", tmp_path)
     assert finished.code == 2
-    assert f"http://127.0.0.1:{server.server_port}: " in finished.err
+    assert f"{loopback.url}: " in finished.err
     assert "expected the answer of an MLflow server" in finished.err
     assert len(finished.err.splitlines()) == 1
 
