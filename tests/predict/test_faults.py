@@ -9,9 +9,10 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,11 +142,27 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path) -> None:
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    """A folder that this process may not write to, also where the tests are run by root."""
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o555)
+        if user == 0:
+            os.seteuid(65534)  # nobody
+        try:
+            yield Path(folder)
+        finally:
+            if user == 0:
+                os.seteuid(0)
+            os.chmod(folder, 0o755)
+
+
 @pytest.mark.parametrize("name", ["out.jsonl", "new/out.jsonl"])
-def test_a_read_only_folder_is_named_before_anything_is_asked(name: str) -> None:
-    """That of processes, where nobody may write, root included."""
-    with pytest.raises(CannotWrite, match=rf"{name}: cannot be written \(.+\)"):
-        run(TRACK1, SAMPLE / "track1" / "test.jsonl", Path("/proc") / name, uncached([]))
+def test_a_read_only_folder_is_named_before_anything_is_asked(name: str, read_only: Path) -> None:
+    with pytest.raises(CannotWrite, match=rf"{name}: cannot be written \(Permission denied\)"):
+        run(TRACK1, SAMPLE / "track1" / "test.jsonl", read_only / name, uncached([]))
+    assert list(read_only.iterdir()) == []
 
 
 @pytest.mark.parametrize("change", [lambda text: text + b"\n", lambda text: text[: text.rindex(b'{"id"')]])
