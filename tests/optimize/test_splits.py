@@ -51,6 +51,8 @@ def test_sides_share_nothing_and_have_the_sizes_and_label_proportions_that_were_
     for side in sides:
         assert leak(keys, side).any_kind == 0
         assert sum(strata[k] == CONTRA for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
+    fewest = split(TRACK1, strata[:15], keys[:15], Parts(3, 1, 1), seed=0)  # as many groups as parts
+    assert (len(fewest.train), len(fewest.dev), len(fewest.test)) == (9, 3, 3)
     with pytest.raises(ValueError, match=r"12 records of track1 form 4 groups .* 5 are needed for parts 3:1:1"):
         split(TRACK1, strata[:12], keys[:12], Parts(3, 1, 1), seed=0)
 
@@ -99,6 +101,9 @@ def test_a_resampled_side_has_the_lengths_and_errors_of_the_shape() -> None:
         splits.resample([1], [False], shape, seed=0)
     with pytest.raises(ValueError, match="no paragraph is as long"):
         splits.resample([9], [False], splits.shape_of([1], 0), seed=0)
+    of_one_length = [1, 2] * 200 + [1] * 200, [False] * 400 + [True] * 200  # those with an error
+    kept = splits.resample(*of_one_length, shape, seed=3)
+    assert sum(row >= 400 for row in kept) / len(kept) == pytest.approx(0.25, abs=0.02)
 
 
 def odd_lines(count: int) -> list[bytes]:
