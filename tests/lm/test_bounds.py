@@ -10,10 +10,12 @@ import pytest
 
 from aisr.base.errors import NotEmbedded
 from aisr.lm import endpoint
+from aisr.lm.config import LMConfig
+from aisr.lm.open import open_lm
 from aisr.programs.track1.task import TRACK1
 from support import embedder, faults
 from support.corpora import read_rows, write
-from support.loopback import Loopback
+from support.loopback import Loopback, answer_with
 from support.runs import opened, run
 from support.scripted import claim
 
@@ -54,6 +56,19 @@ def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embe
     embed = embedder.opened(loopback.url, timeout=timeout)
     with pytest.raises(NotEmbedded, match=reason):
         embed(["a text"])
+
+
+@pytest.mark.parametrize("at_provider", [True, False])
+def test_an_answer_that_names_more_ids_than_any_needs_is_not_read(
+    at_provider: bool, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    loopback.reply = answer_with(lambda body: None, "[P1]" * (endpoint.MOST_CHARACTERS // 4 + 1))
+    lm = open_lm(LMConfig("openai/local", api_base=None if at_provider else loopback.url)).lm
+    with pytest.raises(dspy.LMError, match="an answer of more than 1,000,000 characters"):
+        lm(messages=[{"role": "user", "content": "Well?"}])
+    assert len(loopback.requests) == 1
 
 
 def test_a_kept_connection_has_all_its_time_again(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,9 +240,10 @@ def test_gepa_rewrites_how_an_option_is_described_where_a_model_writes(
     few = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.decide=false")
     words = ["compile", "--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "gepa", "--no-track", *few]
     words += ["--lm", SPEC, "--api-base", loopback.url, "--artifacts", tmp_path]
-    refused = aisr(*words, "--optimizer", "mipro, gepa", "--demos", 0)
-    assert refused.code == 2
-    assert "a decision model writes none: give --teacher-lm" in " ".join(refused.err.split())
+    for estimate in ([], ["--estimate"]):
+        refused = aisr(*words, "--optimizer", "mipro, gepa", "--demos", 0, *estimate)
+        assert refused.code == 2
+        assert "a decision model writes none: give --teacher-lm" in " ".join(refused.err.split())
     assert not loopback.requests
     finished = aisr(*words, "--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}")
     assert finished.code == 0, finished.err

@@ -7,11 +7,13 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import pytest
 
+from aisr.predict.ray import join_cluster
 from aisr.programs.track1.task import TRACK1
 from support import decisions, processes
 from support.commands import Aisr
@@ -103,6 +105,16 @@ def test_limits_hold_for_all_workers_together(loopback: Loopback, folder: Path) 
     rows = read_rows(folder / "out.jsonl")
     assert not [row for row in rows if "failed" in row]
     assert [len(row["labels"]) for row in rows] == [2] * len(loopback.requests)
+
+
+def test_workers_begin_where_no_module_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in the current folder, which may hold files of anyone: Ray has workers look for modules where it began."""
+    monkeypatch.chdir(folder)
+    seen: list[list[str]] = []
+    ray = SimpleNamespace(init=lambda **_: seen.append(os.listdir()), cluster_resources=lambda: {"CPU": 1})
+    for address in (None, "auto"):
+        join_cluster(ray, 1, address)
+    assert seen == [[], []]
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:

@@ -52,6 +52,7 @@ def test_what_the_task_demands_is_in_it(folder: Path, aisr: Aisr) -> None:
         made["versions"]["dspy"],
         made["command"],
         "Judge whether sentences of a paragraph",
+        f"| champion without decision layer, dev | {100 * made['scores']['dev']['score']:.1f}",
         f"{100 * made['scores']['test']['score']:.1f}",
     ):
         assert said in text
