@@ -267,7 +267,7 @@ def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopba
         (request,) = loopback.requests
         arrived = len(request.body["input"] + str(request.body["questions"])) / 4
         assert (spend.calls, spend.completion_tokens) == (1, 0)
-        assert 0.5 * arrived < spend.prompt_tokens < 1.3 * arrived
+        assert 0.8 * arrived < spend.prompt_tokens < 1.3 * arrived
 
 
 # --- Which paragraphs are named as evidence: train tells with which labels none are, and the prompt says so from the
