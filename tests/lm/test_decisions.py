@@ -18,6 +18,7 @@ from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.images import Gallery
+from aisr.programs.questions import describe_options
 from aisr.programs.retrieval import heading
 from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
@@ -44,6 +45,7 @@ def opened(server: Loopback, form: str, limits: Limits | None = None, retries: i
 
 def judged(lm: OpenLM, record: Any = RECORD, task: Task = TRACK1, **options: Any) -> Outcome:
     program = task.build(options)
+    describe_options(program)  # as a compile has it
     return judge(task, program, program.prepare(record), lm)
 
 
@@ -105,6 +107,7 @@ def test_an_answer_is_paid_for_once_and_the_event_loop_gives_the_same(loopback: 
     assert judged(lm) == first
     assert (len(loopback.requests), lm.ledger.spend.cached_calls) == (1, 1)
     program = TRACK1.build({})
+    describe_options(program)
 
     async def awaited() -> dspy.Prediction:
         with lm.context():
