@@ -265,7 +265,7 @@ def save_files(folder: Path, files: dict[str, str]) -> None:
 def write_index(root: Path) -> None:
     """INDEX.md: all artifacts under `root`, a line each."""
     rows = [
-        "| task | name | optimizer | LM | dev | test | digest |",
+        "| task | name | optimizer | LM | dev, without layer | test | digest |",
         "|---|---|---|---|---|---|---|",
     ]
     for path in sorted(root.glob(f"*/*/{FILE}")):
