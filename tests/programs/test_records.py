@@ -180,12 +180,14 @@ def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: 
     assert out.read_bytes() == other.read_bytes()
 
 
-def test_a_zip_whose_content_cannot_be_kept_is_left_alone(tmp_path: Path) -> None:
+# The name of the file in it, behind which its content is torn; its entry, which is marked as encrypted.
+@pytest.mark.parametrize(("behind", "patch"), [(b"track2_pred.jsonl", b"\xff" * 8), (b"PK\1\2\x14\3\x14\0", b"\1")])
+def test_a_zip_whose_content_cannot_be_kept_is_left_alone(behind: bytes, patch: bytes, tmp_path: Path) -> None:
     out = tmp_path / "submission.zip"
     TRACK2.submission.write(GOOD_CITATIONS, out)
     content = bytearray(out.read_bytes())
-    place = content.find(b"track2_pred.jsonl") + len("track2_pred.jsonl")
-    content[place : place + 8] = b"\xff" * 8
+    place = content.index(behind) + len(behind)
+    content[place : place + len(patch)] = patch
     out.write_bytes(content)
     with pytest.raises(ValueError, match=r"submission.zip is there already, and its track2_pred.jsonl .*another --out"):
         TRACK1.submission.write(GOOD_CLAIMS, out)
