@@ -42,7 +42,7 @@ from aisr.base.files import cache_folder
 from aisr.lm.response_cache import configure_cache
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_gallery, open_gallery
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from aisr.tracking.store import artifacts_of
 
 EMBEDDED = "embedded"
@@ -52,12 +52,10 @@ PLAIN = (bool, int, float, str)  # in this order: True is an int as well
 def model(config: Mapping[str, Any]) -> mlflow.pyfunc.PythonModel:
     """What MLflow serves.
 
-    config: `task` is its name, `digest` that of the program, `lm` the spec of the LM that it was compiled with,
-    `schema` and `logprobs` the form of its requests. Raises `BadProgram` for an unknown task.
+    config: `task` is the name of its task or its place (`aisr.programs.registry`), `digest` that of the program, `lm` the spec of the LM that it was compiled with,
+    `schema` and `logprobs` the form of its requests. Raises UserError for an unknown task.
     """
-    if config["task"] not in TASKS:
-        raise BadProgram(f"task {config['task']!r} is unknown to this version of aisr; it has {', '.join(TASKS)}")
-    task = TASKS[config["task"]]
+    task = find_task(config["task"])
     takes, gives = record_form(task.record), prediction_form(task.prediction)
 
     class Served(_Served):
@@ -73,7 +71,7 @@ class _Served(mlflow.pyfunc.PythonModel):
 
     def load_context(self, context: Any) -> None:
         """Open program and LM. Raises `BadProgram` and `LMUnavailable`."""
-        loaded = load_file(Path(context.artifacts["program"]), "the registered program")
+        loaded = load_file(Path(context.artifacts["program"]), "the registered program", find_task(self.config["task"]))
         if loaded.digest != self.config["digest"]:
             raise BadProgram(
                 f"the registered program has the digest {loaded.digest}, and {self.config['digest']} was registered: "

@@ -1,6 +1,5 @@
-"""The optimizers, most of them DSPy's, in one registry, to which other packages may add by an entry point
-`aisr.optimizers`. Each is a function of a `Search` and returns every program that it tried, not only the one it likes
-best: the champion is chosen afterwards, by the official score.
+"""The optimizers, most of them DSPy's. Each is a function of a `Search` and returns every program that it tried, not
+only the one it likes best: the champion is chosen afterwards, by the official score.
 
 Where an optimizer allows it, it sees the ranking score of the corpus itself: no mean, no linearisation.
 """
@@ -9,6 +8,7 @@ import contextlib
 import io
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import dspy
@@ -17,6 +17,7 @@ from dspy.evaluate.evaluate import EvaluationResult
 from dspy.teleprompt.gepa import InstructionProposer
 from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
+from aisr.base.errors import UserError
 from aisr.base.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
 from aisr.optimize.demos import (
@@ -37,7 +38,7 @@ from aisr.programs.demos import MARKS, wording
 from aisr.programs.images import is_harmless
 from aisr.programs.probabilities import is_complete
 from aisr.programs.questions import SECTION, describe_lost_options
-from aisr.programs.registry import Registry
+from aisr.programs.registry import import_value
 from aisr.programs.task import Answer, Task
 from aisr.programs.text import runs, sentences
 
@@ -148,34 +149,40 @@ def gepa(search: Search) -> list[Judge]:
     return [*best.detailed_results.candidates]
 
 
-HERE = "aisr.optimize.optimizers"
-OPTIMIZERS: Registry[Callable[[Search], list[Judge]]] = Registry(
-    "aisr.optimizers",
-    "optimizer",
+Optimizer = Callable[[Search], list[Judge]]
+OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
     {
-        "labeled": f"{HERE}:labeled",
-        "knn": f"{HERE}:knn",
-        "bootstrap": f"{HERE}:bootstrap",
-        "random-search": f"{HERE}:random_search",
-        "mipro": f"{HERE}:mipro",
-        "simba": f"{HERE}:simba",
-        "gepa": f"{HERE}:gepa",
-    },
+        "labeled": labeled,
+        "knn": knn,
+        "bootstrap": bootstrap,
+        "random-search": random_search,
+        "mipro": mipro,
+        "simba": simba,
+        "gepa": gepa,
+    }
 )
 WRITTEN_BY_LM = ("mipro", "simba", "gepa")  # those that have an LM write instructions
+
+
+def find_optimizer(name: str) -> Optimizer:
+    """Return the optimizer of a name in `OPTIMIZERS`, or the function at a place, `package.module:function`. Raises
+    UserError where there is none."""
+    optimizer: Optimizer = OPTIMIZERS.get(name) or import_value(name, "optimizer")
+    if not callable(optimizer):
+        raise UserError(f"optimizer {name}: it is {type(optimizer).__name__}; expected a function from a Search")
+    return optimizer
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
     """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
 
-    Raises KeyError for an optimizer that is not in `OPTIMIZERS`, and UserError for one of another package that cannot
-    be loaded. What the optimizers print is dropped.
+    Raises UserError as `find_optimizer`. What the optimizers print is dropped.
     """
     programs = []
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
     with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
-            programs = OPTIMIZERS[optimizer](search)
+            programs = find_optimizer(optimizer)(search)
         except DSPyError as error:
             if isinstance(error, LMAuthError | LMConfigurationError):
                 raise

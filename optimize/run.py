@@ -299,7 +299,7 @@ class Run:
     def _reload(self, program: Judge) -> Judge:
         """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers
         refuse a program that they compiled before. Its context, which is no part of it, goes along."""
-        loaded = parse(program_text(self.plan.task, program), "the champion so far").program
+        loaded = parse(program_text(self.plan.task, program), "the champion so far", self.plan.task).program
         loaded.copy_context(program)
         return loaded
 

@@ -52,6 +52,7 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
     """What one task consists of; `programs/registry.py` has an instance of each by its name."""
 
     name: str  # as `--task` takes it: lower-case letters, digits and dashes
+    place: str = ""  # where a task of another package was imported from, `package.module:TASK`; `find_task` sets it
     record: type[RecordT]  # a line of its inputs; `gold` is the gold answer
     prediction: type[Prediction]  # a line of its predictions
     judge: type[Judge]  # the class of its programs, which has their options

@@ -14,7 +14,7 @@ from aisr.cli import options as opt
 from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
 from aisr.cli.session import command_line, open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.options import suggestion
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -102,7 +102,7 @@ def compile_(
     from aisr.optimize.run import Callbacks, compile_program
     from aisr.predict.prepare import find_gallery
 
-    chosen = TASKS[str(merged.task)]
+    chosen = find_task(str(merged.task))
     merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").exists()}
     merged = replace(merged, search=_with_optimizers(merged, files["train"]))
@@ -195,12 +195,14 @@ def _sizes(search: Search) -> "SearchSizes":
 
 def chain_of(search: Search) -> list[str]:
     """The optimizers that --optimizer names, in turn. Raises UserError for one that does not exist."""
-    from aisr.optimize.optimizers import OPTIMIZERS
+    from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
 
     chain = [step.strip() for step in search.optimizer.split(",")] if search.optimizer else []
     for step in chain:
-        if step not in OPTIMIZERS:
-            expected = f"expected one of: {', '.join(OPTIMIZERS)}, or several joined by commas"
+        if opt.is_place(step):
+            find_optimizer(step)
+        elif step not in OPTIMIZERS:
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
             raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
     return chain
 

@@ -12,7 +12,7 @@ from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan, task_options
 from aisr.cli.session import load, prepare
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,8 +40,9 @@ def check(
     from aisr.programs.records import scan
     from aisr.programs.task import LabelTask
 
-    chosen = TASKS[task]
-    other = nearest_task(file, TASKS.usable()) if file.is_file() else None  # a pipe can be read only once
+    chosen = find_task(task)
+    others = {name: find_task(name) for name in TASKS} | {chosen.name: chosen}
+    other = nearest_task(file, others) if file.is_file() else None  # a pipe can be read only once
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
         raise typer.Exit(opt.REFUSED)
@@ -107,7 +108,7 @@ def split(
     from aisr.optimize import split as splits
     from aisr.programs.records import SentenceRecord, read
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
@@ -251,7 +252,7 @@ def corrections(
     if draft is not None:
         _dismiss(corrected, draft)
     if task is not None and out is not None:
-        chosen = TASKS[task]
+        chosen = find_task(task)
         _labels(corrected, chosen, _records(chosen, data or []), out, majority)
 
 
@@ -374,7 +375,7 @@ def export(
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     options = task_options(chosen, {}, task_settings or ())
     if program and options:
         raise UserError(f"--program brings its own options; leave out -T {next(iter(options))}")

@@ -1,5 +1,7 @@
 """The options that several commands share, exit codes, and what is refused while the command line is read."""
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -64,16 +66,34 @@ def of_field(kind: type, name: str, *words: str, metavar: str | None = None, pan
 
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
-    """The name of a task. Raises UserError for another, with the nearest one."""
-    return one_of(*TASKS)(param, value)
+    """The name of a task, or the place of one. Raises UserError for another, with the nearest one."""
+    return value if is_place(value) else one_of(*TASKS)(param, value)
 
 
-TASK_NAMES = f"{', '.join(list(TASKS)[:-1])} or {list(TASKS)[-1]}"
+def is_place(value: str | None) -> bool:
+    """Whether a value of --task or --optimizer is `package.module:VALUE`; the current folder is then searched last."""
+    if value is None or ":" not in value:
+        return False
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+    return True
+
+
+TASK_NAMES = f"{', '.join(TASKS)}, or your own as package.module:TASK"
 
 # --- Options.
 
 TaskName = Annotated[
     str, typer.Option("--task", metavar="TASK", help=f"{TASK_NAMES}.", show_default=False, callback=check_task)
+]
+ProgramTask = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        metavar="PLACE",
+        help="Where a task of your own is, package.module:TASK, for a program of it.",
+        callback=check_task,
+    ),
 ]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_files)]
 Limit = Annotated[int | None, typer.Option(min=1, help="Take only the first records.")]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aisr.base.errors import UserError
 from aisr.lm.config import LMConfig
 from aisr.programs.options import Option, suggestion, table
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
     from aisr.programs.task import Task
@@ -184,7 +184,9 @@ def read_file(path: Path) -> Values:
             }
         except UserError as error:
             raise UserError(f"{path}: [{name}] {error}") from None
-    if (task := values.get(TASK, {}).get("name")) is not None and not (isinstance(task, str) and task in TASKS):
+    if (task := values.get(TASK, {}).get("name")) is not None and not (
+        isinstance(task, str) and (task in TASKS or ":" in task)
+    ):
         near = suggestion(str(task)[:80], TASKS)
         raise UserError(f"{path}: [task] name is {str(task)[:80]!r}; expected one of: {', '.join(TASKS)}{near}")
     return values
@@ -277,7 +279,7 @@ def print_tables(task: str | None) -> None:
                 setting = "lm.NAME=VALUE or teacher.NAME=VALUE" if name == "lm" else f"{name}.NAME=VALUE"
                 _print_options(f"{title} of plan.toml, --set {setting}", options_in(name))
         return
-    _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(TASKS[task]))
+    _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(find_task(task)))
 
 
 def _print_options(title: str, options: Iterable[Option]) -> None:

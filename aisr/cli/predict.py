@@ -11,7 +11,7 @@ from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -79,7 +79,7 @@ def predict(
 
     if batch and ray:
         raise UserError("--batch works on files, and --ray would ask the LM itself; leave one of them out")
-    chosen = TASKS[task]
+    chosen = find_task(task)
     loaded = load(program, artifacts, chosen)
     ledger = open_ledger(plan.limits, None if estimate else out)
     if batch or answers:
@@ -155,7 +155,7 @@ def submit(
     from aisr.cli.display import note
     from aisr.predict.submit import check_submission
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     note(f"checking {predictions} against {data}")
     checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
@@ -181,7 +181,7 @@ def score(
     from aisr.cli import display
     from aisr.predict.submit import score_files
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
     display.print_scores(chosen.parts, report)

@@ -14,7 +14,7 @@ from aisr.predict.evaluate import DECIMALS
 from aisr.predict.predict import Appender, claim, locked, run_file
 from aisr.programs.probabilities import from_vote
 from aisr.programs.records import BadLine, explain, read, scan
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 from aisr.programs.task import Answer, Task
 
 PredictionT = TypeVar("PredictionT")
@@ -237,7 +237,7 @@ def _same_origin(files: Sequence[Path]) -> tuple[Task, dict[str, Any]]:
     task = str(origins[0]["task"])
     if task not in TASKS:
         raise UserError(f"{run_file(files[0])}: task {task[:80]!r}; one of: {', '.join(TASKS)}")
-    return TASKS[task], origins[0]
+    return find_task(task), origins[0]
 
 
 def _read_ballots(task: Task, file: Path) -> dict[str, _Ballot | str]:

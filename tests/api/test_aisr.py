@@ -14,7 +14,7 @@ import pytest
 import aisr
 from aisr.artifact.program import program_text
 from aisr.predict.judge import AHEAD
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from support.commands import run
 from support.corpora import claim, read_rows, write
 from support.loopback import HttpRequest, Loopback, judged
@@ -28,10 +28,10 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
     """Saves the uncompiled program of a task as an artifact folder."""
 
     def save(task: str, **options: Any) -> Path:
-        program = TASKS[task].build(options)
+        program = find_task(task).build(options)
         folder = tmp_path / "artifacts" / task / "plain"
         folder.mkdir(parents=True)
-        (folder / "program.json").write_text(program_text(TASKS[task], program), encoding="utf-8")
+        (folder / "program.json").write_text(program_text(find_task(task), program), encoding="utf-8")
         return folder
 
     return save

@@ -21,7 +21,7 @@ from aisr.predict.judge import Outcome
 from aisr.predict.replay import Reason
 from aisr.programs.probabilities import Judgement
 from aisr.programs.questions import CONFIDENCE
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from aisr.programs.track2.task import TRACK2
 from aisr.tracking.registry import model_name
 from support import growth
@@ -107,7 +107,7 @@ for line in sys.stdin:
 
 
 def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path: Path) -> None:
-    none = f"models:/{model_name(TASKS['track1'])}/first"
+    none = f"models:/{model_name(find_task('track1'))}/first"
     helps = ["--help", *(f"{command.name} --help" for command in app.registered_commands)]
     lines = [
         "check nope.jsonl --task track1",

@@ -12,12 +12,11 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
-from aisr.optimize.optimizers import OPTIMIZERS, CorpusAcceptance, Reflection, compile_candidates
+from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
 from aisr.optimize.search import Candidate, Objective, Search, Settings, describe_confusion, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.track1.task import TRACK1
-from support.plugins import install
 from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
 
 
@@ -87,7 +86,7 @@ def test_instructions_that_mipro_has_written_become_candidates() -> None:
     assert len(set(texts(candidates))) == len(candidates)
 
 
-def test_a_package_adds_an_optimizer_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_of_ones_own_is_an_optimizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stranger.py").write_text("""
 def terse(search):
     program = search.student.deepcopy()
@@ -95,12 +94,12 @@ def terse(search):
         predictor.signature = predictor.signature.with_instructions("Be terse.")
     return [program]
 """)
-    install(monkeypatch, tmp_path, "stranger", "terse = stranger:terse\nlost = stranger:lost", OPTIMIZERS)
-    candidates = compiled("terse", flat)
-    assert [candidate.name for candidate in candidates] == ["uncompiled", "terse 1"]
+    monkeypatch.syspath_prepend(tmp_path)
+    candidates = compiled("stranger:terse", flat)
+    assert [candidate.name for candidate in candidates] == ["uncompiled", "stranger:terse 1"]
     assert candidates[1].program.judging.signature.instructions == "Be terse."
-    with pytest.raises(UserError, match=r"optimizer 'lost' of package stranger 1\.0 cannot be used"):
-        compiled("lost", flat)
+    with pytest.raises(UserError, match=r"optimizer stranger:lost: AttributeError: module 'stranger' has no attribute"):
+        compiled("stranger:lost", flat)
 
 
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from support.corpora import Row, citation, claim
 
 WHEN = "2026-01-05T20:50:00Z"
@@ -10,7 +10,7 @@ WHEN = "2026-01-05T20:50:00Z"
 
 def line(task: str, about: Row, label: str, number: int = 0, who: str = "Ada", **more: Any) -> Row:
     """That somebody gives a statement of a record a label; `record=None`: the line does not bring the record."""
-    read = TASKS[task].record.model_validate(about).without_labels()
+    read = find_task(task).record.model_validate(about).without_labels()
     return {
         "format": 1,
         "task": task,

@@ -177,9 +177,9 @@ def _packed(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _task(name: str) -> dict[str, Any]:
     """What people may say of verdicts of a task: its labels, and how many pieces of evidence they may name."""
-    from aisr.programs.registry import TASKS  # loads DSPy, which verdicts without a model do not need
+    from aisr.programs.registry import find_task  # loads DSPy, which verdicts without a model do not need
 
-    task = TASKS[name]
+    task = find_task(name)
     return {"meanings": dict(task.labelled.definitions), "most": task.record.max_evidence}
 
 
