@@ -14,7 +14,7 @@ from dspy.utils.exceptions import LMConfigurationError
 from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
 from aisr.lm.budget import Ledger, check_price
-from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for, lean_adapter
+from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import (
     EMBEDDED,
     LMConfig,
@@ -84,13 +84,12 @@ def _open_embedded(ledger: Ledger) -> OpenLM:
     )
     return OpenLM(
         lm,
-        lean_adapter(),
+        adapter_for(schema=True),
         EMBEDDED,
         None,
         threads=1,
         reflection_tokens=512,
         supports_vision=False,
-        short_prompts=True,
     )
 
 
