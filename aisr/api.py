@@ -6,7 +6,7 @@ Imports of DSPy, MLflow and the rest of the project stand in the functions: impo
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path

@@ -72,11 +72,6 @@ def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/loca
     return seconds
 
 
-def deciding(data: Path, out: Path, url: str, threads: int) -> float:
-    """The same with a decision model."""
-    return ours(data, out, url, threads, "decide:openai/local")
-
-
 def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     """Seconds of the plain loop on the same records."""
     import dspy
@@ -136,7 +131,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--decide", action="store_true", help="a decision model too")
     options = parser.parse_args()
     latency = 0.0 if options.memory else options.latency
     with tempfile.TemporaryDirectory() as name, server(latency) as url:
@@ -153,8 +147,6 @@ def main() -> None:
             profile(lambda number: ours(warm if number < 0 else data, folder / f"{number}", url, 1))
             return
         ways: dict[str, Callable[..., float]] = {"aisr predict": ours, "plain loop": plain_loop}
-        if options.decide:
-            ways["aisr predict, decide:"] = deciding
         best, work = dict.fromkeys(ways, float("inf")), dict.fromkeys(ways, float("inf"))
         for number in range(-1, options.rounds):
             for name, way in ways.items():

@@ -138,7 +138,7 @@ def _price(program: Judge, dev: Sequence[dspy.Example], lm: OpenLM) -> float | N
     price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
     if price is None or not sample:
         return None
-    if price == (0, 0) and not lm.is_decision_model:
+    if price == (0, 0):
         return 0.0
     usd = spend_of(program, sample, lm).usd
     return None if usd is None else 1000 * usd / len(sample)

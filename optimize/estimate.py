@@ -7,14 +7,12 @@ judgement, instructions that an optimizer has proposed) an answer of the right f
 counted once is not counted again, as the response cache would answer it. A token is taken for four bytes.
 """
 
-import json
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-from math import ceil
 from threading import Lock
 from typing import Any, Literal, get_args, get_origin
 from zlib import crc32
@@ -28,13 +26,11 @@ from pydantic import BaseModel
 from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.config import Price
-from aisr.lm.decide import MOST_QUESTIONS, to_wire
 from aisr.lm.embeddings import BATCH, Embeddings
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.ask import UnusableAnswer
 from aisr.programs.base import Judge
-from aisr.programs.probabilities import USUAL_CONFIDENCE, confidence_of
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
 from aisr.programs.retrieval import Embed
 from aisr.programs.text import tokens
 
@@ -66,7 +62,7 @@ class DryRun:
         for real, dry in self._opened:
             if real is lm:
                 return dry
-        engine = _SilentEngine(lm.is_decision_model)
+        engine = _SilentEngine()
         silent: LedgerLM = lm.lm.copy(engine=engine, async_engine=InThread(engine))
         silent.ledger = self.ledger
         inner = lm.adapter.inner if isinstance(lm.adapter, _CountingAdapter) else lm.adapter  # of a run within a run
@@ -156,12 +152,8 @@ class _CountingAdapter(dspy.Adapter):
         draw = random.Random(prompt)
         wrong = WRONG_WITH_DEMOS if demos else WRONG
         values = self.run.answer(signature, inputs, metadata.get("constraints") or {}, wrong, draw)
-        read, written = sum(_tokens(message["content"]) for message in messages), 0
-        if questions := metadata.get("questions"):  # a decision model reads them beside the text, and writes nothing
-            question_tokens = tokens(json.dumps([to_wire(one) for one in questions]))
-            read = question_tokens + read * ceil(len(questions) / MOST_QUESTIONS)
-        else:
-            written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
+        read = sum(_tokens(message["content"]) for message in messages)
+        written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
         self.run.count(lm, prompt, read, written)
         return [values] * (lm_kwargs.get("n") or 1)
 
@@ -176,17 +168,13 @@ class _CountingAdapter(dspy.Adapter):
 
 
 class _SilentEngine:
-    """The engine of an LM that nothing reaches but prompts of its own adapter, which answers them.
-    is_decision_model: as `aisr.lm.decide.DecisionEngine` has it."""
+    """The engine of an LM that nothing reaches but prompts of its own adapter, which answers them."""
 
     supports_response_schema = True
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
     takes_constraints = True  # aisr.programs.ask: what a list may hold, and how many
-
-    def __init__(self, is_decision_model: bool) -> None:
-        self.is_decision_model = is_decision_model
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_SilentEngine":
         return self

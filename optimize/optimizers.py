@@ -37,7 +37,6 @@ from aisr.programs.base import Judge
 from aisr.programs.demos import MARKS, wording
 from aisr.programs.images import is_harmless
 from aisr.programs.probabilities import is_complete
-from aisr.programs.questions import SECTION, describe_lost_options
 from aisr.programs.registry import import_value
 from aisr.programs.task import Answer, Task
 from aisr.programs.text import runs, sentences
@@ -161,7 +160,6 @@ OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
         "gepa": gepa,
     }
 )
-WRITTEN_BY_LM = ("mipro", "simba", "gepa")  # those that have an LM write instructions
 
 
 def find_optimizer(name: str) -> Optimizer:
@@ -193,8 +191,6 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     identities = {identity(candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if search.lm.short_prompts:
-            describe_lost_options(program)
         if identity(program) not in identities:
             identities.add(identity(program))
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
@@ -304,10 +300,6 @@ def _answer(task: Task, prediction: Any) -> Answer | None:
 
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it
 LEAST_LEFT = 0.5  # of an instruction, or it was mostly quotes
-KEEP_OPTIONS = (
-    f'End the instruction with the line "{SECTION}" and below it one line for each option, "- option: what it stands '
-    'for", improved where the feedback shows that an option is misunderstood. '
-)
 NO_QUOTES = (
     "State rules that hold for records nobody has seen. Quote no sentence of the examples and name none of their "
     "subjects; describe the kind of sentence instead."
@@ -323,8 +315,7 @@ class Reflection(InstructionProposer):
         self, student: Judge, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
     ) -> None:
         own = " ".join(predictor.signature.instructions for predictor in student.predictors())
-        options = KEEP_OPTIONS if f"\n{SECTION}\n" in own else ""
-        additional = f"{NO_QUOTES} {options}{confusion}".strip()
+        additional = f"{NO_QUOTES} {confusion}".strip()
         super().__init__(max_chars=MOST_WRITTEN, additional_instructions=additional, adapter=adapter)
         rows = [row for example in train for row in student.demo_rows(example)]
         statements = [wording(row.get(student.statement)) for row in rows]

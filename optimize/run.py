@@ -46,7 +46,6 @@ from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.images import Gallery
-from aisr.programs.questions import describe_options
 from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
 
@@ -87,8 +86,6 @@ class Plan:
     def build_student(self, lm: OpenLM) -> Judge:
         """The uncompiled program."""
         student: Judge = self.task.build(self.options)
-        if lm.short_prompts:
-            describe_options(student)  # so that optimizers work on an instruction that holds them
         return attach_embeddings(attach_gallery(student, self.gallery), lm.embeddings)
 
 

@@ -16,7 +16,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel
 
 from aisr.programs.images import Exhibits
-from aisr.programs.questions import CONFIDENCE, questions_of
+from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.text import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
@@ -194,10 +194,6 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": limits}
-    if is_decision_model(predict):
-        fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
-        questions = questions_of(predict.signature, constraints)
-        config["metadata"] = {"constraints": limits, "fields": fields, "questions": questions}
     if _asks_once(predict):
         config["metadata"] = {"stand_in": _placeholder(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):
@@ -214,11 +210,6 @@ def _record_keys(predict: dspy.Predict) -> list[str]:
 def _asks_once(predict: dspy.Predict) -> bool:
     """Whether the engine writes questions down, or knows only the answers to those (`aisr/predict/batch.py`)."""
     return bool(getattr(_engine(predict), "asks_once", False))
-
-
-def is_decision_model(predict: dspy.Predict) -> bool:
-    """Whether the LM is a decision model, which gives a probability for each option and writes nothing."""
-    return bool(getattr(_engine(predict), "is_decision_model", False))
 
 
 def _engine(predict: dspy.Predict) -> Any:

@@ -22,7 +22,6 @@ from aisr.programs.ask import (
     UnusableAnswer,
     arun,
     clean_trace,
-    is_decision_model,
     run,
     unknown_names,
     wrong_count,
@@ -31,8 +30,7 @@ from aisr.programs.decision import Decision
 from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.images import Form, Gallery
 from aisr.programs.options import Option, suggestion, table
-from aisr.programs.probabilities import Judgement, judgements_of, with_confidence
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of, with_confidence
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
@@ -321,7 +319,7 @@ class LabelJudge(Judge):
         """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a
         list of them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        judged = judgements_of(answer, field, labels, self.labels, self.options.states, is_decision_model(predict))
+        judged = judgements_of(answer, field, labels, self.labels, self.options.states)
         clean_trace(answer)
         return judged
 

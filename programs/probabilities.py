@@ -1,8 +1,8 @@
 """How likely each label is, as a model's answer says.
 
-There are four sources, the best that the backend has: what a decision model gives for each option; the
-log-probabilities of the answer's tokens; verbalized confidence; or one vote. A decision layer that was fitted makes a
-fifth of any of them. Which one it was goes with every judgement.
+There are three sources, the best that the backend has: the log-probabilities of the answer's tokens; verbalized
+confidence; or one vote. A decision layer that was fitted makes a fourth of any of them. Which one it was goes with
+every judgement.
 
 Confidence is verbalized beside each label in one short string: the percent of that label, then the likeliest other
 label and its percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and
@@ -18,8 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import dspy
 
-from aisr.programs.questions import CONFIDENCE
-
+CONFIDENCE = "how_sure"  # the output in which a model that writes states how likely its labels are
 FORM = (
     "how likely that label is in percent, then the likeliest other label and its percent, such as "
     '"{example}". Be honest: of all that you call 70, seven in ten should be right'
@@ -28,6 +27,11 @@ USUAL_CONFIDENCE = "85, Unsupported Entity 10"  # as long as an answer usually i
 MOST_PERCENT = 99.0  # percent: whoever says 100 is not believed the last one
 PERCENT_ROUNDING = 1.0  # percent by which stated numbers may sum to more than 100
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}|nan|inf)(?![\w])", re.IGNORECASE)
+
+
+def definitions(of: Mapping[str, str]) -> str:
+    """Definitions of labels on one line, as the description of an output field takes them."""
+    return "; ".join(f"{label} = {meaning}" for label, meaning in of.items())
 
 
 def with_confidence(
@@ -108,9 +112,8 @@ def _last_label(text: str, labels: Sequence[str]) -> str | None:
     return max(ends)[2] if ends else None
 
 
-Source = Literal["options", "logprobs", "stated", "vote", "layer"]
+Source = Literal["logprobs", "stated", "vote", "layer"]
 SOURCES = {  # in words
-    "options": "a decision model",
     "logprobs": "log-probabilities",
     "stated": "stated by the LM",
     "vote": "single votes",
@@ -174,18 +177,18 @@ def from_confidence(value: Any, answers: Sequence[str], labels: Sequence[str]) -
 
 
 def judgements_of(
-    answer: Any, field: str, answers: Sequence[str], labels: Sequence[str], states: bool, decided: bool = False
+    answer: Any, field: str, answers: Sequence[str], labels: Sequence[str], states: bool
 ) -> list[Judgement]:
     """A judgement for each slot of an answer: from its log-probabilities where it has some, else from what it states,
     else by the vote.
 
     answers: the labels that its output `field` holds, one a slot; states: whether it states a confidence in
-    them; decided: by a decision model, whose tokens are whole labels.
+    them.
     """
     logprobs = answer.get("logprobs")
     judgements = from_logprobs(logprobs.content, field, answers, labels) if logprobs else None
     if judgements:
-        return [one._replace(source="options") for one in judgements] if decided else judgements
+        return judgements
     if states:
         value = answer.get(CONFIDENCE)
         return from_confidence([value] if isinstance(value, str) else value, answers, labels)

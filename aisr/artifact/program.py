@@ -16,7 +16,6 @@ folder is ever executed.
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +28,6 @@ from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
 from aisr.programs.decision import Decision
 from aisr.programs.images import is_harmless
-from aisr.programs.questions import describe_options, describes_options
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import explain
 from aisr.programs.registry import TASKS, find_task
@@ -207,15 +205,7 @@ def uncompiled(compiled: Loaded) -> Loaded:
     program, task = compiled.program, compiled.task
     searched = {option.name for option in program.options.table() if option.searched}
     options = {name: value for name, value in program.options.as_dict().items() if name not in searched}
-    baseline = build_like(program, task, options)
+    baseline = task.build(options)
     baseline.ranker = program.ranker
     baseline.fitted = program.fitted
     return parse(program_text(task, baseline), UNCOMPILED, task)
-
-
-def build_like(program: Judge, task: Task, options: Mapping[str, Any]) -> Judge:
-    """A new program with the instruction that the search for `program` began with."""
-    built = task.build(options)
-    if any(describes_options(predictor.signature) for predictor in program.predictors()):
-        describe_options(built)  # the LM takes short prompts (`OpenLM.short_prompts`)
-    return built

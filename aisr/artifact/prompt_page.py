@@ -8,7 +8,6 @@ from typing import Any
 
 import dspy
 
-from aisr.artifact.program import build_like
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.decision import CUES, Decision
 from aisr.programs.ranker import EvidenceRanker
@@ -22,7 +21,7 @@ WIDTH = 110
 def prompt_page(title: str, task: Task, program: Judge) -> str:
     """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
     stands in fences."""
-    seed = build_like(program, task, program.options.as_dict())  # as it was before any optimizer
+    seed = task.build(program.options.as_dict())  # as it was before any optimizer
     seeds = dict(seed.named_predictors())
     parts = [f"# {title}"]
     if not program.asks_lm:

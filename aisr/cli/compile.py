@@ -1,6 +1,5 @@
 """The command that compiles programs."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -110,7 +109,6 @@ def compile_(
     ledger = open_ledger(merged.limits, None if estimate else artifacts / chosen.name / name)
     opened = open_lm(merged.lm, ledger, needs_key=not estimate)
     teacher = open_teacher(merged, opened, ledger, needs_key=not estimate)
-    check_written(chain_of(merged.search), teacher)
     work = _compile_plan(chosen, merged, opened, files, name, find_gallery(image_root, files["train"], artifacts))
     if estimate:
         run = DryRun()
@@ -241,18 +239,6 @@ def _compile_plan(
         gallery=gallery,
         text=plan_text(replace(plan, options=options)),
     )
-
-
-def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
-    """Raises UserError where an optimizer has instructions written and the teacher writes none."""
-    from aisr.optimize.optimizers import WRITTEN_BY_LM
-
-    writing = [step for step in chain if step in WRITTEN_BY_LM]
-    if teacher.is_decision_model and writing:
-        raise UserError(
-            f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
-            "PROVIDER/MODEL"
-        )
 
 
 # --- Logging a finished compile to MLflow and registering its champion.

@@ -121,6 +121,4 @@ def _version(name: str) -> str:
 
 
 def _requested(opened: "OpenLM") -> str:
-    if opened.is_decision_model:
-        return "a probability for every option requested"
     return f"{'with' if opened.lm.gives_logprobs else 'without'} log-probabilities requested"

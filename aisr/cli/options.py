@@ -120,8 +120,7 @@ LM = Annotated[
     typer.Option(
         "--lm",
         metavar="MODEL",
-        help="PROVIDER/MODEL such as openai/gpt-4o-mini, `embedded`, or decide:PROVIDER/MODEL, a decision model. "
-        "Default: AISR_LM, or embedded.",
+        help="PROVIDER/MODEL such as openai/gpt-4o-mini, or `embedded`. Default: AISR_LM, or embedded.",
         rich_help_panel=LM_PANEL,
     ),
 ]
@@ -129,7 +128,7 @@ ApiBase = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Server of --lm openai/MODEL, with OpenAI's API, or of decide:…/MODEL. Default: AISR_API_BASE.",
+        help="Server of --lm openai/MODEL, with OpenAI's API. Default: AISR_API_BASE.",
         rich_help_panel=LM_PANEL,
     ),
 ]

@@ -2,7 +2,6 @@
 with the adapter that renders its prompts and reads its answers."""
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from typing import Any
 import dspy
 from dspy.lm15 import BillingError, ProviderError, Request, Response
 from dspy.utils.exceptions import AdapterParseError, LMError, LMProviderError
-from pydantic import BaseModel
 
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
@@ -22,7 +20,6 @@ from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length, with_readable_logprobs
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
-from aisr.programs.questions import is_closed, with_options
 
 
 class LedgerLM(dspy.LM):
@@ -113,8 +110,6 @@ class LedgerLM(dspy.LM):
         if isinstance(prompt, Request):
             prompt = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)])
         messages = options.get("messages") or [{"content": str(prompt or "")}]
-        if questions := (options.get("metadata") or {}).get("questions"):  # a decision model reads them as well
-            messages = [*messages, {"content": str(questions)}]
         names = ("max_tokens", "max_completion_tokens")
         bounds = [source.get(name) for source in (options, self.kwargs) for name in names]
         return Call(messages, int(next(filter(None, bounds), self.longest)), self.context)
@@ -220,9 +215,7 @@ class OpenLM:
     threads: int  # how many calls at a time make sense
     reflection_tokens: int = 16_000  # the longest answer where it reflects
     supports_vision: bool | None = None  # None: not known
-    is_decision_model: bool = False  # gives probabilities for options in place of text (`aisr.lm.decide`)
     sends: bool = True  # False in a dry run, which makes its answers up
-    short_prompts: bool = False  # new programs describe the options one by one, in few words
     embeddings: Embeddings = field(default_factory=Embeddings)  # of the texts of its records
 
     @property
@@ -258,45 +251,13 @@ class OpenLM:
         }
 
 
-# --- How a prompt is rendered and an answer read: DSPy's adapters, and a shorter one where options are scored
+# --- How a prompt is rendered and an answer read: DSPy's adapters
 
 
 def adapter_for(schema: bool) -> dspy.Adapter:
     """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
     would double a weak model's calls in silence."""
     return _as_used(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
-
-
-def lean_adapter() -> dspy.Adapter:
-    """That of the built-in model and of decision models."""
-    return _as_used(LeanAdapter())
-
-
-class LeanAdapter(dspy.JSONAdapter):
-    """The instruction with its options, the values of the inputs, and answers as JSON in one line. The form of an
-    answer is not described, as to a model that writes: the schema or the questions carry it. Fields that
-    must be written are described as by DSPy."""
-
-    def format_system_message(self, signature: Any) -> str:
-        if not is_closed(signature):
-            return str(super().format_system_message(signature))
-        return _instruction(signature, signature.instructions)
-
-    def format_user_message_content(
-        self, signature: Any, inputs: Mapping[str, Any], prefix: str = "", suffix: str = "", main_request: bool = False
-    ) -> str:
-        if not is_closed(signature):
-            return str(super().format_user_message_content(signature, inputs, prefix, suffix, main_request))
-        names = [name for name in signature.input_fields if inputs.get(name) is not None]
-        return "\n\n".join(f"{name}:\n{_text_of(inputs[name])}" for name in names)
-
-    def format_assistant_message_content(
-        self, signature: Any, outputs: Mapping[str, Any], missing_field_message: str | None = None
-    ) -> str:
-        if not is_closed(signature):
-            return str(super().format_assistant_message_content(signature, outputs, missing_field_message))
-        values = {name: outputs.get(name) for name in signature.output_fields if outputs.get(name) is not None}
-        return json.dumps(values, ensure_ascii=False, default=str)
 
 
 def _as_used(adapter: dspy.Adapter) -> dspy.Adapter:
@@ -331,16 +292,3 @@ def _without(signature: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         signature = signature.delete(name)
     return signature
-
-
-def _text_of(value: Any) -> str:
-    """A value of an input; the items of a list one a line, numbered."""
-    if isinstance(value, list | tuple):
-        return "\n".join(f"{number}. {one}" for number, one in enumerate(value, start=1))
-    content = value.model_dump(mode="json") if isinstance(value, BaseModel) else value  # DSPy's marks of pictures
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-
-
-@lru_cache(maxsize=64)
-def _instruction(signature: Any, instructions: str) -> str:
-    return str(with_options(signature).instructions)

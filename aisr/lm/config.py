@@ -23,11 +23,9 @@ from typing import Any, NamedTuple
 from aisr.base.errors import UserError
 
 EMBEDDED = "embedded"
-DECIDE = "decide:"  # before the model string of a decision model
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 THREADS, MOST_THREADS = 8, 1_000
 SECONDS, LONGEST_TIMEOUT = 600.0, 86_400.0  # until an answer is given up
-DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that do nothing else
 
 
 class LMUnavailable(UserError):
@@ -67,13 +65,12 @@ class LMConfig:
     model: str = field(
         default=EMBEDDED,
         metadata={
-            "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision "
-            "model.",
+            "help": "`embedded`, or PROVIDER/MODEL such as openai/gpt-4o-mini.",
         },
     )
     api_base: str | None = field(
         default=None,
-        metadata={"help": "Address of the server of --lm openai/MODEL (its API is OpenAI's) or decide:…/MODEL."},
+        metadata={"help": "Address of the server of --lm openai/MODEL (its API is OpenAI's)."},
     )
     schema: bool = field(default=True, metadata={"help": "Whether a server of your own takes a JSON schema."})
     logprobs: bool = field(
@@ -126,16 +123,13 @@ class LMConfig:
             return
         if self.api_base:
             check_address(self.api_base, self.option("api-base"))
-        provider, slash, name = self.model.removeprefix(DECIDE).partition("/")
+        provider, slash, name = self.model.partition("/")
         if not slash or not name:
-            example = (
-                "decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna"
-                if self.is_decision_model
-                else "`embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or ollama_chat/llama3.2, or "
-                "decide:PROVIDER/MODEL for a decision model"
+            raise LMUnavailable(
+                f"{self.option('lm')} {self.model!r}: expected `embedded` or PROVIDER/MODEL, such as "
+                "openai/gpt-4o-mini or ollama_chat/llama3.2"
             )
-            raise LMUnavailable(f"{self.option('lm')} {self.model!r}: expected {example}")
-        if self.api_base and provider != "openai" and not self.is_decision_model:
+        if self.api_base and provider != "openai":
             raise LMUnavailable(
                 f"{self.option('api-base')} speaks OpenAI's protocol: {self.option('lm')} openai/{name}, not "
                 f"{self.model}"
@@ -157,15 +151,6 @@ class LMConfig:
         if name == "lm" or (name == "api-base" and not self.role):
             return f"--{self.role}-{name}" if self.role else f"--{name}"
         return f"--set {self.role or 'lm'}.{name.replace('-', '_')}"
-
-    @property
-    def is_decision_model(self) -> bool:
-        return self.model.startswith(DECIDE)
-
-    @property
-    def name(self) -> str:
-        """The model string as LiteLLM has it."""
-        return self.model.removeprefix(DECIDE)
 
     @property
     def stated_price(self) -> Price | None:
@@ -223,15 +208,6 @@ def listed_price(model: str) -> Price | None:
     about = _listed(model)
     prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
     return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
-
-
-def listed_decision_price(model: str) -> Price | None:
-    """The price of a model's decisions, for some that chat as well another one; None where it is not listed."""
-    about = _listed(model)
-    prompt, completion = (about.get(f"{side}_cost_per_token_decisions") for side in ("input", "output"))
-    if prompt is None:
-        return listed_price(model) if about.get("mode") in DECIDING else None
-    return Price(1e6 * prompt, 1e6 * (completion or 0.0))
 
 
 def listed_input_price(model: str) -> Price | None:

@@ -1,5 +1,4 @@
-"""Opens the language model of an `LMConfig`: the built-in one, a server of the user's own, a provider's, or a decision
-model.
+"""Opens the language model of an `LMConfig`: the built-in one, a server of the user's own, or a provider's.
 
 Keys come from the environment only and are written nowhere.
 """
@@ -14,7 +13,7 @@ from dspy.utils.exceptions import LMConfigurationError
 from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
 from aisr.lm.budget import Ledger, check_price
-from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for, lean_adapter
+from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import (
     EMBEDDED,
     LMConfig,
@@ -25,7 +24,6 @@ from aisr.lm.config import (
     listed_window,
     quiet_litellm,
 )
-from aisr.lm.decide import open_decisions
 from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
@@ -51,10 +49,8 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     ledger = ledger or Ledger()
     if config.model == EMBEDDED:
         opened = _open_embedded(ledger)
-    elif config.is_decision_model:
-        opened = open_decisions(config, ledger, needs_key)
     else:
-        check_price(config, config.stated_price or listed_price(config.name), ledger)
+        check_price(config, config.stated_price or listed_price(config.model), ledger)
         opened = _open_endpoint(config, ledger) if config.api_base else _open_provider(config, ledger, needs_key)
     return replace(opened, embeddings=Embeddings(config, ledger))
 
@@ -84,13 +80,12 @@ def _open_embedded(ledger: Ledger) -> OpenLM:
     )
     return OpenLM(
         lm,
-        lean_adapter(),
+        adapter_for(schema=True),
         EMBEDDED,
         None,
         threads=1,
         reflection_tokens=512,
         supports_vision=False,
-        short_prompts=True,
     )
 
 
@@ -101,35 +96,35 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
     provider = f"endpoint-{digest}"
     engine = Endpoint(provider, config)
     lm = LedgerLM(
-        f"{provider}/{config.name.partition('/')[2]}",
+        f"{provider}/{config.model.partition('/')[2]}",
         ledger=ledger,
-        price=config.stated_price or listed_price(config.name),
-        gives_logprobs=config.logprobs and not is_reasoning_model(config.name),
+        price=config.stated_price or listed_price(config.model),
+        gives_logprobs=config.logprobs and not is_reasoning_model(config.model),
         threads=config.most_threads,
         engine=engine,
         async_engine=AsyncEndpoint(engine),
-        **_sampling(config.name),
+        **_sampling(config.model),
     )
     # A server may give the name of a model without vision to one with it, so that the list says nothing against it.
-    vision = listed_vision(config.name) or None
+    vision = listed_vision(config.model) or None
     return OpenLM(lm, adapter_for(config.schema), config.model, digest, config.most_threads, supports_vision=vision)
 
 
 def _open_provider(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     if needs_key:
         _require_key(config)
-    options = _sampling(config.name) | ({"timeout": config.timeout} if config.timeout else {})
+    options = _sampling(config.model) | ({"timeout": config.timeout} if config.timeout else {})
     lm = LedgerLM(
-        config.name,
+        config.model,
         ledger=ledger,
-        price=config.stated_price or listed_price(config.name),
+        price=config.stated_price or listed_price(config.model),
         threads=config.most_threads,
-        context=listed_window(config.name),
+        context=listed_window(config.model),
         **options,
     )
-    lm.gives_logprobs = config.logprobs and not is_reasoning_model(config.name) and "logprobs" in lm.supported_params
+    lm.gives_logprobs = config.logprobs and not is_reasoning_model(config.model) and "logprobs" in lm.supported_params
     adapter = adapter_for(config.schema and lm.supports_response_schema)
-    vision = listed_vision(config.name)
+    vision = listed_vision(config.model)
     return OpenLM(lm, adapter, config.model, None, config.most_threads, supports_vision=vision)
 
 

@@ -71,8 +71,6 @@ def open_batch_lm(batch: str | None, answers: Path | None, config: LMConfig, led
         raise UserError("--answers, the file that the provider gave back, goes with --batch import, and only with it")
     if batch not in (EXPORT, IMPORT):
         raise UserError(f"--batch {batch!r}: one of: {EXPORT}, {IMPORT}")
-    if config.is_decision_model:
-        raise LMUnavailable("--batch sends chats: decision models have no batch API here; predict without --batch")
     if not config.model.startswith("openai/"):
         raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {config.model}")
     # Nothing is sent, so that no limit is for it; embeddings are requested as ever.

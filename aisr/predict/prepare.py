@@ -9,7 +9,6 @@ from typing import TypeVar
 from aisr.base.errors import UserError
 from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
-from aisr.lm.decide import check_writes
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
 from aisr.programs.base import Judge
@@ -87,12 +86,9 @@ def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
 
 
 def check_compatible(program: Judge, lm: OpenLM) -> None:
-    """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
-    writes none."""
+    """Raises UserError where a program shows pictures to a model that takes none."""
     if program.form == "image" and lm.supports_vision is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
-    for predictor in program.predictors():
-        check_writes(predictor.signature, lm)
 
 
 def evidence_form(evidence: str, lm: OpenLM) -> str:
@@ -103,4 +99,4 @@ def evidence_form(evidence: str, lm: OpenLM) -> str:
 def states_for(lm: OpenLM) -> bool:
     """Whether to ask an LM for verbalized label probabilities: where it gives no log-probabilities, and at a server of
     one's own, where only its first answer shows whether it does."""
-    return not lm.lm.gives_logprobs or (lm.endpoint is not None and not lm.is_decision_model)
+    return not lm.lm.gives_logprobs or lm.endpoint is not None

@@ -6,8 +6,7 @@ import dspy
 from pydantic import BaseModel
 
 from aisr.programs.averitec.record import VERDICT_DEFINITIONS, VERDICTS
-from aisr.programs.probabilities import with_confidence
-from aisr.programs.questions import definitions
+from aisr.programs.probabilities import definitions, with_confidence
 
 # A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
 VerdictLiteral = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]

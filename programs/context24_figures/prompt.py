@@ -1,11 +1,8 @@
 """Context24's first task: the order of a paper's figures and tables."""
 
-from typing import Annotated
-
 import dspy
 
 from aisr.programs.context24_figures.record import MOST
-from aisr.programs.questions import Each
 
 
 class RankElements(dspy.Signature):
@@ -22,6 +19,6 @@ class RankElements(dspy.Signature):
         "caption, and what the text says where it cites them; `see` names another line that says it"
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
-    ranking: Annotated[list[str], Each("Does [{}] evidence the claim?")] = dspy.OutputField(
+    ranking: list[str] = dspy.OutputField(
         desc=f"up to {MOST} of the labels shown above, the best evidence first, such as FIG 2A"
     )

@@ -1,10 +1,6 @@
 """Context24's second task: sentences that ground a claim, chosen by their ids."""
 
-from typing import Annotated
-
 import dspy
-
-from aisr.programs.questions import Each
 
 
 class ChooseMethod(dspy.Signature):
@@ -22,6 +18,6 @@ class ChooseMethod(dspy.Signature):
         "without an id are their neighbours, and cannot be chosen"
     )
     claim: str = dspy.InputField(desc="the claim to ground")
-    chosen: Annotated[list[str], Each("Does sentence [{}] ground the claim?")] = dspy.OutputField(
+    chosen: list[str] = dspy.OutputField(
         desc="ids of the sentences that ground it, the most telling first, such as S12"
     )

@@ -1,13 +1,12 @@
 """A draft held against itself: the labels of some sentences of a paragraph."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import dspy
 
 from aisr.programs.draft.record import DRAFT_DEFINITIONS, DRAFT_LABELS
 from aisr.programs.images import Exhibits, Form
-from aisr.programs.probabilities import with_confidence
-from aisr.programs.questions import Each, definitions
+from aisr.programs.probabilities import definitions, with_confidence
 
 # A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
 DraftLiteral = Literal["Supported", "Contradicted", "Beyond the evidence", "Not found"]
@@ -42,7 +41,7 @@ class HoldAgainstPaper(dspy.Signature):
     )
     passage: str = dspy.InputField(desc="where they stand, each as [sentence N]: no evidence for itself")
     sentences: list[str] = dspy.InputField(desc="the sentences to judge, in order")
-    sentence_labels: Annotated[list[DraftLiteral], Each("Which label fits sentence {}?")] = dspy.OutputField(
+    sentence_labels: list[DraftLiteral] = dspy.OutputField(
         desc=f"exactly one label for each sentence, in order. {definitions(DRAFT_DEFINITIONS)}"
     )
 

@@ -9,8 +9,7 @@ import dspy
 from aisr.programs.ask import Steps
 from aisr.programs.base import LabelOptions, SentenceJudge
 from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
-from aisr.programs.probabilities import Judgement
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE, Judgement
 from aisr.programs.text import clean, item
 from aisr.programs.track1.prompt import Unit, signature_of
 from aisr.programs.track1.record import CLAIM_LABELS, Track1Record

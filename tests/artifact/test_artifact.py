@@ -19,7 +19,6 @@ from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
 from aisr.programs.decision import CUES, CueWeights
 from aisr.programs.images import Exhibits, Picture
-from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
@@ -215,14 +214,9 @@ def loaded(task: Task, program: dspy.Module) -> Loaded:
 
 @pytest.mark.parametrize("task", TRACKS)
 def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
-    """New programs ask some LMs in other words: without these, the difference would be that of two instructions."""
-    student = task.build({})
-    describe_options(student)
-    program = with_demos(task, 2)
-    program.judging.signature = student.judging.signature
     kept = {"unit": "sentence"} if task is TRACK1 else {"context_tokens": 500}
     searched = with_demos(task, 2, **kept, nearest=2)
-    for began, made in ((task.build({}), with_demos(task, 2)), (student, program), (task.build(kept), searched)):
+    for began, made in ((task.build({}), with_demos(task, 2)), (task.build(kept), searched)):
         assert uncompiled(loaded(task, made)).digest == loaded(task, began).digest
 
 
@@ -242,13 +236,6 @@ def test_a_text_with_fences_stays_in_its_fence() -> None:
     program = with_demos(TRACK2, 1)
     program.judging.demos[0]["claim"] = "```\n# Not a heading\n````"
     assert "`````text" in prompt_page("mine", TRACK2, program)
-
-
-def test_the_page_shows_the_questions_of_a_decision_model() -> None:
-    program = TRACK2.build({})
-    describe_options(program)
-    page = prompt_page("mine", TRACK2, program)
-    assert all(definition in page.partition("### Fields")[2] for definition in TRACK2.labelled.definitions.values())
 
 
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:

@@ -15,9 +15,8 @@ from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.paper.check.checks import CLAIMS
 from aisr.paper.check.verdicts import EXACT
-from aisr.programs.draft.record import DRAFT_LABELS
 from aisr.programs.track1.task import TRACK1
-from support import decisions, pdfs
+from support import pdfs
 from support.commands import Aisr, Finished, sets
 from support.corpora import read_rows
 from support.faults import refused
@@ -254,17 +253,3 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
         ("claim", "Supported", 1), ("hidden", "Hidden text", 1),
     ]  # fmt: skip
     assert [one["properties"]["page"] for one in results(tmp_path / "review")] == [1]
-
-
-def test_statements_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
-    loopback.reply = decisions.decide
-    table = "Table 1: F1.\n\n| Bird | F1 |\n|---|---|\n| Wren | 61.0 |\n"
-    text = f"# Wrens\n\nWren reaches an F1 of 61.0 (Table 1).\n\n{table}"
-    (tmp_path / "paper.md").write_text(text, encoding="utf-8")
-    words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
-    assert aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "out", *words).code == 0
-    (request,) = loopback.requests
-    (question,) = request.body["questions"]
-    assert {choice["value"] for choice in question["choices"]} == set(map(str, DRAFT_LABELS))
-    (row,) = [row for row in read_rows(tmp_path / "out" / "paper.jsonl") if row["kind"] == "claim"]
-    assert (row["label"] in DRAFT_LABELS, row["failed"]) == (True, None)

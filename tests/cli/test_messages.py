@@ -19,8 +19,7 @@ from aisr.cli.report import print_verdicts
 from aisr.lm.budget import Ledger
 from aisr.predict.judge import Outcome
 from aisr.predict.replay import Reason
-from aisr.programs.probabilities import Judgement
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE, Judgement
 from aisr.programs.registry import find_task
 from aisr.programs.track2.task import TRACK2
 from aisr.tracking.registry import model_name

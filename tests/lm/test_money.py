@@ -21,7 +21,6 @@ from aisr.programs.track1.task import TRACK1
 from support import embedder, faults, runs
 from support.commands import Aisr, sets
 from support.corpora import read_rows, write
-from support.decisions import decide, served
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, judged
 from support.scripted import claim
 
@@ -193,7 +192,7 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
     assert each * (spend.calls - lm.threads) <= 0.0105 <= (spend.usd or 0)
 
 
-# --- Servers of the environment, decision models and embeddings
+# --- Servers of the environment, and embeddings
 
 
 @pytest.mark.parametrize(
@@ -202,7 +201,6 @@ def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
         ("OPENAI_BASE_URL", "openai/local"),
         ("OPENAI_API_BASE", "openai/local"),
         ("OPENAI_BASE_URL", "embeddings"),
-        ("HOSTED_VLLM_API_BASE", "decide:hosted_vllm/judge"),
     ],
 )
 def test_two_servers_that_the_environment_names_never_share_cached_answers(
@@ -211,8 +209,6 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     if spec == "embeddings":
         loopback.reply = lambda request: (200, embedder.embed_letters(request))
-    elif spec.startswith("decide:"):
-        loopback.reply = decide
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
         monkeypatch.setenv(variable, url)
         if spec == "embeddings":
@@ -220,22 +216,6 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
         else:
             judgement_of(open_lm(LMConfig(spec, price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
-
-
-@pytest.mark.parametrize(
-    "usage",
-    [{"input_tokens": -1_000_000, "output_tokens": -5}, None, {"input_tokens": 5_000, "output_tokens": 0}],
-    ids=str,
-)
-def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopback: Loopback, usage: Any) -> None:
-    loopback.reply = lambda request: (200, json.dumps({**served(request), "answers": {}, "usage": usage}))
-    lm = opened(loopback.url, model="decide:hosted_vllm/judge")
-    with pytest.raises(dspy.LMError, match="no answer that can be used"):
-        judgement_of(lm)
-    is_whole = usage is not None and usage["input_tokens"] > 0
-    expected = 5_000 if is_whole else len(json.dumps(loopback.requests[0].body)) / 4
-    assert lm.ledger.spend.prompt_tokens == pytest.approx(expected, rel=0 if is_whole else 0.1)
-    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens / 1e6)
 
 
 @pytest.mark.parametrize("at_provider", [False, True])

@@ -1,9 +1,6 @@
 """The decision layer: what it learns, what it must not see, and what becomes of hopeless data."""
 
-import json
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,26 +13,19 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.decision_fit import NO_LM, WEIGHTS, JudgedRecord, Material, fit_decision, gather, judge_fairly
 from aisr.optimize.decision_rule import count, fit_cues, fit_wording
-from aisr.optimize.estimate import spend_of
 from aisr.optimize.examples import group_records, prepare_one
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Search, Settings, objective
-from aisr.predict.judge import Outcome, judge, judge_all
+from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.decision import CUES, LM, Decision, Rule
 from aisr.programs.probabilities import Judgement
-from aisr.programs.questions import describe_options
-from aisr.programs.records import read
 from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.judge import EvidencePolicy
 from aisr.programs.track2.record import CITATION_LABELS, Citation
 from aisr.programs.track2.task import TRACK2
-from support import decisions, scripted
-from support.commands import Aisr, sets
-from support.loopback import HttpRequest, Loopback, Reply, completion
-from support.paths import SAMPLE
-from support.tracks import BOTH
+from support import scripted
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 TAILS = {S: "", CAUSAL: ", because of its loss", SCOPE: ", and this holds everywhere", ENTITY: ", as ZedNet shows"}
@@ -218,56 +208,6 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1")))
     assert "fitted on openai/local " in capsys.readouterr().out
-
-
-# --- A program compiled with a decision model: what is searched, and what it would cost
-
-SPEC = "decide:openai/gpt-6-luna"
-
-
-def test_gepa_rewrites_how_an_option_is_described_where_a_model_writes(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback
-) -> None:
-    meaning = "the table itself has another value"
-
-    def reply(request: HttpRequest) -> Reply:
-        if "questions" in request.body:
-            return decisions.decide(request)
-        instruction = f"Judge each sentence.\n\nOptions:\n- Contradiction: {meaning}"
-        return 200, completion(request, json.dumps({"new_instruction": instruction}))
-
-    loopback.reply = reply
-    few = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.decide=false")
-    words = ["compile", "--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "gepa", "--no-track", *few]
-    words += ["--lm", SPEC, "--api-base", loopback.url, "--artifacts", tmp_path]
-    for estimate in ([], ["--estimate"]):
-        refused = aisr(*words, "--optimizer", "mipro, gepa", "--demos", 0, *estimate)
-        assert refused.code == 2
-        assert "a decision model writes none: give --teacher-lm" in " ".join(refused.err.split())
-    assert not loopback.requests
-    finished = aisr(*words, "--teacher-lm", "openai/writer", "--set", f"teacher.api_base={loopback.url}")
-    assert finished.code == 0, finished.err
-    texts = [request.body["input"] for request in loopback.requests if "questions" in request.body]
-    meanings = {re.findall(r"^- Contradiction: (.*)$", text, re.MULTILINE)[0] for text in texts}
-    assert meaning in meanings
-    assert len(meanings) == 2
-
-
-@pytest.mark.parametrize("track", ["track1", "track2"])
-def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopback: Loopback) -> None:
-    loopback.reply = decisions.decide
-    task, lm = BOTH[track], open_lm(LMConfig(SPEC, api_base=loopback.url))
-    program: Any = task.build({})
-    describe_options(program)
-    for record in list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]:
-        example = program.prepare(record)
-        spend = spend_of(program, [example], lm)
-        loopback.requests.clear()
-        judge(task, program, example, lm)
-        (request,) = loopback.requests
-        arrived = len(request.body["input"] + str(request.body["questions"])) / 4
-        assert (spend.calls, spend.completion_tokens) == (1, 0)
-        assert 0.8 * arrived < spend.prompt_tokens < 1.3 * arrived
 
 
 # --- Which paragraphs are named as evidence: train tells with which labels none are, and the prompt says so from the

@@ -11,7 +11,7 @@ from aisr.metrics.judgements import selective_accuracy
 from aisr.predict.evaluate import Evaluation, score_outcomes
 from aisr.predict.judge import judge_all
 from aisr.predict.submit import Mismatch, score_files
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.records import BadLine
 from aisr.programs.track1.task import TRACK1
 from support import scripted

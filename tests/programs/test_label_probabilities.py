@@ -10,8 +10,7 @@ import pytest
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import states_for
-from aisr.programs.probabilities import from_confidence, from_logprobs, read_confidence
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE, from_confidence, from_logprobs, read_confidence
 from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aisr.programs.questions import CONFIDENCE
+from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.retrieval import bm25
 from support import reasons
 from support.paths import SAMPLE

@@ -45,7 +45,6 @@ from aisr.programs.base import Judge
 from aisr.programs.decision import NUMBER, nearest_line
 from aisr.programs.draft.record import DraftLabel
 from aisr.programs.images import Gallery
-from aisr.programs.questions import describe_options
 from aisr.programs.records import CorrectableRecord, Record
 from aisr.programs.task import Answer, Exhibit, Task
 from aisr.programs.text import ROW
@@ -123,8 +122,6 @@ def _make_checker(
         program = task.build(
             {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
         )
-        if lm.is_decision_model:
-            describe_options(program)
     check_compatible(program, lm)
     ready = attach_embeddings(attach_gallery(program, gallery), lm.embeddings)
     return Checker(kind, task, ready, _known_program(name, artifacts) if name else None)

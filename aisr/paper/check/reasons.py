@@ -50,9 +50,9 @@ def add_reasons(
     by: "Checker", draft: Draft, verdicts: Sequence[Verdict], lm: OpenLM, done: Done = ignore
 ) -> list[Verdict]:
     """The verdicts of a checker with the reasons of those that find fault; where none could be had, `failure` says so.
-    Each question is about some of them, of any checks; `done` gets its verdicts. A decision model writes nothing, and
-    what the built-in one writes is worth nothing: these are not asked."""
-    if lm.is_decision_model or lm.spec == EMBEDDED:
+    Each question is about some of them, of any checks; `done` gets its verdicts. What
+    the built-in LM writes is worth nothing: it is not asked."""
+    if lm.spec == EMBEDDED:
         return list(verdicts)
     flagged = [place for place, one in enumerate(verdicts) if one.label in ASKED]
     groups = [flagged[first : first + AT_ONCE] for first in range(0, len(flagged), AT_ONCE)]
