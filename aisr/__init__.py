@@ -6,9 +6,10 @@
     for verdict in program.judge_all(records, lm):  # dicts as in a line of the JSONL files
         print(verdict.id, verdict.answer or verdict.failure)
 
-`await program.ajudge(record, lm)` is for event loops. The names of this module, of `aisr.task`, `aisr.text`,
-`aisr.retrieval` and `aisr.files` stay; everything else of the project may move. Importing it loads neither DSPy nor MLflow, and using it changes nothing of the process: no variable of the
-environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
+`await program.ajudge(record, lm)` is for event loops. The names of this module and of `aisr.task`, `aisr.text`,
+`aisr.retrieval` and `aisr.files` stay; everything else of the project may move. Importing it loads neither DSPy nor
+MLflow, and using it changes nothing of the process: no variable of the environment, no setting of DSPy or MLflow, no
+logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
 from pathlib import Path
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         open_lm,
         uncompiled,
     )
-    from aisr.programs.ask import UnusableAnswer
+    from aisr.programs.program import UnusableAnswer, ask
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.

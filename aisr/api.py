@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
-from aisr.base.errors import UserError
-from aisr.lm.config import LMUnavailable
+from aisr.base.errors import UserError as UserError
+from aisr.lm.config import LMUnavailable as LMUnavailable
 
 if TYPE_CHECKING:
     from dspy import Example
@@ -200,10 +200,11 @@ class LabelScore(NamedTuple):
     support: int  # gold statements
 
 
-class TestScores(NamedTuple):
+@dataclass(frozen=True)
+class TestScores:
     """How a compiled program did on its test split, which chose nothing."""
 
-    __test__ = False  # no test class of pytest
+    __test__: ClassVar = False  # no test class of pytest
 
     records: int
     per_label: Mapping[str, LabelScore]
@@ -347,7 +348,7 @@ def uncompiled(
 
     chosen = _task(task)
     assert chosen is not None
-    known = chosen.judge.Options.names()
+    known = chosen.judge.Options.model_fields
     if "states" in known and states_for(lm.opened):
         options.setdefault("states", True)
     if "evidence" in known and image_root is not None and lm.supports_vision:

@@ -52,8 +52,9 @@ PLAIN = (bool, int, float, str)  # in this order: True is an int as well
 def model(config: Mapping[str, Any]) -> mlflow.pyfunc.PythonModel:
     """What MLflow serves.
 
-    config: `task` is the name of its task or its place (`aisr.programs.registry`), `digest` that of the program, `lm` the spec of the LM that it was compiled with,
-    `schema` and `logprobs` the form of its requests. Raises UserError for an unknown task.
+    config: `task` is the name of its task or its place (`aisr.programs.registry`), `digest` that of the program, `lm`
+    the spec of the LM that it was compiled with, `schema` and `logprobs` the form of its requests. Raises UserError for
+    an unknown task.
     """
     task = find_task(config["task"])
     takes, gives = record_form(task.record), prediction_form(task.prediction)

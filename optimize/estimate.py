@@ -77,8 +77,8 @@ class DryRun:
             return
         for example in examples:
             if "failure" not in example:
-                for row in (*program.demo_rows(example), *program.lessons(example)):
-                    self._gold[_key(program.judging.signature, row)] = row
+                for row in (*program.demo_rows(example), *program.trimmed_demos(example)):
+                    self._gold[_key(program.main_predictor.signature, row)] = row
 
     def answer(
         self,

@@ -152,7 +152,7 @@ def conversations(program: Judge, examples: Iterable[dspy.Example], adapter: dsp
     """
     if len(program.predictors()) > 1:
         raise UserError("--program asks other questions before it judges; export one that reads captions or OCR only")
-    signature = program.judging.signature
+    signature = program.main_predictor.signature
     for example in examples:
         for row in program.demo_rows(example):
             messages = adapter.format(signature, [], {name: row[name] for name in signature.input_fields})

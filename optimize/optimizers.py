@@ -123,7 +123,7 @@ def simba(search: Search) -> list[Judge]:
     best = optimizer.compile(search.student, trainset=list(search.train), seed=search.settings.seed)
     programs: list[Judge] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
-        program.judging.demos = complete_set(search, program.judging.demos)
+        program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
     return programs
 
 
@@ -261,7 +261,7 @@ class CorpusMIPRO(EvaluatedMIPRO):
         return CorpusEvaluate(self.task, own)
 
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
-        judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.judging)
+        judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.main_predictor)
         return sets and {k: [self.complete_set(one) for one in own] if k == judging else own for k, own in sets.items()}
 
 

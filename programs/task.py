@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple
 
 import dspy
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Scores, Tally, tally_statements
-from aisr.programs.base import Judge, LabelJudge
-from aisr.programs.records import LabelPrediction, Prediction, Record
+from aisr.programs.base import Judge
+from aisr.programs.records import LabelPrediction, Prediction, Record, explain
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.submission import Submission
 
@@ -107,17 +107,20 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
 
     def build(self, options: Mapping[str, Any]) -> Judge:
         """The uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
+        known = self.judge.Options.model_fields
+        for name in options:
+            if name not in known:
+                raise UserError(f"{self.name}: no option {name[:80]!r}; options: {', '.join(known)}")
         try:
             return self.judge(**options)
-        except UserError as error:
-            raise UserError(f"{self.name}: {error}") from error
+        except ValidationError as error:
+            raise UserError(f"{self.name}: {explain(error)}") from error
 
 
 class LabelTask(Task[RecordT, GoldT, AnswerT]):
     """A task whose answers are labels. The defaults are those of one label a record, its gold and its answer alike."""
 
     prediction: type[Prediction] = LabelPrediction
-    judge: type[LabelJudge]
     definitions: Mapping[str, str]  # a line a label
     parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record

@@ -28,6 +28,7 @@ from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
 from aisr.programs.decision import Decision
 from aisr.programs.images import is_harmless
+from aisr.programs.options import table
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import explain
 from aisr.programs.registry import TASKS, find_task
@@ -203,7 +204,7 @@ def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
     state of `compiled`; no demos and no decision layer."""
     program, task = compiled.program, compiled.task
-    searched = {option.name for option in program.options.table() if option.searched}
+    searched = {option.name for option in table(type(program.options)) if option.searched}
     options = {name: value for name, value in program.options.as_dict().items() if name not in searched}
     baseline = task.build(options)
     baseline.ranker = program.ranker

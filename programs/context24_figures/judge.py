@@ -5,14 +5,12 @@ asks no LM at all.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
+from pydantic import Field, field_validator
 
 from aisr.base.errors import NotEmbedded, UserError
-from aisr.programs.ask import Steps
-from aisr.programs.base import Judge, SearchOptions
 from aisr.programs.context24_figures.prompt import RankElements
 from aisr.programs.context24_figures.ranking import (
     DEFAULT,
@@ -27,6 +25,7 @@ from aisr.programs.context24_figures.ranking import (
     siblings,
 )
 from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
+from aisr.programs.program import Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import DEFAULT as RETRIEVER
 from aisr.programs.retrieval import excerpt, matcher
 from aisr.programs.text import item, plain
@@ -37,33 +36,30 @@ CAPTION, READ, LEAST = 1200, 800, 300
 CANDIDATES = 20  # elements that it may put in order, at most
 
 
-@dataclass(frozen=True, kw_only=True)
 class Context24FiguresOptions(SearchOptions):
-    """The options of a Context24 judge of figures."""
+    """The options of a Context24 program for figures."""
 
-    strategy: Strategy = field(
+    strategy: Strategy = Field(
         default=DEFAULT,
-        metadata={
-            "help": "How figures are ranked: by the sentences that cite them (`element/…`) or that match the claim "
-            "(`chunk/…`), or by the `fusion` of the four ways."
-        },
+        description="How figures are ranked: by the sentences that cite them (`element/…`) or that match the claim "
+        "(`chunk/…`), or by the `fusion` of the four ways.",
     )
-    order: int = field(
+    order: int = Field(
         default=MOST,
-        metadata={
-            "help": "How many of the best figures the LM puts in order; 0: no LM is used.",
-            "min": 0,
-            "max": CANDIDATES,
-        },
+        ge=0,
+        le=CANDIDATES,
+        description="How many of the best figures the LM puts in order; 0: no LM is used.",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.order == 1:
+    @field_validator("order")
+    @classmethod
+    def _not_one(cls, order: int) -> int:
+        if order == 1:
             raise UserError(f"order is 1; expected 0 (the LM orders none) or 2 to {CANDIDATES}")
+        return order
 
 
-class Context24FiguresJudge(Judge):
+class Context24FiguresJudge(Program):
     """Ranks the elements of a paper."""
 
     Options: ClassVar[type[Context24FiguresOptions]] = Context24FiguresOptions
@@ -75,7 +71,7 @@ class Context24FiguresJudge(Judge):
             self.rank = dspy.Predict(RankElements)
 
     @property
-    def judging(self) -> dspy.Predict:
+    def main_predictor(self) -> dspy.Predict:
         """The predictor whose answer is the ranking. Raises UserError for a program that asks no LM."""
         if not self.options.order:
             raise UserError("this program asks no LM, so it has no prompt")
@@ -120,17 +116,23 @@ class Context24FiguresJudge(Judge):
         """A labelled example as demos: itself, where an LM ranks."""
         return [example] if self.options.order else []
 
-    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, of those that show a gold element."""
         return [] if example.incomplete else self.demo_rows(example)
 
-    def steps(self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]) -> Steps:
+    def forward(
+        self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]
+    ) -> dspy.Prediction:
         """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
         named: list[str] = []
         if self.options.order and len(candidates) > 1:
-            limits = {"minItems": 1, "maxItems": len(candidates)}
-            answer = yield self.choice_question(
-                self.rank, claim, "ranking", candidates, "label", limits, elements=elements, claim=claim
+            answer = self.ask(
+                self.rank,
+                claim,
+                lambda answer: unknown_names(answer.ranking, candidates, "label"),
+                limits={"ranking": {"minItems": 1, "maxItems": len(candidates), "items": {"enum": list(candidates)}}},
+                elements=elements,
+                claim=claim,
             )
             named = list(dict.fromkeys(answer.ranking))
         return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)

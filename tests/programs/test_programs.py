@@ -183,7 +183,7 @@ def test_a_saved_program_keeps_the_papers_of_its_demos_and_shows_them_to_no_lm()
 def test_two_labelled_demos_are_shown_and_state_no_confidence(task: Task, optimizer: str) -> None:
     ((_, program), *_), lm, dev = compiled(task, optimizer, states=True)
     assert requests(lm) == []
-    demos = program.judging.demos
+    demos = program.main_predictor.demos
     assert demos
     assert not any(CONFIDENCE in demo for demo in demos)
     judge_all(task, program, dev[:1], lm)

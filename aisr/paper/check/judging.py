@@ -120,7 +120,7 @@ def _make_checker(
         form = evidence_form(evidence, lm) if evidence else "image" if lm.supports_vision else None
         wanted = {"states": states_for(lm), "evidence": form}
         program = task.build(
-            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
+            {key: value for key, value in wanted.items() if value and key in task.judge.Options.model_fields}
         )
     check_compatible(program, lm)
     ready = attach_embeddings(attach_gallery(program, gallery), lm.embeddings)
