@@ -70,3 +70,7 @@ def __getattr__(name: str) -> Any:
     from aisr import api
 
     return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

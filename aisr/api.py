@@ -348,7 +348,7 @@ def uncompiled(
 
     chosen = _task(task)
     assert chosen is not None
-    known = chosen.judge.Options.model_fields
+    known = chosen.program.Options.model_fields
     if "states" in known and states_for(lm.opened):
         options.setdefault("states", True)
     if "evidence" in known and image_root is not None and lm.supports_vision:

@@ -107,7 +107,7 @@ def ask(
     under a schema adds to what the types say. Raises `UnusableAnswer`; errors of the LM pass through.
     """
     call = {**inputs, "config": _config(predict, limits)}
-    keys = _call_lm(predict, "record_keys") or []
+    keys = _call_lm(predict, "record_keys")
     complaint: str | None = None
     for attempt in (1, 2):
         try:
@@ -131,7 +131,7 @@ def ask(
             field = dspy.InputField(desc="what was wrong with your previous answer")
             call["signature"] = predict.signature.append("correction", field, str)
             call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
-    _call_lm(predict, "invalidate", keys)
+    _call_lm(predict, "invalidate", keys or [])
     raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
 
 

@@ -221,7 +221,7 @@ def _compile_plan(
     if added:
         display.note(str(added))
     options = dict(plan.options)
-    if "states" in task.judge.Options.model_fields and "states" not in options and states_for(lm):
+    if "states" in task.program.Options.model_fields and "states" not in options and states_for(lm):
         options["states"] = True
     if "evidence" in options:
         options["evidence"] = evidence_form(options["evidence"], lm)

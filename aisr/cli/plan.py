@@ -259,7 +259,7 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
 def options_of(task: "Task") -> list[Option]:
     """The options of a task's judge that a user sets. `evidence` takes one value more, which depends on the LM:
     `evidence_form` puts another in its place."""
-    options = [one for one in table(task.judge.Options) if not one.searched]
+    options = [one for one in table(task.program.Options) if not one.searched]
     auto = "`auto`: image where the LM is known to take pictures, else ocr."
     return [
         one._replace(choices=(*one.choices, "auto"), help=f"{one.help} {auto}") if one.name == "evidence" else one
