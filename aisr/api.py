@@ -458,7 +458,6 @@ def prepare_record(loaded: "Loaded", record: Any, where: str = "") -> "Example":
 
 def to_verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome") -> Verdict:
     """Return an outcome as the caller gets it."""
-    from aisr.predict.evaluate import probabilities
     from aisr.programs.task import LabelTask
 
     evidence = _shown(task, record, example, outcome.answer)
@@ -467,8 +466,12 @@ def to_verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome"
     answer = task.prediction.line(outcome.answer)
     if not isinstance(task, LabelTask):
         return Verdict(example.id, answer, None, evidence=evidence)
+    probabilities = tuple(
+        dict(zip(task.labels, one.probabilities, strict=True)) if one.has_probabilities else None
+        for one in outcome.judgements
+    )
     labels = tuple(one.label for one in outcome.judgements)
-    return Verdict(example.id, answer, None, labels, tuple(probabilities(task, outcome)), evidence)
+    return Verdict(example.id, answer, None, labels, probabilities, evidence)
 
 
 def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[ShownEvidence, ...]:
