@@ -145,9 +145,9 @@ class Verdict:
 
     label: str
     probabilities: Mapping[str, float]  # of each label of the task, summing to 1
-    # Of the probabilities: the decision layer, or without one, best first: the LM's log-probabilities, those that it
-    # states beside its labels, or the vote of its answer alone, which says little.
-    source: Literal["logprobs", "stated", "vote", "layer"]
+    # Of the probabilities: label weights, or without any, best first: the LM's log-probabilities, those that it states
+    # beside its labels, or the vote of its answer alone, which says little.
+    source: Literal["logprobs", "stated", "vote", "weights"]
 
 
 @dataclass(frozen=True)

@@ -67,14 +67,12 @@ class DryRun:
         silent.ledger = self.ledger
         inner = lm.adapter.inner if isinstance(lm.adapter, _CountingAdapter) else lm.adapter  # of a run within a run
         adapter = _CountingAdapter(self, inner)
-        dry = replace(lm, lm=silent, adapter=adapter, sends=False, embeddings=_CountedEmbeddings(self, lm.embeddings))
+        dry = replace(lm, lm=silent, adapter=adapter, embeddings=_CountedEmbeddings(self, lm.embeddings))
         self._opened.append((lm, dry))
         return dry
 
     def add_gold(self, program: Judge, examples: Iterable[dspy.Example]) -> None:
         """Have labelled examples of a program answered with their gold, whole or cut to what teaches."""
-        if not program.predictors():
-            return
         for example in examples:
             if "failure" not in example:
                 for row in (*program.demo_rows(example), *program.lessons(example)):

@@ -1,4 +1,4 @@
-"""Labelled records as the examples that programs, optimizers and the decision layer work on.
+"""Labelled records as the examples that programs, optimizers and label weights work on.
 
 Beside those of a data folder's splits there may be corrected ones, which count as train where dev and test share
 nothing with them; and labelled records can be exported as conversations, for providers that tune models.

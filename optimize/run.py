@@ -17,12 +17,12 @@ from aisr.artifact.manifest import (
     Apart,
     Corrections,
     Data,
-    Layer,
     Manifest,
     Ranked,
     Score,
     Spent,
     UsedLM,
+    Weighted,
     read_versions,
     save_files,
     write_index,
@@ -33,10 +33,11 @@ from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
+from aisr.optimize.baseline import add_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
-from aisr.optimize.decision_fit import DecisionFit, fit_decision, judge_fairly
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.examples import Corrected, LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
+from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_fairly
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
@@ -64,7 +65,7 @@ class Plan:
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str
-    decide: bool = True  # fit a decision layer
+    decide: bool = True  # fit label weights
     corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
     text: str = ""  # a plan file that repeats it
@@ -101,8 +102,8 @@ class Callbacks:
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
-    """Compile, choose the champion by the official score on dev, fit its decision layer on train and dev, score it on
-    test, and save the artifact.
+    """Compile, choose the champion by the official score on dev, fit its label weights, score it on test, and save the
+    artifact.
 
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
@@ -111,7 +112,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     with claimed(run.folder, run.identity()):
         run.check_alive()
     run.search()
-    run.fit_decision()
+    run.fit_label_weights()
     run.score_test()
     run.save()
     write_index(root)
@@ -137,7 +138,7 @@ class Run:
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
     choice: Choice = field(init=False)
     champion: Judge = field(init=False)  # as it is saved
-    fitted: DecisionFit | None = None  # its decision layer, and the one that goes without the LM
+    fitted: LabelWeightsFit | None = None  # its label weights
     test: HeldOutScores | None = None
 
     def prepare(self) -> None:
@@ -160,6 +161,8 @@ class Run:
             if leak.any_kind:
                 stage(f"{name} shares with train: {leak}; its score is optimistic (`aisr split` avoids this)")
         self.examples = {name: examples(rows) for name, rows in self.rows.items()}
+        every = [example for example in examples(self.rows["train"]) if "failure" not in example]
+        add_baseline(plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"])
         self.examples["train"] = examples(self.plan.judged(self.rows["train"]))
         self._drop_failed()
         if "knn" in plan.optimizers or self.student.options.nearest:
@@ -216,7 +219,7 @@ class Run:
             "lm": self.lm.identity,
             "teacher": self.teacher.identity,
             "limits": str(plan.limits),
-            "decision layer": str(plan.decide),
+            "label weights": str(plan.decide),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
             **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
@@ -242,11 +245,7 @@ class Run:
         calls = self.lm.ledger.spend.requested
         candidates = [Candidate("uncompiled", self.student)]
         student, so_far = self.student, None
-        optimizers = self.plan.optimizers if self.student.predictors() else []
-        if not optimizers:
-            stage("nothing to optimize: the program asks no LM")
-            choice = choose(task, candidates, dev, self.lm, self.callbacks.scored)
-        for optimizer in optimizers:
+        for optimizer in self.plan.optimizers:
             stage(f"{optimizer}: optimizing")
             search = Search(
                 task,
@@ -300,31 +299,29 @@ class Run:
         loaded.copy_context(program)
         return loaded
 
-    def fit_decision(self) -> None:
-        """Fit the champion's decision layer on train and dev."""
-        self.fitted = self._fit_layer()
-        layer = self.fitted.decision if self.fitted else None
-        if layer is not None and not layer.weighs_lm and not self.lm.sends:
-            layer = None  # the answers of a dry run are made up: what a champion with an LM would cost is counted
-        self.champion.decision = layer
+    def fit_label_weights(self) -> None:
+        """Fit the champion's label weights."""
+        self.fitted = self._fit_label_weights()
+        self.champion.label_weights = self.fitted.weights if self.fitted else None
         self.champion = self._reload(self.champion)
 
-    def _fit_layer(self) -> DecisionFit | None:
-        """None where no layer is wanted, where there are no labels to decide between, and where the budget does not
-        reach that far."""
-        task, rows = self.plan.task, [*self.plan.judged(self.rows["train"]), *self.rows["dev"]]
+    def _fit_label_weights(self) -> LabelWeightsFit | None:
+        """None where no label weights are wanted, where there are no labels, and where the budget does not reach that
+        far."""
+        task = self.plan.task
         if not self.plan.decide or not isinstance(task, LabelTask):
             return None
-        self.callbacks.stage("decision layer: the champion's label probabilities on train and dev")
+        train = self.plan.judged(self.rows["train"])
+        rows = [*train, *self.rows["dev"]]
+        self.callbacks.stage(f"label weights: the champion's label probabilities on {len(rows)} records")
         try:
             judged = judge_fairly(task, self.champion, rows, self.lm, self.callbacks.judged)
         except LMBillingError as error:
             self._check_budget(error)
-            self.callbacks.stage("decision layer: not fitted, the budget is spent")
+            self.callbacks.stage("label weights: not fitted, the budget is spent")
             return None
-        every = [*self.rows["train"], *self.rows["dev"]]
         seed = self.plan.settings.seed
-        return fit_decision(task, judged, seed, self.lm.identity, self.champion.choose_evidence, every)
+        return fit_label_weights(task, judged, seed, self.lm.identity, self.champion.choose_evidence)
 
     def score_test(self) -> None:
         """Score the champion and its baseline on test, as far as the budget reaches.
@@ -346,9 +343,6 @@ class Run:
                 self._check_budget(error)
                 self.callbacks.stage(f"test: {role} ({name}) not scored, the budget is spent")
                 break
-        if results and self.fitted and self.fitted.without_lm:
-            stand_in = self.champion.with_decision(self.fitted.without_lm)
-            results[0] = replace(results[0], no_lm=evaluate(self.plan.task, stand_in, test, self.lm))
         if len(results) == 2:
             self.test = HeldOutScores(results[0], results[1], results[0].gain(results[1]))
         elif results:
@@ -396,7 +390,7 @@ class Run:
             options=self.champion.options.as_dict(),
             champion=choice.champion.name,
             baseline=choice.contenders[0].name,
-            decision=Layer.model_validate(self.fitted.report) if self.fitted else None,
+            label_weights=Weighted.model_validate(self.fitted.report) if self.fitted else None,
             ranker=Ranked.model_validate(self.ranker) if self.ranker else None,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),

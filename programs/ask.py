@@ -43,21 +43,14 @@ class Question(NamedTuple):
 Steps = Generator[Question, dspy.Prediction, dspy.Prediction]
 
 
-def run(steps: Steps, asks_lm: bool = True) -> dspy.Prediction:
-    """What steps come to; waits for each answer. Raises `UnusableAnswer`; errors of the LM pass through.
-
-    asks_lm: where no LM is asked, every answer says nothing, with first labels and lists as short as they may be. Only
-    a judge whose decision layer goes without the LM's opinion can use that.
-    """
+def run(steps: Steps) -> dspy.Prediction:
+    """What steps come to; waits for each answer. Raises `UnusableAnswer`; errors of the LM pass through."""
     answer: Any = None
     while True:
         try:
             question = steps.send(answer)
         except StopIteration as end:
             return end.value
-        if not asks_lm:
-            answer = dspy.Prediction(**_stand_in(question.predict.signature, question.constraints))
-            continue
         attempts = _Attempts(question)
         while (answer := attempts.answer) is None:
             try:

@@ -26,9 +26,9 @@ from aisr.programs.ask import (
     unknown_names,
     wrong_count,
 )
-from aisr.programs.decision import Decision
 from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.images import Form, Gallery
+from aisr.programs.label_weights import LabelWeights
 from aisr.programs.options import Option, suggestion, table
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of, with_confidence
 from aisr.programs.ranker import EvidenceRanker
@@ -142,11 +142,10 @@ class Judge(dspy.Module):
     form: Form = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
-    decision: Decision | None = None  # how label probabilities become labels; None: the LM's own labels
+    label_weights: LabelWeights | None = None  # how label probabilities become labels; None: the LM's own labels
     fitted: Fitted | None = None  # what `fit` came to
     ranker: EvidenceRanker | None = None  # ranks texts in the retriever's place
     takes_ranker: bool = False  # whether one may
-    can_go_without_lm: ClassVar[bool] = False  # whether a decision layer can give all of its answer
 
     # No part of the program.
     gallery: Gallery | None = None  # where the pictures of records are
@@ -176,7 +175,7 @@ class Judge(dspy.Module):
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
         """Set `fitted` from what was saved. Raises ValueError where it is no such thing."""
-        raise UserError("learnt: nothing of this program is fitted but prompt, ranker and decision layer")
+        raise UserError("learnt: nothing of this program is fitted but prompt, ranker and label weights")
 
     def choose_evidence(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
         """The ids of the evidence that goes with a label, best first, in tasks that ask for some. named: the ids that
@@ -227,15 +226,10 @@ class Judge(dspy.Module):
         self.gallery, self.embed = other.gallery, other.embed
         self.knn = replace(self.knn, excluded=other.knn.excluded)
 
-    @property
-    def asks_lm(self) -> bool:
-        """Whether it asks an LM: not where its decision layer goes without the LM's opinion."""
-        return self.decision is None or self.decision.weighs_lm or not self.can_go_without_lm
-
-    def with_decision(self, decision: Decision | None) -> Self:
-        """A copy with another decision layer, or without one."""
+    def with_label_weights(self, label_weights: LabelWeights | None) -> Self:
+        """A copy with other label weights, or without any."""
         copy: Self = self.deepcopy()
-        copy.decision = decision
+        copy.label_weights = label_weights
         return copy
 
     def forward(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
@@ -243,13 +237,13 @@ class Judge(dspy.Module):
         question. Raises `UnusableAnswer`."""
         if failure is not None:
             raise UnusableAnswer(failure)
-        return run(self.steps(**inputs), self.asks_lm)
+        return run(self.steps(**inputs))
 
     async def aforward(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
         """`forward` for an event loop: `await program.acall(...)`."""
         if failure is not None:
             raise UnusableAnswer(failure)
-        return await arun(self.steps(**inputs)) if self.asks_lm else run(self.steps(**inputs), asks_lm=False)
+        return await arun(self.steps(**inputs))
 
     def question(
         self,
@@ -294,7 +288,6 @@ class LabelJudge(Judge):
     Options: ClassVar[type[LabelOptions]] = LabelOptions
     options: LabelOptions
     labels: tuple[str, ...]  # all of its task
-    can_go_without_lm = True
     signature: ClassVar[type[dspy.Signature] | None] = None  # of the one question
 
     def __init__(self, **options: Any) -> None:
@@ -310,22 +303,21 @@ class LabelJudge(Judge):
 
     def steps(self, *args: Any, **inputs: Any) -> Steps:
         """`label`, and `judgements` of the one statement."""
-        statement = inputs[self.statement]
-        answer = yield self.question(self.judge, statement, **inputs)
-        final = self.decide([statement], "", self.judgements(self.judge, answer, "label"))
+        answer = yield self.question(self.judge, inputs[self.statement], **inputs)
+        final = self.decide(self.judgements(answer, "label"))
         return dspy.Prediction(label=final[0].label, judgements=final)
 
-    def judgements(self, predict: dspy.Predict, answer: dspy.Prediction, field: str) -> list[Judgement]:
-        """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a
-        list of them."""
+    def judgements(self, answer: dspy.Prediction, field: str) -> list[Judgement]:
+        """The LM's judgement of each statement that an answer labels in its output `field`, a label or a list of
+        them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
         judged = judgements_of(answer, field, labels, self.labels, self.options.states)
         clean_trace(answer)
         return judged
 
-    def decide(self, statements: Sequence[str], evidence: str, judged: list[Judgement]) -> list[Judgement]:
-        """The final judgement of each statement: by the decision layer, or the LM's own where there is none."""
-        return self.decision.decide(statements, evidence, judged) if self.decision else judged
+    def decide(self, judged: list[Judgement]) -> list[Judgement]:
+        """The final judgement of each statement: by the label weights, or the LM's own where there are none."""
+        return self.label_weights.apply(judged) if self.label_weights else judged
 
 
 class SentenceJudge(LabelJudge):
@@ -346,8 +338,8 @@ class SentenceJudge(LabelJudge):
             sentences=sentences,
         )
 
-    def concluded(self, judged: list[Judgement], evidence: str, sentences: Sequence[str]) -> dspy.Prediction:
+    def concluded(self, judged: list[Judgement]) -> dspy.Prediction:
         """The prediction, from the LM's judgement of each sentence: `sentence_labels`, one a sentence, and
         `judgements`."""
-        final = self.decide(sentences, evidence, judged)
+        final = self.decide(judged)
         return dspy.Prediction(sentence_labels=[one.label for one in final], judgements=final)

@@ -26,8 +26,8 @@ from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exis
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
-from aisr.programs.decision import Decision
 from aisr.programs.images import is_harmless
+from aisr.programs.label_weights import LabelWeights
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import explain
 from aisr.programs.registry import TASKS
@@ -67,7 +67,7 @@ class _ProgramFile(BaseModel):
     state: dict[str, _PredictorState]
     ranker: EvidenceRanker | None = None
     learnt: dict[str, Any] | None = None
-    decision: Decision | None = None
+    label_weights: LabelWeights | None = None
 
 
 class Loaded(NamedTuple):
@@ -87,7 +87,7 @@ def program_text(task: Task, program: Judge) -> str:
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "ranker": program.ranker.model_dump() if program.ranker else None,
         "learnt": program.fitted.model_dump() if program.fitted else None,
-        "decision": program.decision.model_dump() if program.decision else None,
+        "label_weights": program.label_weights.model_dump() if program.label_weights else None,
     }
     _validate(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -142,13 +142,13 @@ def parse(text: str, source: str) -> Loaded:
             program.ranker = file.ranker
         if file.learnt is not None:
             program.load_fitted(file.learnt)
-        if file.decision is not None:
+        if file.label_weights is not None:
             labels = list(task.labelled.labels)
-            if file.decision.labels != labels:
+            if file.label_weights.labels != labels:
                 raise UserError(
-                    f"decision: labels {', '.join(file.decision.labels)}; {task.name} has {', '.join(labels)}"
+                    f"label_weights: labels {', '.join(file.label_weights.labels)}; {task.name} has {', '.join(labels)}"
                 )
-            program.decision = file.decision
+            program.label_weights = file.label_weights
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digest_text(text))
@@ -189,7 +189,7 @@ def _validate(content: Any, source: str) -> _ProgramFile:
 
 def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
-    state of `compiled`; no demos and no decision layer."""
+    state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task
     searched = {option.name for option in program.options.table() if option.searched}
     options = {name: value for name, value in program.options.as_dict().items() if name not in searched}

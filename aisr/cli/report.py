@@ -31,7 +31,7 @@ def inspect(
     program: Annotated[str, typer.Argument(help=PROGRAM)],
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
-    """Print a program as Markdown: instruction, demos, decision layer, lengths."""
+    """Print a program as Markdown: instruction, demos, label weights, lengths."""
     prepare(artifacts, program)
     from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable

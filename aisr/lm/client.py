@@ -215,7 +215,6 @@ class OpenLM:
     threads: int  # how many calls at a time make sense
     reflection_tokens: int = 16_000  # the longest answer where it reflects
     supports_vision: bool | None = None  # None: not known
-    sends: bool = True  # False in a dry run, which makes its answers up
     embeddings: Embeddings = field(default_factory=Embeddings)  # of the texts of its records
 
     @property

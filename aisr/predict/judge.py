@@ -96,13 +96,13 @@ def judge_all(
 
 
 def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
-    """A warning where the decision layer of a program was fitted on the probabilities of another LM; else None."""
-    layer = program.decision
-    if layer is None or not program.asks_lm or layer.fitted_on == lm.identity:
+    """A warning where the label weights of a program were fitted on the probabilities of another LM; else None."""
+    weights = program.label_weights
+    if weights is None or weights.fitted_on == lm.identity:
         return None
     return (
-        f"the decision layer was fitted on {layer.fitted_on or 'an unknown LM'}, and this is {lm.identity}; its "
-        "weights may not suit. Compile with the LM that predicts"
+        f"the label weights were fitted on {weights.fitted_on or 'an unknown LM'}, and this is {lm.identity}; they "
+        "may not suit. Compile with the LM that predicts"
     )
 
 

@@ -47,7 +47,6 @@ class AveritecJudge(LabelJudge):
     options: AveritecOptions
     labels = VERDICTS
     takes_ranker = True
-    can_go_without_lm = False  # its answer holds questions and answers
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -60,7 +59,7 @@ class AveritecJudge(LabelJudge):
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `candidates`
         (their ids) and `collection`; where it is labelled, also what the three predictors would be right to say,
         `questions`, `pairs` (those whose page is among them) and `label`, with `evidence`, `gold` and `baseline`, the
-        answer without any LM.
+        answer of the no-LM baseline.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
@@ -117,7 +116,7 @@ class AveritecJudge(LabelJudge):
         answer = yield self.question(
             self.judge, claim, claim=claim, evidence=as_lines(evidence, sources), context=context
         )
-        (final,) = self.decide([claim], passages, self.judgements(self.judge, answer, "label"))
+        (final,) = self.decide(self.judgements(answer, "label"))
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in best.items() if key not in named]
         return dspy.Prediction(

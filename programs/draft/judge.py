@@ -50,7 +50,7 @@ class DraftJudge(SentenceJudge):
         """`sentence_labels`: one label a sentence; `judgements` of each."""
         material = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
         answer = yield self.sentences_question(self.judge, sentences, evidence=material, passage=passage)
-        return self.concluded(self.judgements(self.judge, answer, "sentence_labels"), evidence, sentences)
+        return self.concluded(self.judgements(answer, "sentence_labels"))
 
 
 def _passage(record: DraftRecord) -> str:

@@ -82,11 +82,11 @@ class Track1Judge(SentenceJudge):
             material = Exhibits(text=evidence, pictures=tuple(pictures))
         if self.whole:
             answer = yield self.sentences_question(self.label, sentences, evidence=material)
-            return self.concluded(self.judgements(self.label, answer, "sentence_labels"), evidence, sentences)
+            return self.concluded(self.judgements(answer, "sentence_labels"))
         judged: list[Judgement] = []
         for one in sentences:
             answer = yield self.question(
                 self.label, one, evidence=material, paragraph=" ".join(sentences), sentence=one
             )
-            judged += self.judgements(self.label, answer, "sentence_label")
-        return self.concluded(judged, evidence, sentences)
+            judged += self.judgements(answer, "sentence_label")
+        return self.concluded(judged)

@@ -167,7 +167,7 @@ class Track2Judge(LabelJudge):
             passages=passages,
             claim=claim,
         )
-        (final,) = self.decide([claim], passages, self.judgements(self.judge, answer, "label"))
+        (final,) = self.decide(self.judgements(answer, "label"))
         named = answer.evidence_ids
         if answer.label in self.fitted.none:
             answer.evidence_ids = []  # an answer that becomes a demo agrees with the prompt

@@ -31,6 +31,7 @@ from aisr.paper.check.verdicts import (
     hidden_verdicts,
     sort_verdicts,
 )
+from aisr.paper.cues import NUMBER, nearest_line
 from aisr.paper.draft import Draft
 from aisr.predict.evaluate import label_confidence
 from aisr.predict.judge import Outcome, failure_text, judge, map_unordered
@@ -42,7 +43,6 @@ from aisr.predict.prepare import (
     states_for,
 )
 from aisr.programs.base import Judge
-from aisr.programs.decision import NUMBER, nearest_line
 from aisr.programs.draft.record import DraftLabel
 from aisr.programs.images import Gallery
 from aisr.programs.records import CorrectableRecord, Record
