@@ -94,7 +94,7 @@ class LanguageModel:
 
         from aisr.lm.rate_limit import FATAL_ERRORS
         from aisr.predict.judge import failure_text
-        from aisr.programs.ask import UnusableAnswer
+        from aisr.programs.program import UnusableAnswer
 
         try:
             with self.opened.context():

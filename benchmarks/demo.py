@@ -25,7 +25,6 @@ from aisr.artifact.program import load_program
 from aisr.base.files import with_interval
 from aisr.cli.display import console, note, table
 from aisr.cli.options import ARTIFACTS
-from aisr.optimize.decision_fit import NO_LM
 from aisr.programs.registry import TASKS, find_task
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME, open_store
@@ -172,12 +171,12 @@ def _zip(root: Path, task: str) -> Path:
 
 
 def _rows(task: str, root: Path, walked: Walked) -> list[list[str]]:
-    """The baseline without any LM, where the task has one, the uncompiled program and the compiled one."""
+    """The no-LM baseline, where the task has one, the uncompiled program and the compiled one."""
     made, report = read_manifest(root / task / NAME), walked.report
     test = made.scores["test"]
     if abs(report["score"] - test.score) > 1e-12:
         raise SystemExit(f"{task}: {report['score']} after reloading, {test.score} when it was compiled")
-    way = "no LM" if made.layer == NO_LM else f"{made.champion}{' + layer' if made.layer else ''}"
+    way = f"{made.champion}{' + label weights' if made.has_label_weights else ''}"
     gain = with_interval(*made.gain_on_test) if made.gain_on_test else ""
     programs = {
         "no-LM baseline": (made.scores.get("no_lm_test"), []),

@@ -33,7 +33,7 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
     "response cache": ("response_cache.py", "dspy/clients/cache.py", "text_store.py"),
     "adapter: prompt and parsing (DSPy)": ("dspy/adapters", "dspy/signatures", "pydantic", "json_repair"),
     "the call (rest of DSPy, tenacity)": ("dspy/", "tenacity"),
-    "records, programs, decision (ours)": ("/programs/",),
+    "records, programs (ours)": ("/programs/",),
     "prediction: limiter, ledger, file (ours)": ("/aisr/", "/benchmarks/"),
 }
 

@@ -1,4 +1,4 @@
-"""The ranking score of label indices in arrays, for thousands of decision rules, and the calibration of confidences.
+"""The ranking score of label indices in arrays, for thousands of rules, and the calibration of confidences.
 
 `aisr.metrics.track1` and `aisr.metrics.track2` stay the authority; `tests/metrics/test_judgements.py` compares this one
 with them.

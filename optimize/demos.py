@@ -15,9 +15,9 @@ import dspy
 from aisr.optimize.examples import LabeledRecord, group_records
 from aisr.optimize.leakage import near_duplicates
 from aisr.optimize.search import Search
-from aisr.programs.base import Judge
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete
+from aisr.programs.program import Program
 from aisr.programs.text import length, quotes
 
 # --- Pools of records: which may become demos, and in which order they are tried.
@@ -105,15 +105,15 @@ def covering(
 # --- Sets of demos: labelled records, or a program's own right answers.
 
 
-def labeled_set(search: Search, seed: int) -> Judge:
+def labeled_set(search: Search, seed: int) -> Program:
     """The program with labelled records as demos."""
     rows = _rarest_rows(search)
     chosen = _covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
-    program: Judge = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
+    program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
     return program
 
 
-def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) -> Judge:
+def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) -> Program:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
         metric=search.objective,
@@ -123,7 +123,7 @@ def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) ->
         teacher_settings=search.teacher_settings,
         max_errors=len(search.train) + 1,
     )
-    program: Judge = optimizer.compile(search.student, trainset=list(pool))
+    program: Program = optimizer.compile(search.student, trainset=list(pool))
     program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
     return program
 
@@ -223,7 +223,7 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
     return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
 
 
-def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Judge:
+def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Program:
     """The student with all these rows as demos, of which it shows each record `settings.demos`, the nearest by `by`."""
     student = search.student
     program = search.task.build({**student.options.as_dict(), "nearest": search.settings.demos, "nearest_by": by})
@@ -231,14 +231,14 @@ def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity
     program.copy_context(student)
     for predictor, old in zip(program.predictors(), student.predictors(), strict=True):
         predictor.signature = old.signature
-    compiled: Judge = dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=list(rows), sample=False)
+    compiled: Program = dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=list(rows), sample=False)
     return compiled
 
 
 # --- Demos and leakage.
 
 
-def exclude_leaking(program: Judge, rows: Sequence[LabeledRecord]) -> None:
+def exclude_leaking(program: Program, rows: Sequence[LabeledRecord]) -> None:
     """Where the program chooses the demos of each record, have it show no record a demo of the record's own group. So
     do programs that an optimizer makes of it."""
     excluded = defaultdict[str, set[int]](set)
@@ -248,7 +248,7 @@ def exclude_leaking(program: Judge, rows: Sequence[LabeledRecord]) -> None:
     program.knn = replace(program.knn, excluded={text: frozenset(own) for text, own in excluded.items()})
 
 
-def in_prompt(program: Judge, example: dspy.Example) -> bool:
+def in_prompt(program: Program, example: dspy.Example) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
     statements = [row.get(program.statement) for row in program.demo_rows(example)]
     # A record that shares a group with the demo stands in the prompts of others only.

@@ -1,4 +1,4 @@
-"""Labelled records as the examples that programs, optimizers and the decision layer work on.
+"""Labelled records as the examples that programs, optimizers and label weights work on.
 
 Beside those of a data folder's splits there may be corrected ones, which count as train where dev and test share
 nothing with them; and labelled records can be exported as conversations, for providers that tune models.
@@ -16,12 +16,12 @@ import dspy
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
-from aisr.programs.base import Judge
 from aisr.programs.probabilities import confidence_of
+from aisr.programs.program import Program
 from aisr.programs.records import Record, content_digest, read
 from aisr.programs.task import Task
 
-Prepare = Callable[[Any], dspy.Example]  # `Judge.prepare`, mostly
+Prepare = Callable[[Any], dspy.Example]  # `Program.prepare`, mostly
 
 
 class LabeledRecord(NamedTuple):
@@ -37,7 +37,7 @@ def examples(rows: Sequence[LabeledRecord]) -> list[dspy.Example]:
     return [row.example for row in rows]
 
 
-def read_labeled(task: Task, judge: Judge, path: Path, limit: int | None = None) -> list[LabeledRecord]:
+def read_labeled(task: Task, judge: Program, path: Path, limit: int | None = None) -> list[LabeledRecord]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
     return prepare_all(task, judge.prepare, islice(read(path, task.record, task.name), limit), path)
 
@@ -143,7 +143,9 @@ def _shared_with(task: Task, records: Sequence[Record], splits: Mapping[str, Pat
 # --- Conversations, for providers that tune models.
 
 
-def conversations(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
+def conversations(
+    program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adapter
+) -> Iterator[dict[str, Any]]:
     """One conversation for each call that the program makes for a labelled example: `{"messages": [system, user,
     assistant]}`, with the right answer as the assistant's.
 

@@ -17,12 +17,12 @@ from aisr.artifact.manifest import (
     Apart,
     Corrections,
     Data,
-    Layer,
     Manifest,
     Ranked,
     Score,
     Spent,
     UsedLM,
+    Weighted,
     read_versions,
     save_files,
     write_index,
@@ -33,10 +33,11 @@ from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
+from aisr.optimize.baseline import add_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
-from aisr.optimize.decision_fit import DecisionFit, fit_decision, judge_fairly
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.examples import Corrected, LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
+from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_fairly
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
@@ -44,8 +45,8 @@ from aisr.optimize.search import Candidate, Objective, Search, Settings, gradien
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
-from aisr.programs.base import Judge
 from aisr.programs.images import Gallery
+from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
 
@@ -64,7 +65,7 @@ class Plan:
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str
-    decide: bool = True  # fit a decision layer
+    decide: bool = True  # fit label weights
     corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
     text: str = ""  # a plan file that repeats it
@@ -83,9 +84,9 @@ class Plan:
         own = len(train) - corrected
         return [*train[: min(self.limits.get("train") or own, own)], *train[own:]]
 
-    def build_student(self, lm: OpenLM) -> Judge:
+    def build_student(self, lm: OpenLM) -> Program:
         """The uncompiled program."""
-        student: Judge = self.task.build(self.options)
+        student: Program = self.task.build(self.options)
         return attach_embeddings(attach_gallery(student, self.gallery), lm.embeddings)
 
 
@@ -97,12 +98,12 @@ class Callbacks:
     judged: Callable[[], None] = lambda: None  # a record was judged
     scored: Callable[[Contender], None] = lambda contender: None  # a contender was scored on dev
     # Before all LM calls, with the student and the labelled examples of all splits.
-    prepared: Callable[[Judge, Sequence[dspy.Example]], None] = lambda student, examples: None
+    prepared: Callable[[Program, Sequence[dspy.Example]], None] = lambda student, examples: None
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
-    """Compile, choose the champion by the official score on dev, fit its decision layer on train and dev, score it on
-    test, and save the artifact.
+    """Compile, choose the champion by the official score on dev, fit its label weights, score it on test, and save the
+    artifact.
 
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
@@ -111,7 +112,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     with claimed(run.folder, run.identity()):
         run.check_alive()
     run.search()
-    run.fit_decision()
+    run.fit_label_weights()
     run.score_test()
     run.save()
     write_index(root)
@@ -130,14 +131,14 @@ class Run:
     callbacks: Callbacks
     began: float = field(default_factory=time.monotonic)
 
-    student: Judge = field(init=False)  # the uncompiled program
+    student: Program = field(init=False)  # the uncompiled program
     rows: dict[str, list[LabeledRecord]] = field(init=False)  # by split
     examples: dict[str, list[dspy.Example]] = field(init=False)  # the same; of train those that can be learnt from
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
     choice: Choice = field(init=False)
-    champion: Judge = field(init=False)  # as it is saved
-    fitted: DecisionFit | None = None  # its decision layer, and the one that goes without the LM
+    champion: Program = field(init=False)  # as it is saved
+    fitted: LabelWeightsFit | None = None  # its label weights
     test: HeldOutScores | None = None
 
     def prepare(self) -> None:
@@ -160,6 +161,8 @@ class Run:
             if leak.any_kind:
                 stage(f"{name} shares with train: {leak}; its score is optimistic (`aisr split` avoids this)")
         self.examples = {name: examples(rows) for name, rows in self.rows.items()}
+        every = [example for example in examples(self.rows["train"]) if "failure" not in example]
+        add_baseline(plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"])
         self.examples["train"] = examples(self.plan.judged(self.rows["train"]))
         self._drop_failed()
         if "knn" in plan.optimizers or self.student.options.nearest:
@@ -216,14 +219,14 @@ class Run:
             "lm": self.lm.identity,
             "teacher": self.teacher.identity,
             "limits": str(plan.limits),
-            "decision layer": str(plan.decide),
+            "label weights": str(plan.decide),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
             **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
         }
 
     def check_alive(self) -> None:
-        """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a
+        """Program dev with the uncompiled program first: every later end then has a champion, and a dead server or a
         budget that is too small shows itself before anything is saved. Raises UserError for both."""
         dev = self.examples["dev"]
         self.callbacks.stage(f"uncompiled program on {len(dev)} records of dev")
@@ -242,11 +245,7 @@ class Run:
         calls = self.lm.ledger.spend.requested
         candidates = [Candidate("uncompiled", self.student)]
         student, so_far = self.student, None
-        optimizers = self.plan.optimizers if self.student.predictors() else []
-        if not optimizers:
-            stage("nothing to optimize: the program asks no LM")
-            choice = choose(task, candidates, dev, self.lm, self.callbacks.scored)
-        for optimizer in optimizers:
+        for optimizer in self.plan.optimizers:
             stage(f"{optimizer}: optimizing")
             search = Search(
                 task,
@@ -293,38 +292,36 @@ class Run:
                 f"every call of the teacher, {self.teacher.spec}, failed, the first with {reason}; nothing is saved"
             )
 
-    def _reload(self, program: Judge) -> Judge:
+    def _reload(self, program: Program) -> Program:
         """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers
         refuse a program that they compiled before. Its context, which is no part of it, goes along."""
         loaded = parse(program_text(self.plan.task, program), "the champion so far", self.plan.task).program
         loaded.copy_context(program)
         return loaded
 
-    def fit_decision(self) -> None:
-        """Fit the champion's decision layer on train and dev."""
-        self.fitted = self._fit_layer()
-        layer = self.fitted.decision if self.fitted else None
-        if layer is not None and not layer.weighs_lm and not self.lm.sends:
-            layer = None  # the answers of a dry run are made up: what a champion with an LM would cost is counted
-        self.champion.decision = layer
+    def fit_label_weights(self) -> None:
+        """Fit the champion's label weights."""
+        self.fitted = self._fit_label_weights()
+        self.champion.label_weights = self.fitted.weights if self.fitted else None
         self.champion = self._reload(self.champion)
 
-    def _fit_layer(self) -> DecisionFit | None:
-        """None where no layer is wanted, where there are no labels to decide between, and where the budget does not
-        reach that far."""
-        task, rows = self.plan.task, [*self.plan.judged(self.rows["train"]), *self.rows["dev"]]
+    def _fit_label_weights(self) -> LabelWeightsFit | None:
+        """None where no label weights are wanted, where there are no labels, and where the budget does not reach that
+        far."""
+        task = self.plan.task
         if not self.plan.decide or not isinstance(task, LabelTask):
             return None
-        self.callbacks.stage("decision layer: the champion's label probabilities on train and dev")
+        train = self.plan.judged(self.rows["train"])
+        rows = [*train, *self.rows["dev"]]
+        self.callbacks.stage(f"label weights: the champion's label probabilities on {len(rows)} records")
         try:
             judged = judge_fairly(task, self.champion, rows, self.lm, self.callbacks.judged)
         except LMBillingError as error:
             self._check_budget(error)
-            self.callbacks.stage("decision layer: not fitted, the budget is spent")
+            self.callbacks.stage("label weights: not fitted, the budget is spent")
             return None
-        every = [*self.rows["train"], *self.rows["dev"]]
         seed = self.plan.settings.seed
-        return fit_decision(task, judged, seed, self.lm.identity, self.champion.choose_evidence, every)
+        return fit_label_weights(task, judged, seed, self.lm.identity, self.champion.choose_evidence)
 
     def score_test(self) -> None:
         """Score the champion and its baseline on test, as far as the budget reaches.
@@ -346,9 +343,6 @@ class Run:
                 self._check_budget(error)
                 self.callbacks.stage(f"test: {role} ({name}) not scored, the budget is spent")
                 break
-        if results and self.fitted and self.fitted.without_lm:
-            stand_in = self.champion.with_decision(self.fitted.without_lm)
-            results[0] = replace(results[0], no_lm=evaluate(self.plan.task, stand_in, test, self.lm))
         if len(results) == 2:
             self.test = HeldOutScores(results[0], results[1], results[0].gain(results[1]))
         elif results:
@@ -396,7 +390,7 @@ class Run:
             options=self.champion.options.as_dict(),
             champion=choice.champion.name,
             baseline=choice.contenders[0].name,
-            decision=Layer.model_validate(self.fitted.report) if self.fitted else None,
+            label_weights=Weighted.model_validate(self.fitted.report) if self.fitted else None,
             ranker=Ranked.model_validate(self.ranker) if self.ranker else None,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),

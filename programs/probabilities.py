@@ -1,8 +1,8 @@
 """How likely each label is, as a model's answer says.
 
 There are three sources, the best that the backend has: the log-probabilities of the answer's tokens; verbalized
-confidence; or one vote. A decision layer that was fitted makes a fourth of any of them. Which one it was goes with
-every judgement.
+confidence; or one vote. Label weights that were fitted make a fourth of any of them. Which one it was goes with every
+judgement.
 
 Confidence is verbalized beside each label in one short string: the percent of that label, then the likeliest other
 label and its percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and
@@ -112,12 +112,12 @@ def _last_label(text: str, labels: Sequence[str]) -> str | None:
     return max(ends)[2] if ends else None
 
 
-Source = Literal["logprobs", "stated", "vote", "layer"]
+Source = Literal["logprobs", "stated", "vote", "weights"]
 SOURCES = {  # in words
     "logprobs": "log-probabilities",
     "stated": "stated by the LM",
     "vote": "single votes",
-    "layer": "decision layer",
+    "weights": "label weights",
 }
 ROUNDING = 1e-3  # how far above 0 a log-probability may be
 HALF_VOTE = 0.5  # added to each label's votes: of one answer no label is impossible (Jeffreys' prior)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -20,14 +20,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from aisr.base.errors import UserError
 from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.images import Exhibits, Form, Gallery
+from aisr.programs.label_weights import LabelWeights
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
 from aisr.programs.text import plain
-
-if TYPE_CHECKING:
-    from aisr.programs.label_weights import LabelWeights
 
 # --- Options
 
@@ -242,9 +240,7 @@ class Program(dspy.Module):
     form: Form = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
-    label_weights: "LabelWeights | None" = None  # from label probabilities to labels; None: the LM's own labels
-    decision: Any = None  # transitional
-    asks_lm = True  # transitional
+    label_weights: LabelWeights | None = None  # from label probabilities to labels; None: the LM's own labels
     fitted: Fitted | None = None  # what `fit` came to
     ranker: EvidenceRanker | None = None  # ranks texts in the retriever's place
     takes_ranker: ClassVar[bool] = False  # whether one may
@@ -353,6 +349,12 @@ class Program(dspy.Module):
         if failure is not None:
             raise UnusableAnswer(failure)
         return super().__call__(**inputs)
+
+    def with_label_weights(self, label_weights: LabelWeights | None) -> Self:
+        """Return a copy with other label weights, or without any."""
+        copy: Self = self.deepcopy()
+        copy.label_weights = label_weights
+        return copy
 
     def copy_context(self, other: "Program") -> None:
         """Take from another program what is no part of it: gallery, embedding model, groups of records that are not

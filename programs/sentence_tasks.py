@@ -40,6 +40,9 @@ class SentenceTask(LabelTask[SentenceRecordT, Gold, list[str]]):
     def answer(self, prediction: dspy.Prediction) -> list[str]:
         return [str(label) for label in prediction.sentence_labels]
 
+    def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> list[str]:
+        return list(labels)
+
     def gold_labels(self, gold: Gold) -> Gold:
         return gold
 

@@ -1,8 +1,8 @@
 """What one task consists of: commands, optimizers, reports and the MLflow registry work on a `Task` and know no task by
 name.
 
-`Task` has what every task says, and hooks with defaults. `LabelTask` is a task whose answers are labels: decision
-layer, cues, confusion matrix and F1 by label rest on it, and a ranking or a text goes without.
+`Task` has what every task says, and hooks with defaults. `LabelTask` is a task whose answers are labels: label weights,
+confusion matrix and F1 by label rest on it, and a ranking or a text goes without.
 `aisr.programs.sentence_tasks.SentenceTask` labels sentences that are judged by one evidence bundle.
 """
 
@@ -176,6 +176,11 @@ class LabelTask(Task[RecordT, GoldT, AnswerT]):
         """The label."""
         label: AnswerT = prediction.label
         return label
+
+    def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> AnswerT:
+        """The answer of labels, one a statement, and of evidence ids in a task that names some."""
+        label: Any = labels[0]
+        return label  # type: ignore[no-any-return]
 
     def feedback(self, gold: GoldT, answer: AnswerT) -> str:
         """The right label with its definition."""

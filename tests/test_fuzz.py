@@ -27,8 +27,8 @@ from support.scripted import TRACKS, examples, labels_of, scripted, written
 # Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
 FIELDS = (
     "id claim_text evidence_bundle sentence_label sentence types type text table_caption image_caption img_path label",
-    "labels cited_paper_full_text evidence_para_ids evidence_texts failed format task options members state decision",
-    "demos signature instructions fields lm traces train P1 custom_id response error status_code body __class__",
+    "labels cited_paper_full_text evidence_para_ids evidence_texts failed format task options members state",
+    "label_weights demos signature instructions fields lm traces train P1 custom_id response error status_code body __class__",
 )
 NAMES = st.sampled_from(" ".join(FIELDS).split())
 TEXTS = st.one_of(

@@ -90,14 +90,14 @@ class Spent(_Part):
     cut_prompts: int = 0
 
 
-class Layer(_Part):
-    """The decision layer (see `aisr.optimize.decision_fit.DecisionFit`)."""
+class Weighted(_Part):
+    """The label weights (see `aisr.optimize.label_weights.LabelWeightsFit`)."""
 
     model_config = ConfigDict(extra="allow")
-    kept: str | None = None  # the way to decide that is used; None for the model as it is
-    cross_validated: dict[str, float] = {}  # the ranking score of each way
-    records: int | None = None
-    gain: Gain | None = None  # of the choice among them
+    kept: bool = False  # whether they are part of the program
+    cross_validated: dict[str, float] = {}  # the ranking score with and without them
+    records: int | None = None  # that they were fitted on
+    gain: Gain | None = None  # of the choice
 
 
 class Ranked(_Part):
@@ -128,7 +128,7 @@ class Apart(_Part):
 
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the champion
-    is compared with; `no_lm_dev`, `no_lm_test` of the baseline without any LM, where a task has one."""
+    is compared with; `no_lm_dev`, `no_lm_test` of the no-LM baseline, where a task has one."""
 
     task: str
     digest: str
@@ -142,7 +142,7 @@ class Manifest(_Part):
     options: dict[str, Any] = {}
     champion: str | None = None
     baseline: str | None = None
-    decision: Layer | None = None
+    label_weights: Weighted | None = None
     ranker: Ranked | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
@@ -156,9 +156,9 @@ class Manifest(_Part):
     versions: dict[str, str] = {}
 
     @property
-    def layer(self) -> str | None:
-        """The way to decide of the decision layer; None for none."""
-        return self.decision.kept if self.decision else None
+    def has_label_weights(self) -> bool:
+        """Whether the program has label weights."""
+        return self.label_weights is not None and self.label_weights.kept
 
 
 class LabelScore(_Part):
@@ -265,7 +265,7 @@ def save_files(folder: Path, files: dict[str, str]) -> None:
 def write_index(root: Path) -> None:
     """INDEX.md: all artifacts under `root`, a line each."""
     rows = [
-        "| task | name | optimizer | LM | dev, without layer | test | digest |",
+        "| task | name | optimizer | LM | dev, without label weights | test | digest |",
         "|---|---|---|---|---|---|---|",
     ]
     for path in sorted(root.glob(f"*/*/{FILE}")):

@@ -25,10 +25,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
-from aisr.programs.base import Judge
-from aisr.programs.decision import Decision
 from aisr.programs.images import is_harmless
+from aisr.programs.label_weights import LabelWeights
 from aisr.programs.options import table
+from aisr.programs.program import Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import explain
 from aisr.programs.registry import TASKS, find_task
@@ -68,18 +68,18 @@ class _ProgramFile(BaseModel):
     state: dict[str, _PredictorState]
     ranker: EvidenceRanker | None = None
     learnt: dict[str, Any] | None = None
-    decision: Decision | None = None
+    label_weights: LabelWeights | None = None
 
 
 class Loaded(NamedTuple):
     """A program from an artifact."""
 
     task: Task
-    program: Judge
+    program: Program
     digest: str
 
 
-def program_text(task: Task, program: Judge) -> str:
+def program_text(task: Task, program: Program) -> str:
     """The content of program.json. The same program gives the same text, byte for byte."""
     content = {
         "format": FORMAT,
@@ -88,7 +88,7 @@ def program_text(task: Task, program: Judge) -> str:
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "ranker": program.ranker.model_dump() if program.ranker else None,
         "learnt": program.fitted.model_dump() if program.fitted else None,
-        "decision": program.decision.model_dump() if program.decision else None,
+        "label_weights": program.label_weights.model_dump() if program.label_weights else None,
     }
     _validate(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -157,13 +157,13 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
             program.ranker = file.ranker
         if file.learnt is not None:
             program.load_fitted(file.learnt)
-        if file.decision is not None:
+        if file.label_weights is not None:
             labels = list(task.labelled.labels)
-            if file.decision.labels != labels:
+            if file.label_weights.labels != labels:
                 raise UserError(
-                    f"decision: labels {', '.join(file.decision.labels)}; {task.name} has {', '.join(labels)}"
+                    f"label_weights: labels {', '.join(file.label_weights.labels)}; {task.name} has {', '.join(labels)}"
                 )
-            program.decision = file.decision
+            program.label_weights = file.label_weights
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digest_text(text))
@@ -202,7 +202,7 @@ def _validate(content: Any, source: str) -> _ProgramFile:
 
 def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
-    state of `compiled`; no demos and no decision layer."""
+    state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task
     searched = {option.name for option in table(type(program.options)) if option.searched}
     options = {name: value for name, value in program.options.as_dict().items() if name not in searched}

@@ -1,5 +1,5 @@
-"""PROMPT.md, a compiled program as a person reads it: prompt, changes from the seed instruction, lengths, decision
-layer."""
+"""PROMPT.md, a compiled program as a person reads it: prompt, changes from the seed instruction, lengths, label
+weights."""
 
 import difflib
 import re
@@ -8,8 +8,8 @@ from typing import Any
 
 import dspy
 
-from aisr.programs.base import Judge, JudgeOptions
-from aisr.programs.decision import CUES, Decision
+from aisr.programs.label_weights import LabelWeights
+from aisr.programs.program import Options, Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.task import LabelTask, Task
 from aisr.programs.text import length, sentences, tokens
@@ -18,17 +18,12 @@ MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110
 
 
-def prompt_page(title: str, task: Task, program: Judge) -> str:
-    """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
+def prompt_page(title: str, task: Task, program: Program) -> str:
+    """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
     stands in fences."""
     seed = task.build(program.options.as_dict())  # as it was before any optimizer
     seeds = dict(seed.named_predictors())
-    parts = [f"# {title}"]
-    if not program.asks_lm:
-        parts.append(
-            "The program asks no LM: the classifiers of its decision layer give the labels. Its prompt is unused."
-        )
-    parts.append(_lengths(program, program.options.nearest))
+    parts = [f"# {title}", _lengths(program, program.options.nearest)]
     for name, predictor in program.named_predictors():
         parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{_fenced(predictor.signature.instructions)}")
         parts.append(_changes(seeds[name].signature.instructions, predictor.signature.instructions))
@@ -39,7 +34,7 @@ def prompt_page(title: str, task: Task, program: Judge) -> str:
     if program.fitted:
         parts.append(f"## Fitted on train\n\n{program.fitted.page()}")
     if isinstance(task, LabelTask):
-        parts.append(_decision(program.decision))
+        parts.append(_label_weights(program.label_weights))
     return "\n\n".join(parts) + "\n"
 
 
@@ -51,11 +46,9 @@ def _fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _lengths(program: Judge, nearest: int) -> str:
+def _lengths(program: Program, nearest: int) -> str:
     """The approximate tokens of each part of the prompt that is the same for every record. nearest: the number of demos
     chosen for each record, 0 for all."""
-    if not program.predictors():
-        return "It asks no LM."
     rows = ["| predictor | instruction | fields | demos |", "|---|---|---|---|"]
     for name, predictor in program.named_predictors():
         signature = predictor.signature
@@ -92,7 +85,7 @@ def _fields(signature: type[dspy.Signature]) -> list[str]:
     ]
 
 
-def _demos(predictor: Any, options: JudgeOptions) -> list[str]:
+def _demos(predictor: Any, options: Options) -> list[str]:
     title = f"### Demos: {len(predictor.demos)}"
     if options.nearest:
         by = {"words": "by words", "both": "by words and by word vectors"}[options.nearest_by]
@@ -117,19 +110,11 @@ def _ranker(ranker: EvidenceRanker) -> str:
     return "\n\n".join(["## Evidence ranker", explanation, "\n".join(["| | weight |", "|---|---|", *rows])])
 
 
-def _decision(decision: Decision | None) -> str:
-    """The numbers of a decision layer, but for the vocabulary of its wording prior."""
-    if decision is None:
-        return "## Decision layer\n\nThe label is the one that the LM gives."
-    weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
-    rows = [["offset", *decision.says.offsets]]
-    if decision.cues is not None:
-        coefficients = decision.cues.coefficients
-        rows += [[f"cue: {name}", *coefficients[name]] for name in CUES if name in coefficients]
-    lines = [
-        "| | " + " | ".join(decision.labels) + " |",
-        "|---" * (1 + len(decision.labels)) + "|",
-        *("| " + " | ".join(cell if isinstance(cell, str) else f"{cell:.2f}" for cell in row) + " |" for row in rows),
-    ]
-    explanation = f"The label with the highest sum of log-probabilities, {weights}, and its offset."
-    return "\n\n".join(["## Decision layer", explanation, "\n".join(lines)])
+def _label_weights(weights: LabelWeights | None) -> str:
+    """The numbers of the label weights."""
+    if weights is None:
+        return "## Label weights\n\nNone: the label is the one that the LM gives."
+    rule = weights.label_rule
+    explanation = f"The label with the highest sum of {rule.weight:g} times its log-probability and its offset."
+    rows = [f"| {label} | {offset:+.2f} |" for label, offset in zip(weights.labels, rule.offsets, strict=True)]
+    return "\n\n".join(["## Label weights", explanation, "\n".join(["| | offset |", "|---|---|", *rows])])

@@ -306,7 +306,7 @@ def print_champion(made: Any) -> None:
     baseline = made.choice.contenders[0].name
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
-        print_decision(made.fitted.report)
+        print_label_weights(made.fitted.report)
     if made.choice.unscored:
         note(f"  not scored, the budget is spent: {', '.join(made.choice.unscored)}")
     if made.manifest.stopped_early:
@@ -316,7 +316,7 @@ def print_champion(made: Any) -> None:
         for remark in made.test.champion.score.remarks:
             note(f"    {remark}")
         if made.test.champion.no_lm:
-            note(f"  no-LM baseline on test: {made.test.champion.no_lm.interval}")
+            note(f"    no-LM baseline {made.test.champion.no_lm.interval}")
         print_failures(made.test.champion.failures)
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
@@ -329,21 +329,18 @@ def print_champion(made: Any) -> None:
         note("  on the held-out test split: not scored, the budget was spent before")
 
 
-def print_decision(report: dict[str, Any]) -> None:
-    """Print what became of the decision layer."""
+def print_label_weights(report: dict[str, Any]) -> None:
+    """Print what became of the label weights."""
     from aisr.base.files import percent
     from aisr.cli.display import note
-    from aisr.optimize.decision_fit import NO_LM
 
     if "why" in report:
-        note(f"  decision layer: none ({report['why']})")
+        note(f"  label weights: none ({report['why']})")
         return
     scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
     low, high = report["gain"][1:]
-    kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
-    if report["kept"] == NO_LM:
-        kept = "the no-LM baseline scores best: the program asks no LM"
-    note(f"  decision layer, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
+    kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
+    note(f"  label weights, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
     votes = report["sources"].get("vote")
     if votes and "stated" in report["sources"]:
         note(

@@ -119,7 +119,7 @@ def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     if no_lm := report.get("no_lm"):
         low, high = map(percent, no_lm["interval"])
         details = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
-        note(f"  without any LM {percent(no_lm['score'])} [{low}, {high}]   {details}")
+        note(f"  no-LM baseline {percent(no_lm['score'])} [{low}, {high}]   {details}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()

@@ -47,7 +47,7 @@ class Search:
         default=None, metadata={"help": "Programs that an optimizer may try. By budget: 2, 4 or 8.", "min": 1}
     )
     seed: int = field(default=0, metadata={"help": "Seed of the optimizers."})
-    decide: bool = field(default=True, metadata={"help": "Whether to fit a decision layer on train and dev."})
+    decide: bool = field(default=True, metadata={"help": "Whether to fit label weights."})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Limits:
     )
     train: int | None = field(
         default=None,
-        metadata={"help": "The LM judges only the first records of train; classifiers are fitted on all.", "min": 1},
+        metadata={"help": "The LM judges only the first records of train; the ranker is fitted on all.", "min": 1},
     )
     dev: int | None = field(default=None, metadata={"help": "A compile takes only the first records of dev.", "min": 1})
     test: int | None = field(default=None, metadata={"help": "The same for test.", "min": 1})

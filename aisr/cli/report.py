@@ -32,7 +32,7 @@ def inspect(
     task: opt.ProgramTask = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
-    """Print a program as Markdown: instruction, demos, decision layer, lengths."""
+    """Print a program as Markdown: instruction, demos, label weights, lengths."""
     prepare(artifacts, program)
     from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
@@ -137,7 +137,7 @@ def check_text(
     settings: opt.Settings = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
-    """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
+    """Program one paragraph against its evidence, or one claim against a paper, and say why."""
     if str(draft) != "-" and (os.path.isdir(draft) or not os.path.exists(draft)):  # a pipe is fine; no name too long
         raise UserError(
             f"{str(draft)[:80]}: no such file; expected one with the paragraph or claim. A text of the moment comes by "

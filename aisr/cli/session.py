@@ -110,7 +110,7 @@ def load(program: str, artifacts: Path, task: "Task | None" = None) -> "Loaded":
 
 
 def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
-    """Print a warning where a program's decision layer was fitted on the answers of another LM."""
+    """Print a warning where a program's label weights were fitted on the answers of another LM."""
     from aisr.cli.display import note
     from aisr.predict.judge import another_lm
 

@@ -26,7 +26,7 @@ class LedgerLM(dspy.LM):
     """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, waits for
     an overloaded server, and keeps no history (pictures would fill the memory).
 
-    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.ask`).
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
     threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
     longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`.
     """
@@ -215,7 +215,6 @@ class OpenLM:
     threads: int  # how many calls at a time make sense
     reflection_tokens: int = 16_000  # the longest answer where it reflects
     supports_vision: bool | None = None  # None: not known
-    sends: bool = True  # False in a dry run, which makes its answers up
     embeddings: Embeddings = field(default_factory=Embeddings)  # of the texts of its records
 
     @property

@@ -31,7 +31,7 @@ from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import Endpoint, readable, without_secrets
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.records import BadLine, explain, read
 from aisr.programs.task import Task
 
@@ -79,7 +79,7 @@ def open_batch_lm(batch: str | None, answers: Path | None, config: LMConfig, led
     return lm if answers is None else offline(lm, Answers(answers).answer)
 
 
-def export(task: Task, program: Judge, data: Path, out: Path, lm: OpenLM) -> Export:
+def export(task: Task, program: Program, data: Path, out: Path, lm: OpenLM) -> Export:
     """Write the requests that predicting `data` would send, each once; the file is written whole or not at all.
 
     Raises UserError where `out` exists, where the program asks in steps or not at all, `BadLine` for a bad input line,
@@ -233,7 +233,7 @@ def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
 class OfflineEngine:
     """The engine of an LM without a network, for `dspy.LM(engine=...)`."""
 
-    asks_once = True  # aisr.programs.ask: there is nobody to ask for a repair
+    asks_once = True  # aisr.programs.program: there is nobody to ask for a repair
     supports_function_calling = False
     supports_reasoning = False
 

@@ -29,7 +29,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
@@ -43,7 +43,7 @@ class RayUnavailable(UserError):
 @contextmanager
 def ray_workers(
     task: Task,
-    program: Judge,
+    program: Program,
     lm: OpenLM,
     config: LMConfig,
     workers: int,

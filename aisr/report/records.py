@@ -291,7 +291,7 @@ def _about(
     task: Task, title: str, digest: str, lm: OpenLM, data: str, replayed: Sequence[ReplayedRecord], note: str
 ) -> About:
     result = score_outcomes(task, [one.example for one in replayed], [one.outcome for one in replayed])
-    no_lm = [f"Without any LM: {result.no_lm.interval}."] if result.no_lm else []
+    no_lm = [f"No-LM baseline: {result.no_lm.interval}."] if result.no_lm else []
     note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *no_lm]).strip()
     return About(
         task=task.name,
@@ -310,7 +310,7 @@ def _about(
 
 def _caution(test: Any) -> str:
     """How far a score on dev can be trusted, beside that on test where there is one."""
-    chosen = "The program was chosen on these records and its decision layer fitted on them: expect less elsewhere."
+    chosen = "The program was chosen on these records, and label weights are fitted on them: expect less elsewhere."
     if test is None:
         return chosen
     score, low, high = map(percent, test.champion.interval)

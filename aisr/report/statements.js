@@ -17,7 +17,7 @@ function drawStatement(statement, key, people) {
       likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
     likely.length > 0 && drawChances(likely),
     passed && el("p", { class: "odds" },
-      `Likeliest is ${about.labels[likely[0][1]]}; a decision layer may say another, for the ranking score.`),
+      `Likeliest is ${about.labels[likely[0][1]]}; label weights may make it another, for the ranking score.`),
     drawPanel(key, people));
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 from aisr.artifact.manifest import Manifest, Score
 from aisr.base.files import percent, with_interval
 from aisr.base.redact import printable
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.task import Task
 
 TEMPLATE = Path(__file__).with_name("techreport.md.jinja")
@@ -31,7 +31,7 @@ class _Whole(str):
     __slots__ = ()
 
 
-def render_techreport(task: Task, program: Judge, made: Manifest, again: str) -> str:
+def render_techreport(task: Task, program: Program, made: Manifest, again: str) -> str:
     """The report, in Markdown. again: the command that scores the program once more."""
     from jinja2 import Environment, FileSystemLoader
 

@@ -25,7 +25,17 @@ from aisr.optimize.champion import Choice, Contender
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
 from aisr.programs.task import Task
-from aisr.tracking.registry import CHAMPION_TAG, DIGEST_TAG, NO, NotPromoted, model_name, promote, register, version_of
+from aisr.tracking.registry import (
+    CHAMPION_TAG,
+    DIGEST_TAG,
+    NO,
+    YES,
+    NotPromoted,
+    model_name,
+    promote,
+    register,
+    version_of,
+)
 from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, readable, tracking_uri
 
 KIND_TAG = "aisr.kind"
@@ -58,7 +68,7 @@ def log_compile(root: Path, run: Run) -> LoggedCompile:
         **_tags(COMPILE, task, manifest.lm.spec, digest_text(data), _compile_note(run)),
         "aisr.optimizer": manifest.optimizer,
         "aisr.candidate": run.choice.champion.name,
-        "aisr.decision": manifest.layer or "none",
+        "aisr.label_weights": YES if manifest.has_label_weights else NO,
         DIGEST_TAG: manifest.digest,
         CHAMPION_TAG: NO,  # until the alias moves to its version
     }
@@ -196,13 +206,13 @@ def _params(manifest: Manifest) -> dict[str, Any]:
 def _metrics(run: Run) -> dict[str, float]:
     """In the order in which the page of a run lists them."""
     test, choice, manifest = run.test, run.choice, run.manifest
-    layer, ranker = manifest.decision, manifest.ranker
+    weights, ranker = manifest.label_weights, manifest.ranker
     return {
         **(_scores(test.champion, "test_") if test else {}),
         **_scores(choice.champion.dev, "dev_"),
         **_spend(manifest.spend.model_dump(), manifest.seconds),
         **({"evidence_ranker_gain": round(ranker.gain[0], DIGITS)} if ranker and ranker.gain else {}),
-        **({"decision_cross_validated_gain": round(layer.gain[0], DIGITS)} if layer and layer.gain else {}),
+        **({"label_weights_gain": round(weights.gain[0], DIGITS)} if weights and weights.gain else {}),
         **(_scores(test.baseline, "baseline_test_") if test and test.baseline else {}),
         **_scores(choice.contenders[0].dev, "baseline_dev_"),
     }
@@ -276,9 +286,9 @@ def _compile_note(run: Run) -> str:
     else:
         words = in_words(test.gain, len(test.champion.scores), baseline.name) if test.gain else ""
         gain = f", {words} (difference {test.gain})" if words else ""
-        with_layer = ", with its decision layer" if manifest.layer else ""
-        lines.append(f"On the held-out test split{with_layer}: **{test.champion.interval}**{gain}")
-    lines += [f"Decision layer: {manifest.layer or 'none'}", _code(manifest.command or "")]
+        weighted = ", with its label weights" if manifest.has_label_weights else ""
+        lines.append(f"On the held-out test split{weighted}: **{test.champion.interval}**{gain}")
+    lines += [f"Label weights: {'kept' if manifest.has_label_weights else 'none'}", _code(manifest.command or "")]
     lines.append("\n".join(_line(step, one) for step, one in enumerate(choice.contenders)))
     if choice.unscored:
         lines.append(f"Not scored, the budget is spent: {', '.join(choice.unscored)}")

@@ -18,11 +18,11 @@ from aisr.paper.check.exact import add_exact_verdicts, read_paper
 from aisr.paper.check.judging import make_checkers, programs_by_task, review_draft
 from aisr.paper.check.questions import Check
 from aisr.paper.check.verdicts import Review
+from aisr.paper.cues import causes, quantifiers
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.grid import find_mentions, labels_by_level, make_grids, matching_cells
 from aisr.paper.recompute.numbers import find_numbers
 from aisr.predict.prepare import open_gallery
-from aisr.programs.decision import causes, quantifiers
 from aisr.programs.draft.record import DraftLabel, DraftRecord
 from aisr.programs.records import StatementLabel
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots

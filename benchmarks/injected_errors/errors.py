@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from aisr.paper.cues import causes, quantifiers
 from aisr.paper.draft import MOST_TABLES, Draft
 from aisr.paper.recompute.grid import Grid, Mention, find_mentions, is_mean, is_total, make_grids
 from aisr.paper.recompute.numbers import Number, find_numbers
 from aisr.paper.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
-from aisr.programs.decision import Cue, causes, quantifiers
 from benchmarks.injected_errors.supported import (
     Order,
     SupportedValue,
@@ -207,7 +207,7 @@ KINDS: dict[Kind, Callable[[Spot, str, random.Random], Iterator[Change]]] = {
 }
 
 
-def _tail(changed: str | None, cue: Cue, spot: Spot, text: str) -> Iterator[Change]:
+def _tail(changed: str | None, cue: Callable[[str, str], float], spot: Spot, text: str) -> Iterator[Change]:
     """What was added before the full stop, to a sentence without words of that kind."""
     if changed is None or cue(text, ""):
         return

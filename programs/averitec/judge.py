@@ -55,7 +55,7 @@ class AveritecJudge(Program):
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `candidates`
         (their ids) and `collection`; where it is labelled, also what the three predictors would be right to say,
         `questions`, `pairs` (those whose page is among them) and `label`, with `evidence`, `gold` and `baseline`, the
-        answer without any LM.
+        answer of the no-LM baseline.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """

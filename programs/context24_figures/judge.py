@@ -1,16 +1,15 @@
 """Context24's first task: which figures and tables of a paper evidence a claim, best first.
 
-Retrieval ranks them, and an LM may put the ten best in order, a typed step that is compiled; without it the program
-asks no LM at all.
+Retrieval ranks them, and the LM puts the ten best in order, a typed step that is compiled.
 """
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import dspy
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from aisr.base.errors import NotEmbedded, UserError
+from aisr.base.errors import NotEmbedded
 from aisr.programs.context24_figures.prompt import RankElements
 from aisr.programs.context24_figures.ranking import (
     DEFAULT,
@@ -46,17 +45,10 @@ class Context24FiguresOptions(SearchOptions):
     )
     order: int = Field(
         default=MOST,
-        ge=0,
+        ge=2,
         le=CANDIDATES,
-        description="How many of the best figures the LM puts in order; 0: no LM is used.",
+        description="How many of the best figures the LM puts in order.",
     )
-
-    @field_validator("order")
-    @classmethod
-    def _not_one(cls, order: int) -> int:
-        if order == 1:
-            raise UserError(f"order is 1; expected 0 (the LM orders none) or 2 to {CANDIDATES}")
-        return order
 
 
 class Context24FiguresJudge(Program):
@@ -67,21 +59,13 @@ class Context24FiguresJudge(Program):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        if self.options.order:
-            self.rank = dspy.Predict(RankElements)
-
-    @property
-    def main_predictor(self) -> dspy.Predict:
-        """The predictor whose answer is the ranking. Raises UserError for a program that asks no LM."""
-        if not self.options.order:
-            raise UserError("this program asks no LM, so it has no prompt")
-        return self.rank
+        self.rank = dspy.Predict(RankElements)
 
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `candidates` (their
         labels) and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements among
         these, then their figures and panels), `gold`, `incomplete` (none is among them) and `baseline`, the ranking
-        without any LM.
+        of the no-LM baseline.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and fails without a
         question.
@@ -94,7 +78,7 @@ class Context24FiguresJudge(Program):
         except NotEmbedded as error:
             best_first, failed = list(paper.labels), {"failure": str(error)}
         # Elements without any text are no candidates.
-        candidates = [label for label in best_first[: self.options.order or MOST] if texts[label]]
+        candidates = [label for label in best_first[: self.options.order] if texts[label]]
         inputs: dict[str, Any] = {
             "claim": item(record.claim, texts.__contains__),
             "elements": rendered(record.claim, paper, candidates),
@@ -108,13 +92,9 @@ class Context24FiguresJudge(Program):
                 "ranking": wanted,
                 "gold": record.gold,
                 "incomplete": not set(wanted) & set(record.gold.findings),
-                "baseline": without_lm(record),
+                "baseline": baseline_ranking(record),
             }
         return self.example(record, inputs | failed, right)
-
-    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """A labelled example as demos: itself, where an LM ranks."""
-        return [example] if self.options.order else []
 
     def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, of those that show a gold element."""
@@ -125,7 +105,7 @@ class Context24FiguresJudge(Program):
     ) -> dspy.Prediction:
         """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
         named: list[str] = []
-        if self.options.order and len(candidates) > 1:
+        if len(candidates) > 1:
             answer = self.ask(
                 self.rank,
                 claim,
@@ -138,8 +118,8 @@ class Context24FiguresJudge(Program):
         return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)
 
 
-def without_lm(record: Context24FiguresRecord) -> Ranking:
-    """The ranking without an LM: the default strategy with BM25."""
+def baseline_ranking(record: Context24FiguresRecord) -> Ranking:
+    """The ranking of the no-LM baseline: the default strategy with BM25."""
     paper = paper_of(record.paragraphs, record.elements)
     return tuple(rank_elements(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
 

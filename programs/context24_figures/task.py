@@ -14,7 +14,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import HALF, Ranked, gain
 from aisr.metrics.scores import Scores
-from aisr.programs.context24_figures.judge import Context24FiguresJudge, without_lm
+from aisr.programs.context24_figures.judge import Context24FiguresJudge, baseline_ranking
 from aisr.programs.context24_figures.ranking import documents, paper_of
 from aisr.programs.context24_figures.record import (
     MOST,
@@ -49,7 +49,7 @@ class LabelTable(Submission[Context24FiguresRecord, Ranking]):
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        return without_lm(record)
+        return baseline_ranking(record)
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Raises UserError for a cell that a spreadsheet would run."""

@@ -54,6 +54,9 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
     def answer(self, prediction: dspy.Prediction) -> Citation:
         return Citation(str(prediction.label), list(prediction.evidence_para_ids))
 
+    def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> Citation:
+        return Citation(labels[0], list(evidence_ids))
+
     def gold_labels(self, gold: Citation) -> list[list[str]]:
         return [[gold.label]]
 

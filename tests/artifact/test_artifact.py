@@ -1,7 +1,6 @@
 """An artifact is text: what is saved is what is loaded, and what is not ours is refused before anything is built."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
-from aisr.programs.decision import CUES, CueWeights
 from aisr.programs.images import Exhibits, Picture
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -122,28 +120,28 @@ def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> No
     assert "data:image/jpeg" in kept["evidence"]
 
 
-WIDTH = len(TRACK1.labelled.labels)
-# Of terms that weigh nothing alone, a text has no length, and the probabilities of its labels would be no numbers.
-WEIGHTLESS = {"rows": {"the": [0.0] * (1 + WIDTH)}}
-
-
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (lambda layer: layer["says"].update(offsets=[1.7e308] * WIDTH), "decision.says.offsets"),
-        (
-            lambda layer: layer.update(wording={"intercepts": [0.0] * WIDTH, "families": [WEIGHTLESS, {"rows": {}}]}),
-            "inverse document frequency is below 1",
-        ),
-    ],
-    ids=["beyond all measure", "of no weight"],
-)
-def test_weights_that_make_no_probabilities_are_refused(edit: Edit, message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_no_finite_numbers_are_refused(number: float, tmp_path: Path) -> None:
     program = TRACK1.build({})
-    program.decision = as_it_is(TRACK1)
-    text = edited(program_text(TRACK1, program), lambda content: edit(content["decision"]))
-    with pytest.raises(BadArtifact, match=re.escape(message)):
+    program.label_weights = as_it_is(TRACK1)
+    text = edited(
+        program_text(TRACK1, program), lambda content: content["label_weights"]["label_rule"].update(weight=number)
+    )
+    with pytest.raises(BadArtifact, match=r"label_weights\.label_rule\.weight: Input should be a finite number"):
         load_program(saved(tmp_path / "a", text))
+
+
+def test_weights_of_other_labels_are_refused(tmp_path: Path) -> None:
+    program = TRACK1.build({})
+    program.label_weights = as_it_is(TRACK1)
+    rules = ("label_rule", "probability_rule")
+
+    def without_last(content: Any) -> None:
+        for rule in rules:
+            content["label_weights"][rule]["offsets"].pop()
+
+    with pytest.raises(BadArtifact, match="another number of offsets than labels"):
+        load_program(saved(tmp_path / "a", edited(program_text(TRACK1, program), without_last)))
 
 
 def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> None:
@@ -198,11 +196,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
 def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="--name"):
         program_file.check_name(name)
-
-
-def test_a_program_goes_on_without_a_cue_that_was_added_since() -> None:
-    older = CueWeights(intercepts=[0.0, 0.0], coefficients={name: [1.0, 0.0] for name in list(CUES)[1:]})
-    assert older.probabilities(["It rises."], "A table.").shape == (1, 2)
 
 
 # --- Compiled programs as a person reads them, one alone and two against each other

@@ -197,7 +197,7 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     assert finished.code == 0, finished.err
     manifest = json.loads((artifacts / "track1" / "stated" / "manifest.json").read_text())
     assert manifest["options"]["states"] is True
-    sources = manifest["decision"]["sources"]
+    sources = manifest["label_weights"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
 

@@ -50,7 +50,7 @@ def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: P
     assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
 
 
-@pytest.mark.parametrize("paid", [0, 24, 36, 47])  # calls: of the race, the demos, the layer, and of test
+@pytest.mark.parametrize("paid", [0, 24, 36, 47])  # calls: of the race, the demos, the label weights, and of test
 def test_a_provider_that_wants_money_ends_a_compile_whatever_it_is_at(paid: int, tmp_path: Path) -> None:
     """It is no limit of ours, behind which a valid artifact would be saved without a test."""
     asked = count()
@@ -84,7 +84,7 @@ def test_money_and_time_are_limits_too() -> None:
 
 
 def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
-    """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
+    """A word that tells the label in every record of test: the program, label weights and all, stays the same."""
     made = []
     for name in ("plain", "marked"):
         compile_plan, lm = plan(tmp_path / name), scripted(flat)
@@ -94,9 +94,8 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
         made.append(compile_program(compile_plan, lm, lm, tmp_path / name / "out", SILENT))
     programs = [json.loads((one.folder / "program.json").read_text()) for one in made]
     for program in programs:
-        del program["decision"]["fitted_on"]  # each scripted LM has a name of its own
+        del program["label_weights"]["fitted_on"]  # each scripted LM has a name of its own
     assert programs[0] == programs[1]
-    assert programs[0]["decision"]["wording"] is not None
     assert made[0].manifest.data["test"].digest != made[1].manifest.data["test"].digest
 
 

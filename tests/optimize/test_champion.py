@@ -15,8 +15,8 @@ from aisr.metrics.intervals import difference_interval
 from aisr.metrics.scores import FN, TP, MeanScores, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import Contender, choose, worth
-from aisr.optimize.decision_fit import judge_fairly
 from aisr.optimize.examples import read_labeled
+from aisr.optimize.label_weights import judge_fairly
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Search, Settings, gradient_records, objective
 from aisr.predict.judge import judge_all
@@ -212,8 +212,8 @@ def record(number: int, split: str) -> Track1Record:
 def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the race, where the layer is fitted, and on test; nor are records of train left out of the fit for it. What is
-    kept apart is saved nowhere, and the report tells the records of dev from the cache all the same."""
+    """In the race, where label weights are fitted, and on test; nor are records of train left out of the fit for it.
+    What is kept apart is saved nowhere, and the report tells the records of dev from the cache all the same."""
     monkeypatch.setattr(nearest, "FROM", 8)
 
     def better_with_demos(request: Any) -> str:

@@ -139,7 +139,7 @@ def test_answers_of_another_program_are_answers_to_nothing(
     program = TRACK1.build({})
     words(TRACK1, save_program(tmp_path / "one", TRACK1, program), "requests.jsonl", "--batch", "export")
     path = write(tmp_path / "answers.jsonl", answered(loopback, read_rows(tmp_path / "requests.jsonl")))
-    program.main_predictor.signature = program.main_predictor.signature.with_instructions("Judge otherwise.")
+    program.main_predictor.signature = program.main_predictor.signature.with_instructions("Program otherwise.")
     other = save_program(tmp_path / "other", TRACK1, program)
     done = words(TRACK1, other, "out.jsonl", "--batch", "import", "--answers", path)
     assert done.code == 1

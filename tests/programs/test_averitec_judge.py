@@ -124,7 +124,7 @@ def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers
     assert [row["claim_id"] for row in submitted(tmp_path / "s.json", None, None)] == [0, 1]
 
 
-def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
+def test_label_weights_are_fitted_for_the_score_of_the_task() -> None:
     labelled = AVERITEC.labelled
     records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
     gold = [record.gold for record in records if record.gold]

@@ -1,7 +1,6 @@
 """Context24's figures and tables are ranked with and without an LM, and rankings become a submission."""
 
 import csv
-import json
 import re
 from pathlib import Path
 from typing import Any, get_args
@@ -15,10 +14,7 @@ from aisr.programs.context24_figures.judge import Context24FiguresJudge
 from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from support.commands import Aisr
-from support.corpora import Row, read_rows
-from support.loopback import serve
-from support.paths import SAMPLE
+from support.corpora import Row
 from support.scripted import field, question, requests, scripted, written
 
 NAME = CONTEXT24_FIGURES.name
@@ -50,29 +46,6 @@ def shown(elements: str) -> dict[str, str]:
     """The text of each element that is shown, by its label."""
     lines = re.findall(r"^((?:\[[^\]]+\] )+)(.*)$", elements, re.MULTILINE)
     return {label: text for labels, text in lines for label in re.findall(r"\[([^\]]+)\]", labels)}
-
-
-def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
-    with serve() as dead:
-        url = dead.url  # nobody listens there any more
-    at = ["--task", NAME, "--lm", "openai/local", "--api-base", url, "--artifacts", artifacts]
-    data, folder, out = SAMPLE / NAME, artifacts / NAME / "still", tmp_path / "predictions.jsonl"
-    compiling = ["compile", *at, "--data", data, "--optimizer", "gepa", "--name", "still", "-T", "order=0"]
-    estimated = aisr(*compiling, "--estimate")
-    assert estimated.code == 0, estimated.err
-    assert re.search(r"\b0 LM calls", estimated.out)
-    compiled = aisr(*compiling, "--set", "limits.test=4")
-    assert compiled.code == 0, compiled.err
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert (manifest["champion"], manifest["spend"]["calls"]) == ("uncompiled", 0)
-    assert "It asks no LM." in (folder / "PROMPT.md").read_text()
-    predicting = ["predict", *at, "--program", folder, "--data", data / "test-inputs.jsonl"]
-    predicted = aisr(*predicting, "--out", out)
-    assert predicted.code == 0, predicted.err
-    assert len(read_rows(out)) == 12
-    exported = aisr(*predicting, "--out", tmp_path / "b.jsonl", "--batch", "export")
-    assert (exported.code, "the program asks no LM" in exported.err) == (2, True)
-    assert aisr("report", folder, "--artifacts", artifacts).code == 0
 
 
 def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp_path: Path) -> None:
@@ -111,13 +84,12 @@ def test_bad_elements_are_refused(elements: list[Row], message: str) -> None:
         claim(elements=elements)
 
 
-# --- Rankings: without an LM, and of the best by one
+# --- Rankings: of retrieval, and of the best by an LM
 
 
 def ranking(record: Context24FiguresRecord | None = None, **options: Any) -> list[str]:
-    """What a program that asks no LM answers."""
-    program = Context24FiguresJudge(**{"order": 0, **options})
-    labels: list[str] = program(**program.prepare(record or claim()).inputs()).ranking
+    """The ranking of retrieval, before the LM's."""
+    labels: list[str] = Context24FiguresJudge(**options).prepare(record or claim()).best_first
     return labels
 
 

@@ -10,7 +10,6 @@ import pytest
 from aisr.base import redact
 from aisr.base.files import digest_texts
 from aisr.programs import drafts
-from aisr.programs.decision import signs
 from aisr.programs.images import LABEL
 from aisr.programs.text import alike, clean, item, lettered, plain, sentences
 from aisr.tracking.store import reason
@@ -44,7 +43,6 @@ READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "marks in what is compared": (alike, "e", "\u0316\u0300"),
     "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
     "letters of LaTeX": (clean, "", "\\mathrm { a"),
-    "figures": (lambda text: signs(text, text), "", "Fig. 1 "),
     "pictures": (drafts.items_of, "![a](", " "),
     "pictures in pictures": (drafts.items_of, "", "![a]("),
     "ends of sentences": (sentences, "", "A. "),

@@ -11,9 +11,9 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.judge import judge_all
-from aisr.programs.ask import UnusableAnswer
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.probabilities import CONFIDENCE
+from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record, read
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task

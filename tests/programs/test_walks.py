@@ -99,11 +99,11 @@ def test_averitec(
     walked = walk("averitec", reply, hidden, "-T", "questions=3")
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["questions"] == 3
-    # The commonest label: no better than what needs no LM.
+    # The commonest label: no better than the no-LM baseline.
     assert scores["test"]["accuracy"] == scores["no_lm_test"]["accuracy"]
     state = json.loads((walked.folder / "program.json").read_text())["state"]
     assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
-    for words in ("label accuracy", "without any LM", "words a string"):
+    for words in ("label accuracy", "no-LM baseline", "words a string"):
         assert words in walked.output["evaluate"]
     official = averitec.score_official(as_json(tmp_path / "gold.json", read_rows(walked.gold)), walked.packed)
     assert official.averitec["0.25"] == pytest.approx(scores["test"]["score"])

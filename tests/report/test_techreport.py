@@ -51,7 +51,7 @@ def test_what_the_task_demands_is_in_it(folder: Path, aisr: Aisr) -> None:
         made["data"]["train"]["digest"],
         made["versions"]["dspy"],
         made["command"],
-        "Judge whether sentences of a paragraph",
+        "Program whether sentences of a paragraph",
         f"| champion without decision layer, dev | {100 * made['scores']['dev']['score']:.1f}",
         f"{100 * made['scores']['test']['score']:.1f}",
     ):

@@ -43,8 +43,7 @@ class Compiled(NamedTuple):
 def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> list[object]:
     """`aisr compile` on a few records of the sample."""
     at = ["--task", track, "--data", SAMPLE / track]
-    # Beside the sample's wording the server's answers on Track 2 are worth nothing: with a layer no LM would be asked.
-    # And to fit one takes most of the time of so small a compile.
+    # To fit label weights takes most of the time of so small a compile.
     plain = sets("search.candidates=1", "search.decide=false")
     return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *plain, *lm]
 

@@ -13,7 +13,7 @@ from dspy.lm15 import Message, Request, Response, TextPart, Usage
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import Price
-from aisr.programs.decision import LM, Decision, Rule
+from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Citation, Track2Record
@@ -186,8 +186,8 @@ def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
 TRACKS = [pytest.param(task, id=task.name) for task in BOTH.values()]
 
 
-def as_it_is(task: Task, fitted_on: str = "") -> Decision:
-    """A decision layer that says what the LM says."""
+def as_it_is(task: Task, fitted_on: str = "") -> LabelWeights:
+    """Label weights that say what the LM says."""
     labels = task.labelled.labels
-    rule = Rule(weights={LM: 1.0}, offsets=[0.0] * len(labels))
-    return Decision(labels=list(labels), fitted_on=fitted_on, says=rule, means=rule)
+    rule = Rule(weight=1.0, offsets=[0.0] * len(labels))
+    return LabelWeights(labels=list(labels), fitted_on=fitted_on, label_rule=rule, probability_rule=rule)

@@ -31,6 +31,7 @@ from aisr.paper.check.verdicts import (
     hidden_verdicts,
     sort_verdicts,
 )
+from aisr.paper.cues import NUMBER, nearest_line
 from aisr.paper.draft import Draft
 from aisr.predict.evaluate import label_confidence
 from aisr.predict.judge import Outcome, failure_text, judge, map_unordered
@@ -41,10 +42,9 @@ from aisr.predict.prepare import (
     evidence_form,
     states_for,
 )
-from aisr.programs.base import Judge
-from aisr.programs.decision import NUMBER, nearest_line
 from aisr.programs.draft.record import DraftLabel
 from aisr.programs.images import Gallery
+from aisr.programs.program import Program
 from aisr.programs.records import CorrectableRecord, Record
 from aisr.programs.task import Answer, Exhibit, Task
 from aisr.programs.text import ROW
@@ -68,7 +68,7 @@ class Checker:
 
     kind: Kind
     task: Task
-    program: Judge
+    program: Program
     known: KnownProgram | None = None  # None for an uncompiled program
 
     @property
@@ -120,7 +120,7 @@ def _make_checker(
         form = evidence_form(evidence, lm) if evidence else "image" if lm.supports_vision else None
         wanted = {"states": states_for(lm), "evidence": form}
         program = task.build(
-            {key: value for key, value in wanted.items() if value and key in task.judge.Options.model_fields}
+            {key: value for key, value in wanted.items() if value and key in task.program.Options.model_fields}
         )
     check_compatible(program, lm)
     ready = attach_embeddings(attach_gallery(program, gallery), lm.embeddings)

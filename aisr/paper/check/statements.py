@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisr.paper.citations import find_marks
+from aisr.paper.cues import causes, quantifiers
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence, caption_sentences
 from aisr.paper.recompute.grid import Grid, find_mentions
 from aisr.paper.recompute.numbers import Number, find_numbers
-from aisr.programs.decision import causes, quantifiers
 
 MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
 HIDDEN = "hidden from a reader"

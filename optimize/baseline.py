@@ -1,0 +1,115 @@
+"""The no-LM baseline: a text classifier beside each score of a compile, so that a score is read against what its test
+split gives away by wording alone. It is no program, is never chosen, and is not saved.
+
+A logistic regression (scikit-learn, whose import takes over a second: inside the functions) on TF-IDF of words and
+characters of a statement, and on seven overlap features of a statement and its evidence.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import dspy
+
+from aisr.programs.program import Program
+from aisr.programs.retrieval import stemmer
+from aisr.programs.task import LabelTask, Task
+
+NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
+ACRONYM = re.compile(r"\b[A-Z]{2,}[\w-]*\b")
+# Possessive: a long run of digits must not be tried again at each of its lengths.
+NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
+FIGURE = re.compile(r"\b(fig(?:ure)?|tab(?:le)?)s?\.?\s*(\d+)", re.IGNORECASE)
+QUANTIFIER = re.compile(
+    r"\b(?:all|any|every\w*|always|never|none|no|each|entire\w*|across|universal\w*|consistent\w*|invariabl\w*|"
+    r"regardless|in general|generally|without exception)\b",
+    re.IGNORECASE,
+)
+CAUSE = re.compile(
+    r"\b(?:because|due to|owing to|thanks to|since|as a result|caus\w+|driv\w+|thereby|therefore|hence|explain\w*|"
+    r"attribut\w+|stems? from|result\w* from|mechanism\w*|leads? to|enabl\w+|suggest\w*|impl(?:y|ies|ying))\b",
+    re.IGNORECASE,
+)
+WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
+MOST = 3  # a count beyond this says no more
+
+Statement = tuple[str, str]  # its text, and its evidence, one item or paragraph a line
+
+
+def add_baseline(
+    task: Task, program: Program, train: Sequence[dspy.Example], splits: Sequence[Sequence[dspy.Example]]
+) -> None:
+    """Fit the baseline to labelled examples of train, and set its answer as `baseline` of the examples of other splits,
+    which have none yet. Nothing is set in a task without labels, and where train has one label alone."""
+    others = [example for split in splits for example in split if "baseline" not in example]
+    if not isinstance(task, LabelTask) or not others:
+        return
+    labels = [label for example in train for label in task.first_labels(example.gold)]
+    if len(set(labels)) < 2:
+        return
+    classifier = make_classifier().fit([one for example in train for one in _statements(task, example)], labels)
+    predicted = iter(classifier.predict([one for example in others for one in _statements(task, example)]))
+    for example in others:
+        own = [str(next(predicted)) for _ in task.statements(example)]
+        example.baseline = task.label_answer(own, program.choose_evidence(own[0], [], example.get("ranking", ())))
+
+
+def make_classifier() -> Any:
+    """The classifier of `Statement`s, unfitted."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline, make_union
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+    how = {"preprocessor": _text, "sublinear_tf": True, "min_df": 2}
+    return make_pipeline(
+        make_union(
+            TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b", **how),
+            TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), **how),
+            make_pipeline(FunctionTransformer(_features), StandardScaler()),
+        ),
+        LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000),
+    )
+
+
+def overlap_features(sentence: str, evidence: str) -> list[float]:
+    """Signs that a sentence goes beyond its evidence: the number of names, numbers and figures that the evidence lacks,
+    of quantifiers and of causal words, each at most `MOST`; the share of its words, and of its numbers, that the best
+    line of the evidence holds, 0 to 1."""
+    names, known = {*NAME.findall(sentence), *ACRONYM.findall(sentence)}, evidence.lower()
+    numbers, words = {*NUMBER.findall(sentence)}, _stems(sentence)
+    lines = evidence.split("\n")
+    counts = [
+        sum(name.lower() not in known for name in names),
+        len(numbers - {*NUMBER.findall(evidence)}),
+        len(_figures(sentence) - _figures(evidence)),
+        len(QUANTIFIER.findall(sentence)),
+        len(CAUSE.findall(sentence)),
+    ]
+    return [
+        *(float(min(count, MOST)) for count in counts),
+        max(len(words & _stems(line)) for line in lines) / len(words) if words else 1.0,
+        max(len(numbers & {*NUMBER.findall(line)}) for line in lines) / len(numbers) if numbers else 1.0,
+    ]
+
+
+def _statements(task: LabelTask, example: dspy.Example) -> Iterator[Statement]:
+    return ((statement, task.evidence(example)) for statement in task.statements(example))
+
+
+def _text(statement: Statement) -> str:
+    return statement[0].lower()
+
+
+def _features(statements: Sequence[Statement]) -> list[list[float]]:
+    return [overlap_features(*statement) for statement in statements]
+
+
+def _figures(text: str) -> set[tuple[str, str]]:
+    return {(kind[:3].lower(), number) for kind, number in FIGURE.findall(text)}
+
+
+@lru_cache(maxsize=4096)  # the sentences of a paragraph share their evidence
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stemmer().stemWords(WORD.findall(text.lower())))

@@ -1,5 +1,0 @@
-"""Transitional."""
-
-from aisr.programs.program import UnusableAnswer
-
-__all__ = ["UnusableAnswer"]
