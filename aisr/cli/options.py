@@ -100,8 +100,8 @@ LM = Annotated[
     typer.Option(
         "--lm",
         metavar="MODEL",
-        help="PROVIDER/MODEL such as openai/gpt-4o-mini, `embedded`, or decide:PROVIDER/MODEL, a decision model. "
-        "Default: AISR_LM, or embedded.",
+        help="PROVIDER/MODEL such as openai/gpt-4o-mini, `embedded`, decide:PROVIDER/MODEL, a decision model, or "
+        "recorded:FILE, answers of `aisr compile --record FILE`. Default: AISR_LM, or embedded.",
         rich_help_panel=LM_PANEL,
     ),
 ]

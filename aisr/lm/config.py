@@ -24,6 +24,7 @@ from aisr.base.errors import UserError
 
 EMBEDDED = "embedded"
 DECIDE = "decide:"  # before the model string of a decision model
+RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 THREADS, MOST_THREADS = 8, 1_000
 SECONDS, LONGEST_TIMEOUT = 600.0, 86_400.0  # until an answer is given up
@@ -67,8 +68,8 @@ class LMConfig:
     model: str = field(
         default=EMBEDDED,
         metadata={
-            "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision "
-            "model.",
+            "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, decide:PROVIDER/MODEL, a decision model, "
+            "or recorded:FILE, the answers that `aisr compile --record FILE` wrote.",
         },
     )
     api_base: str | None = field(
@@ -121,8 +122,8 @@ class LMConfig:
             )
         if self.embedding_api_base and self.embedding_api_base != PROVIDER:
             check_address(self.embedding_api_base, self.option("embedding-api-base"))
-        if self.model == EMBEDDED:
-            self._check_embedded()
+        if needs_no_server(self.model):
+            self._check_without_server()
             return
         if self.api_base:
             check_address(self.api_base, self.option("api-base"))
@@ -131,8 +132,8 @@ class LMConfig:
             example = (
                 "decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna"
                 if self.is_decision_model
-                else "`embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or ollama_chat/llama3.2, or "
-                "decide:PROVIDER/MODEL for a decision model"
+                else "`embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or ollama_chat/llama3.2, "
+                "decide:PROVIDER/MODEL for a decision model, or recorded:FILE for recorded answers"
             )
             raise LMUnavailable(f"{self.option('lm')} {self.model!r}: expected {example}")
         if self.api_base and provider != "openai" and not self.is_decision_model:
@@ -141,7 +142,7 @@ class LMConfig:
                 f"{self.model}"
             )
 
-    def _check_embedded(self) -> None:
+    def _check_without_server(self) -> None:
         if self.timeout is not None:
             raise LMUnavailable(
                 f"{self.option('timeout')} goes with an LM that is reached over a network, not with --lm {self.model}"
@@ -157,6 +158,10 @@ class LMConfig:
         if name == "lm" or (name == "api-base" and not self.role):
             return f"--{self.role}-{name}" if self.role else f"--{name}"
         return f"--set {self.role or 'lm'}.{name.replace('-', '_')}"
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.model.startswith(RECORDED)
 
     @property
     def is_decision_model(self) -> bool:
@@ -189,16 +194,21 @@ class LMConfig:
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
         records would leave for a provider unasked.
         """
-        if self.api_base and api_base is None and model != EMBEDDED:
+        if self.api_base and api_base is None and not needs_no_server(model):
             raise LMUnavailable(
                 f"--{role}-lm {model}: --api-base is the address of --lm alone; add --set "
                 f"{role}.api_base=ADDRESS, the same one if it serves both, or --set {role}.api_base=provider to send "
                 f"the records to {model.partition('/')[0]}"
             )
         address = None if api_base == PROVIDER else api_base
-        timeout = None if model == EMBEDDED else self.timeout
+        timeout = None if needs_no_server(model) else self.timeout
         own = {"model": model, "api_base": address, "price": price, "schema": self.schema or not address}
         return replace(self, role=role, timeout=timeout, **own)  # type: ignore[arg-type]
+
+
+def needs_no_server(model: str) -> bool:
+    """Return whether a model runs in this process, or is a recording."""
+    return model == EMBEDDED or model.startswith(RECORDED)
 
 
 def check_address(address: str, option: str) -> None:

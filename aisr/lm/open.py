@@ -1,5 +1,5 @@
-"""Opens the language model of an `LMConfig`: the built-in one, a server of the user's own, a provider's, or a decision
-model.
+"""Opens the language model of an `LMConfig`: the built-in one, a server of the user's own, a provider's, a decision
+model, or recorded answers.
 
 Keys come from the environment only and are written nowhere.
 """
@@ -29,6 +29,7 @@ from aisr.lm.decide import open_decisions
 from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
+from aisr.lm.recorded import open_recorded
 from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
 
 TEMPERATURE = 0.0
@@ -51,6 +52,8 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     ledger = ledger or Ledger()
     if config.model == EMBEDDED:
         opened = _open_embedded(ledger)
+    elif config.is_recorded:
+        opened = open_recorded(config, ledger)
     elif config.is_decision_model:
         opened = open_decisions(config, ledger, needs_key)
     else:
