@@ -110,8 +110,8 @@ def fit_ranker(data: GoldClaims, unfitted: Matcher, embed: Embed, seed: int) -> 
 
 
 def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paper, EvidenceRanker]) -> Prepare:
-    """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard to
-    find then as that of dev, for demos, surrogate and label weights."""
+    """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard
+    to find then as that of dev, for demos, surrogate and label weights."""
 
     def prepare(record: Record) -> dspy.Example:
         whole = judge.ranker

@@ -80,6 +80,14 @@ def compile_(
     track: Annotated[
         bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=opt.OUTPUT_PANEL)
     ] = True,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the answers of all LMs to this file (.jsonl.gz); --lm recorded:FILE gives them back.",
+            rich_help_panel=opt.OUTPUT_PANEL,
+        ),
+    ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Search for the best program by the ranking score, test it, save and register it."""
@@ -94,6 +102,8 @@ def compile_(
         limits={"max_usd": max_usd},
     )
     folder = _check_folder(merged, data)
+    if record and (merged.lm.is_recorded or (merged.teacher and merged.teacher.is_recorded)):
+        raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     prepare(artifacts)
     from aisr.artifact.program import check_name
     from aisr.cli import display
@@ -121,7 +131,15 @@ def compile_(
         f"compiling {chosen.name} on {folder} with {','.join(work.optimizers)} and {merged.lm.model} "
         f"into {artifacts / chosen.name / work.name}/"
     )
-    raise typer.Exit(0 if _compile(work, opened, teacher, artifacts, track) else opt.RECORDS_FAILED)
+    if record is None:
+        is_whole = _compile(work, opened, teacher, artifacts, track)
+    else:
+        from aisr.lm.recorded import recording
+
+        with recording(record, {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}) as recorder:
+            is_whole = _compile(work, opened, teacher, artifacts, track)
+        display.note(f"wrote {record}: {recorder}")
+    raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
 
 
 def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:

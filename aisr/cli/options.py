@@ -120,7 +120,8 @@ LM = Annotated[
     typer.Option(
         "--lm",
         metavar="MODEL",
-        help="PROVIDER/MODEL such as openai/gpt-4o-mini, or `embedded`. Default: AISR_LM, or embedded.",
+        help="PROVIDER/MODEL such as openai/gpt-4o-mini, `embedded`, or recorded:FILE, answers of `aisr compile "
+        "--record FILE`. Default: AISR_LM, or embedded.",
         rich_help_panel=LM_PANEL,
     ),
 ]
