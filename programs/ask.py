@@ -119,8 +119,6 @@ class _Attempts:
 
     def _refuse(self, complaint: str) -> None:
         predict = self.question.predict
-        if _asks_once(predict):
-            raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
         if self._repairing:
             getattr(_lm(predict), "invalidate", lambda keys: None)(self._keys)
             raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
@@ -198,8 +196,6 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
         fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
         questions = questions_of(predict.signature, constraints)
         config["metadata"] = {"constraints": limits, "fields": fields, "questions": questions}
-    if _asks_once(predict):
-        config["metadata"] = {"stand_in": _placeholder(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):
         config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return config
@@ -209,11 +205,6 @@ def _record_keys(predict: dspy.Predict) -> list[str]:
     """Where the LM keeps answers, the keys of those that it looks for from here on."""
     record = getattr(_lm(predict), "record_keys", None)
     return record() if record else []
-
-
-def _asks_once(predict: dspy.Predict) -> bool:
-    """Whether the engine writes questions down, or knows only the answers to those (`aisr/predict/batch.py`)."""
-    return bool(getattr(_engine(predict), "asks_once", False))
 
 
 def is_decision_model(predict: dspy.Predict) -> bool:
@@ -229,14 +220,8 @@ def _lm(predict: dspy.Predict) -> Any:
     return predict.lm or dspy.settings.lm
 
 
-def _placeholder(signature: type[dspy.Signature], constraints: Constraints) -> str:
-    """The text of an answer that parses and passes and says nothing, for an engine that only writes questions down."""
-    adapter = dspy.settings.adapter or dspy.ChatAdapter()
-    return str(adapter.format_assistant_message_content(signature, _stand_in(signature, constraints)))
-
-
 def _stand_in(signature: type[dspy.Signature], constraints: Constraints) -> dict[str, Any]:
-    """The fields of such an answer: first labels, lists as short as `constraints` allow."""
+    """The fields of an answer that says nothing: first labels, lists as short as `constraints` allow."""
     return {
         name: _value(field.annotation, constraints.get(name, {}).get("minItems", 0))
         for name, field in signature.output_fields.items()
