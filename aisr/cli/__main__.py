@@ -19,7 +19,7 @@ INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 PANELS = {
     "Data": (data.check, data.split, data.corrections, evaluate.retrieval, data.export),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
-    "Predict": (predict.predict, predict.vote, predict.submit, predict.score),
+    "Predict": (predict.predict, predict.submit, predict.score),
     "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
     "Programs": (report.inspect, report.report, report.techreport),
     "This machine": (machine.ui, machine.doctor),

@@ -1,4 +1,4 @@
-"""The commands from records to a submission: predict, vote, submit, score."""
+"""The commands from records to a submission: predict, submit, score."""
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -160,23 +160,3 @@ def score(
     if output:
         write_whole(output, as_json(report))
         display.note(f"wrote {output}")
-
-
-def vote(
-    out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
-    predictions: Annotated[
-        list[Path],
-        typer.Argument(help="Two or more of the same records.", show_default=False, callback=opt.check_files),
-    ],
-    weight: Annotated[
-        list[float] | None,
-        typer.Option(metavar="NUMBER", help="How much a file counts; one for each, in their order. Default: 1."),
-    ] = None,
-) -> None:
-    """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
-    from aisr.cli.display import note
-    from aisr.predict.submit import vote as average
-
-    result = average(out, predictions, weight or ())
-    note(f"wrote {out}: {result.records} records by {len(predictions)} files, {result.failed} failed in all of them")
-    raise typer.Exit(opt.RECORDS_FAILED if result.failed else 0)
