@@ -11,12 +11,10 @@ import pytest
 from aisr.artifact.program import load_program
 from aisr.base.errors import UserError
 from aisr.corrections.labelled import RECORDS
-from aisr.optimize.examples import conversations, prepare_all, read_corrected
+from aisr.optimize.examples import prepare_all, read_corrected
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.run import compile_program
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.predict.judge import judge_all
-from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS, Track2Record
@@ -24,7 +22,7 @@ from aisr.programs.track2.task import TRACK2
 from aisr.report import techreport
 from support.corpora import write
 from support.plans import SILENT, plan
-from support.scripted import TRACKS, citation, claim, examples, question, requests, right, scripted, wording
+from support.scripted import citation, claim, requests, right, scripted, wording
 
 
 def cited(label: str, number: int) -> Track2Record:
@@ -112,22 +110,3 @@ def test_nothing_is_prepared_behind_a_record_without_labels() -> None:
     with pytest.raises(UserError, match="has no labels"):
         prepare_all(TRACK2, prepare, iter(records), Path("dev.jsonl"))
     prepare.assert_called_once_with(records[0])
-
-
-# --- The training file for providers that tune: the program's own prompts, with the right answers
-
-
-@pytest.mark.parametrize("adapter", ["json", "chat"])
-@pytest.mark.parametrize("task", TRACKS)
-def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Task, adapter: str) -> None:
-    program = task.build({})
-    labelled = examples(task, program)
-    made = list(conversations(program, labelled, scripted([], adapter=adapter).adapter))
-    answers = [chat["messages"][-1]["content"] for chat in made]
-    lm = scripted(answers, adapter=adapter)
-    outcomes = judge_all(task, program, labelled, lm)
-    assert [outcome.failure for outcome in outcomes] == [None] * len(labelled)
-    assert [[judged.label for judged in outcome.judgements] for outcome in outcomes] == [
-        task.labelled.first_labels(example.gold) for example in labelled
-    ]
-    assert [chat["messages"][-2]["content"] for chat in made] == [question(request) for request in requests(lm)]

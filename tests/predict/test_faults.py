@@ -248,7 +248,6 @@ TRAIN, TEST = SAMPLE / "track1" / "train.jsonl", SAMPLE / "track1" / "test.jsonl
 @pytest.mark.parametrize(
     ("command", "room", "named"),
     [
-        ("export", 40_000, "x.jsonl"),
         ("submit", 400, "x.zip"),
         ("split", 40_000, "n.jsonl"),
     ],
@@ -261,7 +260,6 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     if command == "submit":
         run(TRACK1, TEST, predictions, opened(loopback.url, threads=8))
     words: list[object] = {
-        "export": ["export", "--data", TRAIN, "--artifacts", tmp_path, "--out", out / "x.jsonl"],
         "submit": ["submit", "--data", TEST, "--predictions", predictions, "--out", out / "x.zip"],
         "split": ["split", TRAIN, "--out", out],
     }[command]
