@@ -22,7 +22,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
     "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
-    "Programs": (report.inspect, report.report, report.techreport),
+    "Programs": (report.inspect, report.report),
     "This machine": (machine.ui, machine.doctor),
 }
 for _panel, _commands in PANELS.items():

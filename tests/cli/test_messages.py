@@ -123,7 +123,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
         "report nope",
-        f"techreport {none}",
         "check-text 'A sentence.' --program nope",
         "check-paper nope.tex",
         f"check-paper {GOLD}",

@@ -73,7 +73,6 @@ def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Callable[..., Walk]
         do("submit", *at, "--data", inputs, "--predictions", out, "--out", packed)
         do("report", folder, "--artifacts", artifacts)
         do("inspect", folder, "--artifacts", artifacts)
-        do("techreport", folder, "--out", place / "tech.md", "--artifacts", artifacts)
         manifest, report = (json.loads(file.read_text()) for file in (folder / "manifest.json", place / "score.json"))
         assert report["score"] == pytest.approx(manifest["scores"]["test"]["score"])
         assert manifest["champion"].startswith("labeled")
