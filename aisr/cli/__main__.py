@@ -23,7 +23,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Predict": (predict.predict, predict.submit, predict.score),
     "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
     "Programs": (report.inspect, report.report),
-    "This machine": (machine.ui, machine.doctor),
+    "This machine": (machine.ui,),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from importlib.metadata import version
 from pathlib import Path
 
 import dspy
@@ -129,7 +128,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         "mcp --folder nope",
         f"promote {none}",
         "retrieval nope.jsonl",
-        "export --task track1 --data nope.jsonl --out out",
     ]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "AISR_ARTIFACTS": str(compiled.root)}
     text, words = "\n".join([*helps, *lines]), [sys.executable, "-c", CODE]
@@ -200,35 +198,3 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     sources = manifest["decision"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
-
-
-# --- `aisr doctor` and `aisr --version`, as a new user meets them
-
-
-def test_it_says_what_is_there_and_keeps_the_key_to_itself(
-    compiled: Compiled, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-anybody")
-    finished = aisr("doctor", *compiled.lm)
-    assert finished.code == 0, finished.err
-    assert f"aisr {version('aisr')}" in finished.out
-    assert "LM: openai/gpt-4o-mini, at --api-base, with log-probabilities requested" in finished.out
-    assert "keys in the environment: OPENAI_API_KEY" in finished.out
-    assert "mlflow.db answers" in finished.out
-    assert "a write to it succeeded" in finished.out
-    assert "GB free" in finished.out
-    assert "sk-not-for-anybody" not in finished.out + finished.err
-
-
-def test_what_will_not_work_is_said_and_nothing_is_made(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "file"))
-    finished = aisr("doctor", "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path / "none")
-    assert finished.code == 1
-    assert "cannot be used: --lm openai/gpt-4o-mini needs OPENAI_API_KEY" in finished.out
-    assert finished.out.count("cannot be used") == 2  # the cache cannot be written
-    assert "the first compile makes it" in finished.out
-    assert not (tmp_path / "none").exists()
