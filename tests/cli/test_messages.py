@@ -1,6 +1,5 @@
 """What commands say of files of another task, of estimates without a key, and of papers with nothing to check."""
 
-import io
 import json
 import os
 import subprocess
@@ -8,22 +7,14 @@ import sys
 import threading
 from pathlib import Path
 
-import dspy
 import pytest
-from rich.console import Console
 
 from aisr.cli import display
 from aisr.cli.__main__ import app
-from aisr.cli.report import print_verdicts
 from aisr.lm.budget import Ledger
-from aisr.predict.judge import Outcome
-from aisr.predict.replay import Reason
-from aisr.programs.probabilities import Judgement
 from aisr.programs.questions import CONFIDENCE
 from aisr.programs.registry import TASKS
-from aisr.programs.track2.task import TRACK2
 from aisr.tracking.registry import model_name
-from support import growth
 from support.commands import Aisr, sets
 from support.compiled import FEW, Compiled
 from support.corpora import beginning
@@ -72,22 +63,6 @@ def test_a_paper_with_nothing_to_check_says_why(aisr: Aisr, tmp_path: Path) -> N
     assert "1 sentence with a citation of a work without a file; --papers brings them" in output
 
 
-# --- What a command says while it works
-
-
-@pytest.mark.parametrize("piece", ["\\", "\\[bold] "])
-def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def verdicts(count: int) -> str:
-        out = io.StringIO()
-        monkeypatch.setattr(display, "console", Console(file=out, width=120))
-        example, outcome = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
-        print_verdicts(TRACK2.labelled, example, outcome, [Reason([], {}, "")], [])
-        return out.getvalue()
-
-    assert piece.strip() * 1 in verdicts(3)
-    assert growth.grows(verdicts, 2_000) < growth.TOO_MUCH
-
-
 # --- Help, and the refusal of a typing error, come at once: before DSPy, MLflow or LiteLLM are imported, which takes
 # seconds
 
@@ -122,7 +97,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
         "report nope",
-        "check-text 'A sentence.' --program nope",
         "check-paper nope.tex",
         f"check-paper {GOLD}",
         "mcp --folder nope",
@@ -139,7 +113,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
     for message in (
         f"{none}: expected models:/NAME@champion or models:/NAME/VERSION",
         f"such as {compiled.folder('track1')}",
-        "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment",
         "the sample is in the folder of the project; ",
         "--data nope: no such folder; expected one with train.jsonl and dev.jsonl",
     ):
