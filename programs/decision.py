@@ -124,21 +124,6 @@ def measure(sentence: str, evidence: str) -> list[float]:
     return [cue(sentence, evidence) for cue in CUES.values()]
 
 
-def signs(sentence: str, evidence: str) -> dict[str, list[str]]:
-    """The words behind the counting cues, by the cue's name, in the sentence's order; cues without any left out."""
-    known = _figures(evidence)
-    signs_of = {
-        "names that the evidence lacks": names_beyond(sentence, evidence),
-        "numbers that the evidence lacks": numbers_beyond(sentence, evidence),
-        "figures that the evidence lacks": [
-            match[0] for match in FIGURE.finditer(sentence) if (match[1][:3].lower(), match[2]) not in known
-        ],
-        "quantifiers": QUANTIFIER.findall(sentence),
-        "causal words": CAUSE.findall(sentence),
-    }
-    return {cue: sorted(set(words), key=sentence.index) for cue, words in signs_of.items() if words}
-
-
 def nearest_line(sentence: str, evidence: str) -> str:
     """The line of the evidence that shares most words, by their stems, and numbers with a sentence. Empty where none
     shares any."""

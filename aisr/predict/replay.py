@@ -1,4 +1,4 @@
-"""What is behind a judgement: the calls of the LM, live or replayed; the opinions in the decision layer and the cues.
+"""What is behind a judgement: the calls of the LM, live or replayed.
 
 A search keeps neither prompts nor answers: those of all candidates would fill the memory. The response cache still has
 them afterwards, so that a replay of one program costs nothing. A model's own account of its reasons is not requested:
@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
-import numpy as np
 from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMBillingError
 
@@ -23,7 +22,6 @@ from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.base import Judge
-from aisr.programs.decision import LM, nearest_line, signs
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
@@ -145,45 +143,3 @@ def _writable(text: str) -> str:
     """Text that can be written to a file: without keys, addresses, and halves of characters, all of which a server or
     a model may have written."""
     return redact.addresses(text.encode("utf-8", "replace").decode("utf-8"))
-
-
-# --- Reasons
-
-
-class Opinion(NamedTuple):
-    """The opinion of an expert on a statement."""
-
-    expert: str
-    label: str  # its likeliest
-    chance: float | None  # the probability of that, in 0-1; None for a single vote
-    weight: float | None  # of the expert in the layer; None where there is no layer
-
-
-class Reason(NamedTuple):
-    """What speaks for and against a statement."""
-
-    opinions: list[Opinion]
-    signs: dict[str, list[str]]  # words that a cue counted, by the cue
-    nearest: str  # the evidence line with most of its words
-
-
-def explain(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> list[Reason]:
-    """A reason for each statement of an example that the program has judged; the calls come from the cache."""
-    facet = task.labelled
-    statements, grounds = facet.statements(example), facet.evidence(example)
-    judgements = judge(task, program.with_decision(None) if program.asks_lm else program, example, lm).judgements
-    if program.decision is None:
-        chances, weights = {LM: np.array([one.probabilities for one in judgements])}, {}
-    else:
-        opinions = program.decision.opinions(statements, grounds, judgements)
-        chances = {name: np.exp(rows) for name, rows in opinions.items() if program.asks_lm or name != LM}
-        weights = dict(program.decision.says.weights)
-    reasons = []
-    for k, statement in enumerate(statements):
-        opinions_on_it = []
-        for name, rows in chances.items():
-            best = int(rows[k].argmax())
-            chance = float(rows[k][best]) if name != LM or judgements[k].has_probabilities else None
-            opinions_on_it.append(Opinion(name, facet.labels[best], chance, weights.get(name)))
-        reasons.append(Reason(opinions_on_it, signs(statement, grounds), nearest_line(statement, grounds)))
-    return reasons
