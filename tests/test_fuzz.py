@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
 from aisr.optimize.optimizers import strip
-from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submit import check_submission
-from aisr.programs.records import BadLine, scan
+from aisr.programs.records import scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS
@@ -166,22 +165,6 @@ def test_any_artifact(task: Task, tmp_path: Path) -> None:
         else:
             assert loaded.task.name in TASKS
             assert type(loaded.program) in (type(TRACK1.build({})), type(TRACK2.build({})))
-
-    run()
-
-
-def test_any_file_of_a_batch_api(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    fine = {"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}, "error": None}
-
-    @cases
-    @given(lines([fine]))
-    def run(content: bytes) -> None:
-        path.write_bytes(content)
-        try:
-            Answers(path)
-        except BadLine as refused:
-            assert_clear(str(refused), f"{path}:")
 
     run()
 
