@@ -226,7 +226,7 @@ class Run:
         }
 
     def check_alive(self) -> None:
-        """Program dev with the uncompiled program first: every later end then has a champion, and a dead server or a
+        """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a
         budget that is too small shows itself before anything is saved. Raises UserError for both."""
         dev = self.examples["dev"]
         self.callbacks.stage(f"uncompiled program on {len(dev)} records of dev")

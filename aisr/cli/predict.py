@@ -38,7 +38,7 @@ def predict(
         str | None,
         typer.Option(
             metavar="local|auto|ADDRESS",
-            help="Program in processes of a Ray cluster: one of this machine alone, the one that is running, or an "
+            help="Judge in processes of a Ray cluster: one of this machine alone, the one that is running, or an "
             "address. Default: threads of this process.",
             rich_help_panel=SCALE_PANEL,
         ),

@@ -58,7 +58,7 @@ QUESTIONS = dspy.InputField(desc="what to look for; other questions may be answe
 
 
 class JudgeClaim(dspy.Signature):
-    """Program a claim by the evidence that was found about it.
+    """Judge a claim by the evidence that was found about it.
 
     Read what the answers say and who says it, not how the questions are put. If the answers show that the claim is
     true in what it states and suggests, it is Supported; if they show that it is false, Refuted. A claim of several

@@ -13,7 +13,7 @@ DraftLiteral = Literal["Supported", "Contradicted", "Beyond the evidence", "Not 
 
 
 class HoldAgainstPaper(dspy.Signature):
-    """Program whether sentences of a scientific paper are true to what the rest of the paper shows.
+    """Judge whether sentences of a scientific paper are true to what the rest of the paper shows.
 
     Only a part of the paper is shown: the tables, figures and passages that speak of the same things. Most sentences
     are true to it. For each sentence find what is shown of the very same thing (same method, data, measure and

@@ -21,7 +21,7 @@ Unit = Literal["paragraph", "sentence"]
 
 
 class LabelParagraph(dspy.Signature):
-    """Program whether sentences of a paragraph about scientific results are faithful to the evidence.
+    """Judge whether sentences of a paragraph about scientific results are faithful to the evidence.
 
     Most sentences of such a paragraph are Supported; an unfaithful one usually differs from the evidence in one detail.
     Read a sentence against the evidence and ask, in this order, and take the first label that applies:

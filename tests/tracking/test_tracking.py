@@ -117,7 +117,7 @@ def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> 
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda content: content.replace(b"Program whether", b"Say whether"), "changed"),
+        (lambda content: content.replace(b"Judge whether", b"Say whether"), "changed"),
         (lambda content: b"\xff" + content, "not UTF-8 at byte 0"),
     ],
     ids=["edited", "damaged"],
