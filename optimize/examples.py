@@ -1,10 +1,9 @@
 """Labelled records as the examples that programs, optimizers and label weights work on.
 
 Beside those of a data folder's splits there may be corrected ones, which count as train where dev and test share
-nothing with them; and labelled records can be exported as conversations, for providers that tune models.
+nothing with them.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -14,10 +13,8 @@ from typing import Any, NamedTuple
 import dspy
 
 from aisr.base.errors import UserError
-from aisr.base.files import replacing
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
 from aisr.programs.base import Judge
-from aisr.programs.probabilities import confidence_of
 from aisr.programs.records import Record, content_digest, read
 from aisr.programs.task import Task
 
@@ -138,36 +135,3 @@ def _shared_with(task: Task, records: Sequence[Record], splits: Mapping[str, Pat
             yield record.id, f"{owner[shared]} has its {shared.partition(':')[0]}"
         elif record.id in ids:
             yield record.id, OTHER_TEXTS
-
-
-# --- Conversations, for providers that tune models.
-
-
-def conversations(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
-    """One conversation for each call that the program makes for a labelled example: `{"messages": [system, user,
-    assistant]}`, with the right answer as the assistant's.
-
-    The prompts are the program's own, word for word, without its demos: a tuned model has learnt what they show, so it
-    is used with the same program without them. Raises UserError for a program that asks other questions first.
-    """
-    if len(program.predictors()) > 1:
-        raise UserError("--program asks other questions before it judges; export one that reads captions or OCR only")
-    signature = program.judging.signature
-    for example in examples:
-        for row in program.demo_rows(example):
-            messages = adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
-            fields = signature.output_fields
-            # Of a labelled record nobody knows how likely its label is: an empty field makes it a vote.
-            outputs = {name: row[name] if name in row else confidence_of(row, fields, [""]) for name in fields}
-            answer = adapter.format_assistant_message_content(signature, outputs)
-            yield {"messages": [*messages, {"role": "assistant", "content": answer}]}
-
-
-def write_conversations(out: Path, conversations: Iterable[dict[str, Any]]) -> int:
-    """Write conversations into a file, one a line; returns how many. Raises `CannotWrite`."""
-    count = 0
-    with replacing(out) as file:
-        for conversation in conversations:
-            file.write(json.dumps(conversation, ensure_ascii=False).encode() + b"\n")
-            count += 1
-    return count

@@ -65,7 +65,7 @@ class Plan:
     options: dict[str, Any]
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
-    command: str
+    command: str  # the command that repeats it
     decide: bool = True  # fit label weights
     corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
@@ -365,7 +365,7 @@ class Run:
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
                 **({"plan.toml": self.plan.text} if self.plan.text else {}),
-                "PROMPT.md": prompt_page(title, self.plan.task, self.champion),
+                "PROMPT.md": prompt_page(title, self.plan.task, self.champion, self.manifest),
             },
         )
 

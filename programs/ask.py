@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
-from pydantic import BaseModel
 
 from aisr.programs.images import Exhibits
 from aisr.programs.probabilities import CONFIDENCE
@@ -112,8 +111,6 @@ class _Attempts:
 
     def _refuse(self, complaint: str) -> None:
         predict = self.question.predict
-        if _asks_once(predict):
-            raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
         if self._repairing:
             getattr(_lm(predict), "invalidate", lambda keys: None)(self._keys)
             raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
@@ -187,8 +184,6 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": limits}
-    if _asks_once(predict):
-        config["metadata"] = {"stand_in": _placeholder(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):
         config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return config
@@ -200,36 +195,9 @@ def _record_keys(predict: dspy.Predict) -> list[str]:
     return record() if record else []
 
 
-def _asks_once(predict: dspy.Predict) -> bool:
-    """Whether the engine writes questions down, or knows only the answers to those (`aisr/predict/batch.py`)."""
-    return bool(getattr(_engine(predict), "asks_once", False))
-
-
 def _engine(predict: dspy.Predict) -> Any:
     return getattr(_lm(predict), "engine", None)
 
 
 def _lm(predict: dspy.Predict) -> Any:
     return predict.lm or dspy.settings.lm
-
-
-def _placeholder(signature: type[dspy.Signature], constraints: Constraints) -> str:
-    """The text of an answer that parses and passes and says nothing, for an engine that only writes questions down."""
-    adapter = dspy.settings.adapter or dspy.ChatAdapter()
-    return str(adapter.format_assistant_message_content(signature, _stand_in(signature, constraints)))
-
-
-def _stand_in(signature: type[dspy.Signature], constraints: Constraints) -> dict[str, Any]:
-    """The fields of such an answer: first labels, lists as short as `constraints` allow."""
-    return {
-        name: _value(field.annotation, constraints.get(name, {}).get("minItems", 0))
-        for name, field in signature.output_fields.items()
-    }
-
-
-def _value(annotation: Any, items: int) -> Any:
-    if get_origin(annotation) is list:
-        return [_value(get_args(annotation)[0], 0)] * items
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return {name: _value(field.annotation, 0) for name, field in annotation.model_fields.items()}
-    return get_args(annotation)[0] if get_origin(annotation) is Literal else "-"

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
 from aisr.optimize.optimizers import strip
-from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submit import check_submission
-from aisr.programs.records import BadLine, scan
+from aisr.programs.records import scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.record import CLAIM_LABELS
@@ -28,8 +27,7 @@ from support.scripted import TRACKS, examples, labels_of, scripted, written
 FIELDS = (
     "id claim_text evidence_bundle sentence_label sentence types type text table_caption image_caption img_path label",
     "labels cited_paper_full_text evidence_para_ids evidence_texts failed format task options members state",
-    "label_weights label_rule",
-    "demos signature instructions fields lm traces train P1 custom_id response error status_code body __class__",
+    "label_weights demos signature instructions fields lm traces train P1 __class__",
 )
 NAMES = st.sampled_from(" ".join(FIELDS).split())
 TEXTS = st.one_of(
@@ -166,22 +164,6 @@ def test_any_artifact(task: Task, tmp_path: Path) -> None:
         else:
             assert loaded.task in TASKS.values()
             assert type(loaded.program) in (type(TRACK1.build({})), type(TRACK2.build({})))
-
-    run()
-
-
-def test_any_file_of_a_batch_api(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    fine = {"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}, "error": None}
-
-    @cases
-    @given(lines([fine]))
-    def run(content: bytes) -> None:
-        path.write_bytes(content)
-        try:
-            Answers(path)
-        except BadLine as refused:
-            assert_clear(str(refused), f"{path}:")
 
     run()
 

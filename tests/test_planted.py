@@ -41,7 +41,7 @@ def test_code_beside_a_registered_program_is_not_run(
     lm = compiled._replace(root=root).lm
     finished = aisr("evaluate", *words, "--limit", 2, *lm)
     assert finished.code == 0, finished.err
-    assert aisr("predict", *words, "--out", tmp_path / "out.jsonl", "--batch", "export", *lm).code == 0
+    assert aisr("predict", *words, "--out", tmp_path / "out.jsonl", *lm).code == 0
     assert not mark.exists()
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", compiled.address)

@@ -1,13 +1,16 @@
 """PROMPT.md, a compiled program as a person reads it: prompt, changes from the seed instruction, lengths, label
-weights."""
+weights, and how to reproduce it."""
 
 import difflib
 import re
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import dspy
 
+from aisr.artifact.manifest import Manifest, UsedLM
+from aisr.base.files import with_interval
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.ranker import EvidenceRanker
@@ -16,11 +19,12 @@ from aisr.programs.text import length, sentences, tokens
 
 MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110
+SPLITS = {"baseline_test": "uncompiled, test", "test": "test", "no_lm_test": "no-LM baseline, test"}  # of the manifest
 
 
-def prompt_page(title: str, task: Task, program: Judge) -> str:
+def prompt_page(title: str, task: Task, program: Judge, manifest: Manifest | None = None) -> str:
     """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
-    stands in fences."""
+    stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
     seed = task.build(program.options.as_dict())  # as it was before any optimizer
     seeds = dict(seed.named_predictors())
     parts = [f"# {title}", _lengths(program, program.options.nearest)]
@@ -35,6 +39,8 @@ def prompt_page(title: str, task: Task, program: Judge) -> str:
         parts.append(f"## Fitted on train\n\n{program.fitted.page()}")
     if isinstance(task, LabelTask):
         parts.append(_label_weights(program.label_weights))
+    if manifest is not None:
+        parts.append(_reproduce(manifest))
     return "\n\n".join(parts) + "\n"
 
 
@@ -118,3 +124,46 @@ def _label_weights(weights: LabelWeights | None) -> str:
     explanation = f"The label with the highest sum of {rule.weight:g} times its log-probability and its offset."
     rows = [f"| {label} | {offset:+.2f} |" for label, offset in zip(weights.labels, rule.offsets, strict=True)]
     return "\n\n".join(["## Label weights", explanation, "\n".join(["| | offset |", "|---|---|", *rows])])
+
+
+def _reproduce(manifest: Manifest) -> str:
+    """What a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
+    settings, scores, versions. Of a server only the digest of its address is known."""
+    spend, test = manifest.spend, manifest.gain_on_test
+    price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
+    facts = {
+        "LM": _describe_lm(manifest.lm),
+        "teacher LM": _describe_lm(manifest.teacher) if manifest.teacher else "the same",
+        "requests sent until": manifest.made or "unknown",
+        "cost": f"{spend.calls} calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
+        f"{spend.completion_tokens} completion tokens, {price}",
+        "optimizer": f"{manifest.optimizer}: {_listed(manifest.settings)}",
+        "options": _listed(manifest.options),
+        **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},
+        **({"gain on test": with_interval(*test)} if test else {}),
+        "versions": _listed(manifest.versions),
+    }
+    data = [[name, one.file, str(one.records), one.digest] for name, one in manifest.data.items()]
+    return "\n\n".join(
+        [
+            "## Reproduce",
+            _fenced(manifest.command or "", "sh"),
+            _table(["", ""], [[name, value] for name, value in facts.items()]),
+            _table(["split", "file", "records", "SHA-256, first 16 digits"], data),
+        ]
+    )
+
+
+def _describe_lm(lm: UsedLM) -> str:
+    server = f"a server, digest of its address {lm.endpoint}"
+    model = f" ({server if lm.endpoint else lm.model})" if lm.model != lm.spec else ""
+    return f"{lm.spec}{model}, answers by {lm.adapter}, temperature {lm.temperature}"
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated
 
@@ -16,13 +17,13 @@ from aisr.cli.options import REFUSED
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
-PANELS = {
-    "Data": (data.check, data.split, data.corrections, evaluate.retrieval, data.export),
+PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Data": (data.check, data.split, data.corrections, evaluate.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
-    "Predict": (predict.predict, predict.vote, predict.submit, predict.score),
+    "Predict": (predict.predict, predict.submit, predict.score),
     "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
-    "Programs": (report.inspect, report.report, report.techreport),
-    "This machine": (machine.ui, machine.doctor),
+    "Programs": (report.inspect, report.report),
+    "This machine": (machine.ui,),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:

@@ -10,8 +10,8 @@ from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
-from aisr.cli.session import command_line, open_ledger, open_lm, open_teacher, prepare
+from aisr.cli.plan import TABLES, Plan, Search, compile_command, plan_text, print_tables, read_plan, task_options
+from aisr.cli.session import open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.options import suggestion
 from aisr.programs.registry import TASKS
 
@@ -109,7 +109,8 @@ def compile_(
     ledger = open_ledger(merged.limits, None if estimate else artifacts / chosen.name / name)
     opened = open_lm(merged.lm, ledger, needs_key=not estimate)
     teacher = open_teacher(merged, opened, ledger, needs_key=not estimate)
-    work = _compile_plan(chosen, merged, opened, files, name, find_gallery(image_root, files["train"], artifacts))
+    gallery = find_gallery(image_root, files["train"], artifacts)
+    work = _compile_plan(chosen, merged, opened, files, name, gallery, image_root)
     if estimate:
         run = DryRun()
         with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
@@ -204,7 +205,13 @@ def chain_of(search: Search) -> list[str]:
 
 
 def _compile_plan(
-    task: "Task", plan: Plan, lm: "OpenLM", files: dict[str, Path], name: str, gallery: "Gallery | None"
+    task: "Task",
+    plan: Plan,
+    lm: "OpenLM",
+    files: dict[str, Path],
+    name: str,
+    gallery: "Gallery | None",
+    image_root: Path | None,
 ) -> "CompilePlan":
     """What to compile: the plan, with what depends on the LM and on the records."""
     from aisr.cli import display
@@ -223,6 +230,7 @@ def _compile_plan(
         options["states"] = True
     if "evidence" in options:
         options["evidence"] = evidence_form(options["evidence"], lm)
+    plan = replace(plan, options=options)
     return CompilePlan(
         task=task,
         name=name,
@@ -233,9 +241,9 @@ def _compile_plan(
         limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
         decide=plan.search.decide,
         corrected=added,
-        command=command_line(),
+        command=compile_command(plan, name, files["train"].parent, image_root),
         gallery=gallery,
-        text=plan_text(replace(plan, options=options)),
+        text=plan_text(plan),
     )
 
 

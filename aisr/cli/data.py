@@ -1,8 +1,7 @@
-"""The commands that read and write record files: check, split, corrections, export. None of them asks an LM."""
+"""The commands that read and write record files: check, split, corrections. None of them asks an LM."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +9,6 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.plan import command_plan, task_options
-from aisr.cli.session import load, prepare
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
@@ -349,41 +346,3 @@ def _write(out: Path, contents: "Mapping[str, str]") -> None:
             )
     for name, content in contents.items():
         write_whole(out / name, content)
-
-
-def export(
-    task: opt.TaskName,
-    data: opt.Jsonl,
-    out: Annotated[Path, typer.Option(help="Where to write the conversations.", show_default=False)],
-    program: Annotated[
-        str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
-    ] = None,
-    task_settings: opt.TaskSettings = None,
-    settings: opt.Settings = None,
-    image_root: opt.ImageRoot = None,
-    artifacts: opt.Root = opt.ARTIFACTS,
-) -> None:
-    """Write labelled records as chats, for a provider that fine-tunes models."""
-    if out.exists():
-        raise UserError(f"{out} is there already; choose another --out or remove it")
-    lm = command_plan(settings).lm
-    prepare(artifacts, program)
-    from aisr.cli import display
-    from aisr.lm.client import adapter_for
-    from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
-
-    chosen = TASKS[task]
-    options = task_options(chosen, {}, task_settings or ())
-    if program and options:
-        raise UserError(f"--program brings its own options; leave out -T {next(iter(options))}")
-    student = load(program, artifacts, chosen).program if program else chosen.build(options)
-    attach_embeddings(
-        attach_gallery(student, find_gallery(image_root, data, artifacts)), Embeddings(replace(lm, api_base=None))
-    )
-    display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
-    count = write_conversations(
-        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(lm.schema))
-    )
-    display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

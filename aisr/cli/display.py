@@ -206,11 +206,3 @@ def print_spend(spend: Any, records: int = 0) -> None:
             f"warning: of {spend.cut_prompts} prompts the server counted far fewer tokens than they have: it probably "
             "did not read them whole. Raise its context length (see docs/models.md) and remove artifacts/.cache"
         )
-
-
-def print_batch(made: Any, out: Any) -> None:
-    """What an export for a batch API wrote."""
-    print_failures(made.failures)
-    note(f"wrote {out}: {made.requests} requests of {made.records} records, {made.size / 1e6:.1f} MB; nothing was sent")
-    if made.too_large:
-        note(f"  that is more than OpenAI takes in one file ({made.too_large}); predict the records in several parts")

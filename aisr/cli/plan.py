@@ -5,6 +5,7 @@ later wins: environment, plan file, `--set`, the options of the command.
 """
 
 import os
+import shlex
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.errors import UserError
-from aisr.lm.config import LMConfig
+from aisr.lm.config import EMBEDDED, PROVIDER, LMConfig
 from aisr.programs.options import Option, suggestion, table
 from aisr.programs.registry import TASKS
 
@@ -311,6 +312,47 @@ def plan_text(plan: Plan) -> str:
         for name, content in tables.items()
         if content
     )
+
+
+# Of the settings of a plan, those that have an option of their own.
+WORDS = {
+    "search.optimizer": "--optimizer",
+    "search.budget": "--budget",
+    "search.demos": "--demos",
+    "lm.model": "--lm",
+    "teacher.model": "--teacher-lm",
+    "limits.max_usd": "--max-usd",
+}
+
+
+def compile_command(plan: Plan, name: str, data: Path, image_root: Path | None) -> str:
+    """The command that repeats a compile, whatever the environment says: what differs from the defaults. ADDRESS stands
+    for those of servers, which may hold keys; DATA and IMAGES for folders that another machine does not have.
+
+    name: of the artifact.
+    """
+    words = ["aisr", "compile", "--task", str(plan.task), "--data", "DATA" if data.is_absolute() else str(data)]
+    if image_root is not None:
+        words += ["--image-root", "IMAGES" if image_root.is_absolute() else str(image_root)]
+    for key, value in plan.options.items():
+        words += ["-T", f"{key}={_word(value)}"]
+    for table_name in TABLES:
+        value = getattr(plan, table_name)
+        for key, one in (_set(value) if value is not None else {}).items():
+            place = f"{table_name}.{key}"
+            words += [WORDS[place], _word(one)] if place in WORDS else ["--set", f"{place}={_word(one)}"]
+    if plan.lm.api_base:
+        words += ["--api-base", "ADDRESS"]
+    if plan.lm.embedding_api_base:
+        own = plan.lm.embedding_api_base != PROVIDER
+        words += ["--set", f"lm.embedding_api_base={'ADDRESS' if own else PROVIDER}"]
+    if plan.teacher and plan.teacher.model != EMBEDDED and (plan.lm.api_base or plan.teacher.api_base):
+        words += ["--set", f"teacher.api_base={'ADDRESS' if plan.teacher.api_base else PROVIDER}"]
+    return shlex.join([*words, "--name", name])
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _set(value: Any) -> dict[str, Any]:

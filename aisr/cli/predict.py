@@ -1,4 +1,4 @@
-"""The commands from records to a submission: predict, vote, submit, score."""
+"""The commands from records to a submission: predict, submit, score."""
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -34,21 +34,6 @@ def predict(
     settings: opt.Settings = None,
     max_usd: opt.MaxUsd = None,
     estimate: opt.Estimate = False,
-    batch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="export|import",
-            help="export: write the requests for a provider's batch API to --out; import: predict from --answers.",
-            callback=opt.one_of("export", "import"),
-            rich_help_panel=SCALE_PANEL,
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        typer.Option(
-            help="Answers of a batch API, for --batch import.", callback=opt.check_files, rich_help_panel=SCALE_PANEL
-        ),
-    ] = None,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -71,21 +56,15 @@ def predict(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
-    from aisr.predict import batch as batch_api
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.programs.records import read
 
-    if batch and ray:
-        raise UserError("--batch works on files, and --ray would ask the LM itself; leave one of them out")
     chosen = TASKS[task]
     loaded = load(program, artifacts, chosen)
     ledger = open_ledger(plan.limits, None if estimate else out)
-    if batch or answers:
-        opened = batch_api.open_batch_lm(batch, answers, plan.lm, ledger)
-    else:
-        opened = open_lm(plan.lm, ledger, needs_key=not estimate)
+    opened = open_lm(plan.lm, ledger, needs_key=not estimate)
     warn_of_another_lm(loaded.program, opened)
     dry = DryRun() if estimate else None
     if dry:
@@ -100,12 +79,6 @@ def predict(
                 progress.judged()
         display.print_estimate(dry, ledger.limits)
         return
-    if batch == batch_api.EXPORT:
-        exported = batch_api.export(chosen, loaded.program, data, out, opened)
-        display.print_batch(exported, out)
-        if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
-            display.print_spend(ledger.spend)
-        raise typer.Exit(opt.RECORDS_FAILED if exported.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
@@ -118,8 +91,7 @@ def predict(
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     _print_summary(summary, out, opened)
     display.print_pictures(gallery.problems if gallery else {})
-    if not batch or ledger.spend.requested:  # imported answers are no calls of this run
-        display.print_spend(ledger.spend, summary.judged)
+    display.print_spend(ledger.spend, summary.judged)
     raise typer.Exit(opt.RECORDS_FAILED if summary.failed or summary.stopped else 0)
 
 
@@ -188,23 +160,3 @@ def score(
     if output:
         write_whole(output, as_json(report))
         display.note(f"wrote {output}")
-
-
-def vote(
-    out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
-    predictions: Annotated[
-        list[Path],
-        typer.Argument(help="Two or more of the same records.", show_default=False, callback=opt.check_files),
-    ],
-    weight: Annotated[
-        list[float] | None,
-        typer.Option(metavar="NUMBER", help="How much a file counts; one for each, in their order. Default: 1."),
-    ] = None,
-) -> None:
-    """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
-    from aisr.cli.display import note
-    from aisr.predict.submit import vote as average
-
-    result = average(out, predictions, weight or ())
-    note(f"wrote {out}: {result.records} records by {len(predictions)} files, {result.failed} failed in all of them")
-    raise typer.Exit(opt.RECORDS_FAILED if result.failed else 0)

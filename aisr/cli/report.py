@@ -1,4 +1,4 @@
-"""The commands that show programs and verdicts: inspect, report, techreport, check-text."""
+"""The commands that show programs and verdicts: inspect, report, check-text."""
 
 import os
 import sys
@@ -87,33 +87,6 @@ def report(
     note(
         f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"
     )
-
-
-def techreport(
-    program: Annotated[str, typer.Argument(help=PROGRAM)],
-    out: Annotated[Path, typer.Option(help="Where to write it, in Markdown.")] = Path("techreport.md"),
-    artifacts: opt.Root = opt.ARTIFACTS,
-) -> None:
-    """Write the technical report that the shared task demands; what was not recorded is marked as missing."""
-    prepare(artifacts, program)
-    from aisr.artifact.manifest import read_manifest
-    from aisr.base.files import write_whole
-    from aisr.cli.display import note
-    from aisr.report import techreport as content
-    from aisr.tracking import registry
-    from aisr.tracking.store import MODEL_SCHEME
-
-    loaded = load(program, artifacts)
-    registered = program.startswith(MODEL_SCHEME)
-    made = registry.load_manifest(artifacts, program) if registered else read_manifest(Path(program))
-    again = content.rescore_command(made, program, str(artifacts))
-    text = content.render_techreport(loaded.task, loaded.program, made, again)
-    write_whole(out, text)
-    note(f"wrote {out}")
-    if missing := content.missing_parts(text):
-        note(f"{len(missing)} things are {content.MISSING.strip('()')}; fill them in by hand:")
-        for one in missing:
-            note(f"  {one}")
 
 
 def check_text(

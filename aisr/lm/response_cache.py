@@ -72,21 +72,6 @@ def retry_failed() -> None:
             dspy.cache.memory_cache.pop(key, None)
 
 
-def check_cache(folder: Path) -> str | None:
-    """Why no answers can be kept in a folder; None where something could be written there and read again."""
-    try:
-        table = TextTable(folder)
-        try:
-            table.set("check", "check")
-            kept = table.get("check")
-            table.delete("check")
-        finally:
-            table.close()
-    except (UserError, sqlite3.Error) as error:
-        return str(error)
-    return None if kept == "check" else "what is written there is not there afterwards"
-
-
 def address_in_environment(model: str) -> str | None:
     """The address of a model's server by the variables of its provider, such as OPENAI_BASE_URL, which DSPy and LiteLLM
     read; None where there is none."""

@@ -1,1 +1,1 @@
-"""Judging and predicting: one file of records, a batch API, Ray; scores of predictions."""
+"""Judging and predicting: one file of records, Ray; scores of predictions."""

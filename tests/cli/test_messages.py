@@ -1,29 +1,20 @@
 """What commands say of files of another task, of estimates without a key, and of papers with nothing to check."""
 
-import io
 import json
 import os
 import subprocess
 import sys
 import threading
-from importlib.metadata import version
 from pathlib import Path
 
-import dspy
 import pytest
-from rich.console import Console
 
 from aisr.cli import display
 from aisr.cli.__main__ import app
-from aisr.cli.report import print_verdicts
 from aisr.lm.budget import Ledger
-from aisr.predict.judge import Outcome
-from aisr.predict.replay import Reason
-from aisr.programs.probabilities import CONFIDENCE, Judgement
+from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.registry import TASKS
-from aisr.programs.track2.task import TRACK2
 from aisr.tracking.registry import model_name
-from support import growth
 from support.commands import Aisr, sets
 from support.compiled import FEW, Compiled
 from support.corpora import beginning
@@ -72,22 +63,6 @@ def test_a_paper_with_nothing_to_check_says_why(aisr: Aisr, tmp_path: Path) -> N
     assert "1 sentence with a citation of a work without a file; --papers brings them" in output
 
 
-# --- What a command says while it works
-
-
-@pytest.mark.parametrize("piece", ["\\", "\\[bold] "])
-def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def verdicts(count: int) -> str:
-        out = io.StringIO()
-        monkeypatch.setattr(display, "console", Console(file=out, width=120))
-        example, outcome = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
-        print_verdicts(TRACK2.labelled, example, outcome, [Reason([], {}, "")], [])
-        return out.getvalue()
-
-    assert piece.strip() * 1 in verdicts(3)
-    assert growth.grows(verdicts, 2_000) < growth.TOO_MUCH
-
-
 # --- Help, and the refusal of a typing error, come at once: before DSPy, MLflow or LiteLLM are imported, which takes
 # seconds
 
@@ -122,14 +97,11 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
         "report nope",
-        f"techreport {none}",
-        "check-text 'A sentence.' --program nope",
         "check-paper nope.tex",
         f"check-paper {GOLD}",
         "mcp --folder nope",
         f"promote {none}",
         "retrieval nope.jsonl",
-        "export --task track1 --data nope.jsonl --out out",
     ]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "AISR_ARTIFACTS": str(compiled.root)}
     text, words = "\n".join([*helps, *lines]), [sys.executable, "-c", CODE]
@@ -141,7 +113,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
     for message in (
         f"{none}: expected models:/NAME@champion or models:/NAME/VERSION",
         f"such as {compiled.folder('track1')}",
-        "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment",
         "the sample is in the folder of the project; ",
         "--data nope: no such folder; expected one with train.jsonl and dev.jsonl",
     ):
@@ -200,35 +171,3 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     sources = manifest["label_weights"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
-
-
-# --- `aisr doctor` and `aisr --version`, as a new user meets them
-
-
-def test_it_says_what_is_there_and_keeps_the_key_to_itself(
-    compiled: Compiled, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-anybody")
-    finished = aisr("doctor", *compiled.lm)
-    assert finished.code == 0, finished.err
-    assert f"aisr {version('aisr')}" in finished.out
-    assert "LM: openai/gpt-4o-mini, at --api-base, with log-probabilities requested" in finished.out
-    assert "keys in the environment: OPENAI_API_KEY" in finished.out
-    assert "mlflow.db answers" in finished.out
-    assert "a write to it succeeded" in finished.out
-    assert "GB free" in finished.out
-    assert "sk-not-for-anybody" not in finished.out + finished.err
-
-
-def test_what_will_not_work_is_said_and_nothing_is_made(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "file"))
-    finished = aisr("doctor", "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path / "none")
-    assert finished.code == 1
-    assert "cannot be used: --lm openai/gpt-4o-mini needs OPENAI_API_KEY" in finished.out
-    assert finished.out.count("cannot be used") == 2  # the cache cannot be written
-    assert "the first compile makes it" in finished.out
-    assert not (tmp_path / "none").exists()

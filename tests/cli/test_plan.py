@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from aisr.cli.plan import plan_text, read_plan
+from aisr.cli.plan import compile_command, plan_text, read_plan
 from support.commands import Aisr
 from support.compiled import Compiled
 from support.paths import SAMPLE
@@ -142,5 +144,46 @@ def test_an_artifact_holds_the_plan_that_repeats_it(compiled: Compiled, aisr: Ai
     repeated = tmp_path / "track1" / "again"
     assert (repeated / "program.json").read_bytes() == (first / "program.json").read_bytes()
     assert (repeated / "plan.toml").read_text(encoding="utf-8") == text
-    command = json.loads((repeated / "manifest.json").read_text())["command"]
-    assert command.startswith(f"aisr compile {first / 'plan.toml'} --data ")
+
+
+def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    """Model, date, cost and data, and a command that makes the same program again."""
+    first = compiled.folder("track1")
+    made = json.loads((first / "manifest.json").read_text(encoding="utf-8"))
+    section = (first / "PROMPT.md").read_text(encoding="utf-8").partition("\n## Reproduce\n")[2]
+    spend = made["spend"]
+    for fact in (
+        f"| LM | openai/gpt-4o-mini (a server, digest of its address {made['lm']['endpoint']}), answers",
+        f"| requests sent until | {made['made']} |",
+        f"| cost | {spend['calls']} calls (+{spend['cached_calls']} from the cache), {spend['prompt_tokens']} prompt",
+        f"{spend['usd']:.4f} USD |",
+        *(f"| {name} | {data['file']} | {data['records']} | {data['digest']} |" for name, data in made["data"].items()),
+        f"| test | {100 * made['scores']['test']['score']:.1f} [",
+        f"dspy {made['versions']['dspy']}",
+    ):
+        assert fact in section
+    assert "http" not in section
+    assert not re.search(r"(^|[\s=])/", section)
+    (command,) = re.findall(r"^```sh\n(aisr compile .*)\n```$", section, re.MULTILINE)
+    assert command == made["command"]
+    filled = {"DATA": SAMPLE / "track1", "ADDRESS": compiled.server.url, "IMAGES": SAMPLE}
+    words = [filled.get(word, word) for word in shlex.split(command)[1:]]
+    again = aisr(*words, "--no-track", "--artifacts", tmp_path)
+    assert again.code == 0, again.err
+    repeated = tmp_path / "track1" / first.name
+    assert (repeated / "program.json").read_bytes() == (first / "program.json").read_bytes()
+    assert json.loads((repeated / "manifest.json").read_text(encoding="utf-8"))["command"] == command
+
+
+def test_the_command_that_repeats_a_compile_names_no_address_and_no_folder(file: Path) -> None:
+    settings = ["lm.api_base=http://h/v1", "teacher.api_base=http://t/v1", "lm.embedding_api_base=provider"]
+    plan = read_plan(file, [*settings, "search.decide=false"], uses=("lm", "teacher", "search"))
+    command = compile_command(plan, "mine", file.parent, Path("images of ours"))
+    assert command == (
+        "aisr compile --task track2 --data DATA --image-root 'images of ours' -T context_tokens=300 "
+        "--optimizer labeled --demos 2 --set search.decide=false "
+        "--lm openai/local --set lm.threads=2 --set lm.price=1,2 "
+        "--teacher-lm openai/writer --set teacher.threads=2 "
+        "--max-usd 3.0 --set limits.train=8 "
+        "--api-base ADDRESS --set lm.embedding_api_base=provider --set teacher.api_base=ADDRESS --name mine"
+    )

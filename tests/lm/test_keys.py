@@ -53,7 +53,6 @@ def commands(server: Loopback, folder: Path) -> list[list[object]]:
         ["compile", *at, "--data", SAMPLE / "track2", "--optimizer", "labeled", "--name", "mine", *FEW, *lm],
         ["evaluate", *program, *data, "--output", folder / "report.json", *lm],
         ["predict", *program, *data, "--out", folder / "out.jsonl", *lm],
-        ["predict", *program, *data, "--out", folder / "batch.jsonl", "--batch", "export", *lm],
         ["evaluate", *program, "--data", folder / "nosuch.jsonl", *lm],
     ]
 
@@ -61,7 +60,7 @@ def commands(server: Loopback, folder: Path) -> list[list[object]]:
 def assert_clean(folder: Path, *outputs: str) -> None:
     """Neither the key nor the token stands in any file below `folder`, or in what was printed; none is a pickle."""
     files = [file for file in folder.rglob("*") if file.is_file()]
-    names = {"mlflow.db", "program.json", "manifest.json", "out.jsonl", "report.json", "batch.jsonl"}
+    names = {"mlflow.db", "program.json", "manifest.json", "out.jsonl", "report.json"}
     assert names <= {file.name for file in files}
     for secret in (KEY, TOKEN):
         assert not any(secret in text for text in outputs)
@@ -80,7 +79,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     own = {"OPENAI_API_KEY": f" {KEY}\r\n", "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}  # as an .env leaves it
     done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
     assert {request.authorization for request in loopback.requests} == {f"Bearer {KEY}"}
-    assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 0, 2]
+    assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 2]
     assert "<OPENAI_API_KEY>" in done.stdout  # the error stands there, without the key
     assert any((artifacts / ".cache").rglob("*"))
     assert "Traceback" not in done.stderr

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.response_cache import MEMORY_ANSWERS, AnswerCache, Answers, check_cache
+from aisr.lm.response_cache import MEMORY_ANSWERS, AnswerCache, Answers
 from support.faults import small_files
 from support.loopback import Loopback
 from support.trap import Trap
@@ -127,9 +127,3 @@ def test_two_processes_put_a_damaged_cache_aside_once(tmp_path: Path) -> None:
     for cache in (*both, Answers(tmp_path)):
         assert [cache.get(f"new {number}") for number in (0, 1)] == [{"answer": 0}, {"answer": 1}]
         cache.close()
-
-
-def test_whether_a_folder_can_keep_answers_is_told(tmp_path: Path) -> None:
-    assert check_cache(tmp_path / "new") is None
-    with small_files(100):
-        assert check_cache(tmp_path / "full")

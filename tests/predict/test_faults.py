@@ -248,8 +248,6 @@ TRAIN, TEST = SAMPLE / "track1" / "train.jsonl", SAMPLE / "track1" / "test.jsonl
 @pytest.mark.parametrize(
     ("command", "room", "named"),
     [
-        ("predict", 40_000, "x.jsonl"),
-        ("export", 40_000, "x.jsonl"),
         ("submit", 400, "x.zip"),
         ("split", 40_000, "n.jsonl"),
     ],
@@ -259,12 +257,9 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
 ) -> None:
     configure_cache()  # while there is room
     out, predictions = tmp_path / "out", tmp_path / "predictions.jsonl"
-    program = save_program(tmp_path / "mine", TRACK1)
     if command == "submit":
         run(TRACK1, TEST, predictions, opened(loopback.url, threads=8))
     words: list[object] = {
-        "predict": [*predict_words(TRACK1, program, TEST, out / "x.jsonl", loopback.url), "--batch", "export"],
-        "export": ["export", "--data", TRAIN, "--artifacts", tmp_path, "--out", out / "x.jsonl"],
         "submit": ["submit", "--data", TEST, "--predictions", predictions, "--out", out / "x.zip"],
         "split": ["split", TRAIN, "--out", out],
     }[command]
