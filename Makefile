@@ -10,7 +10,7 @@ READY := .venv/.ready
 # Else each process of the tests compiles the project and the tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all test-newest lint study lock
+.PHONY: setup demo test test-all test-newest golden lint study lock
 
 setup: $(READY)
 
@@ -42,6 +42,10 @@ test-newest:
 	uv venv --quiet --clear --python $(PYTHON) .venv-newest
 	uv pip install --quiet --python .venv-newest/bin/python --override overrides.txt -e '.[dev]'
 	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not slow"
+
+# The golden prompts anew, with what changes in them; CASES="track1 track2" for some.
+golden: setup
+	PYTHONPATH=tests $(BIN)/python -m support.golden_cases $(CASES)
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -1,0 +1,165 @@
+"""Golden prompts: what programs send to an LM about kept records, as text that is compared byte for byte.
+
+A case is a folder. `records.jsonl` holds records to judge, `answers.jsonl` the LM's answer to each, and for some of
+them an unusable one that comes first; a compiled program is built from `train.jsonl`. `FORM.txt` is rendered from
+these: the calls of the uncompiled program, of the compiled one, and of the uncompiled one where it needs a repair.
+A message stands below its digest; the same message later in the file is its digest alone.
+"""
+
+import base64
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dspy.lm15 import Request
+
+from aisr.artifact.program import parse, program_text
+from aisr.lm.client import OpenLM
+from aisr.optimize.examples import Prepare, examples, prepare_all
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
+from aisr.optimize.search import Objective, Search, Settings
+from aisr.programs.base import Judge
+from aisr.programs.images import Gallery
+from aisr.programs.questions import describe_options
+from aisr.programs.records import Record, read
+from aisr.programs.task import Task
+from support.scripted import Answers, requests, scripted
+
+FORMS = ("json", "chat", "lean")  # for an LM that takes a JSON schema, one that takes none, the built-in one
+SETTINGS = Settings(demos=3, demo_tokens=3000, candidates=1)
+COMPLAINT = "Your previous answer could not be used"
+RULE = "═" * 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """How the programs of a case are built. options: of both; compiled: further ones of the compiled program; ranker:
+    whether that has a fitted evidence ranker."""
+
+    task: Task
+    optimizer: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    compiled: Mapping[str, Any] = field(default_factory=dict)
+    ranker: bool = False
+    forms: Sequence[str] = FORMS
+
+
+def render(case: Case, folder: Path, form: str) -> str:
+    """Return the content of `FORM.txt`."""
+    records = list(read(folder / "records.jsonl", case.task.record, case.task.name))
+    lines = (folder / "answers.jsonl").read_text(encoding="utf-8").splitlines()
+    answers = {line["id"]: line for line in map(json.loads, lines)}
+    uncompiled, compiled = build_student(case, folder, form), build_compiled(case, folder, form)
+    sections = [
+        *(("uncompiled", uncompiled, record, None) for record in records),
+        *(("compiled", compiled, record, None) for record in records),
+        *(("repair", uncompiled, one, answers[one.id]["unusable"]) for one in records if "unusable" in answers[one.id]),
+    ]
+    text, seen = "", set[str]()
+    for title, program, record, unusable in sections:
+        for number, request in enumerate(calls(program, record, form, answers[record.id]["answer"], unusable), start=1):
+            text += f"{RULE} {title}: {record.id}, call {number}\n"
+            for role, content in messages(request):
+                digest = hashlib.sha256(f"{role}\n{content}".encode()).hexdigest()[:12]
+                text += f"{RULE} {role} {digest}\n" + ("" if digest in seen else f"{content}\n")
+                seen.add(digest)
+    return text
+
+
+def write_anew(case: Case, folder: Path) -> str:
+    """Write the text files of a case, and return a unified diff of them."""
+    diff: list[str] = []
+    for form in case.forms:
+        file = folder / f"{form}.txt"
+        before, text = file.read_text(encoding="utf-8") if file.exists() else "", render(case, folder, form)
+        name = f"{folder.name}/{file.name}"
+        diff += difflib.unified_diff(before.split("\n"), text.split("\n"), f"before/{name}", f"now/{name}", lineterm="")
+        file.write_text(text, encoding="utf-8", newline="")
+    return "".join(f"{line}\n" for line in diff)
+
+
+def build_student(case: Case, folder: Path, form: str, **options: Any) -> Judge:
+    """Return the uncompiled program, as a compile for an LM of this form begins with it."""
+    program = case.task.build({**case.options, **options})
+    if form == "lean":
+        describe_options(program)
+    program.gallery = Gallery(folder, lambda file: [])
+    return program
+
+
+def build_compiled(case: Case, folder: Path, form: str) -> Judge:
+    """Return a program fitted and optimized on `train.jsonl` by the functions of a compile, then saved and loaded."""
+    task, path = case.task, folder / "train.jsonl"
+    student = build_student(case, folder, form, **case.compiled)
+    train = list(read(path, task.record, task.name))
+    prepare: Prepare = student.prepare
+    if case.ranker:
+        fitted = fit_ranker(gold_claims(task, train), student.match, student.vectors, SETTINGS.seed)
+        student.ranker = fitted.ranker
+        prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
+    student.fit(train)
+    rows = examples(prepare_all(task, prepare, train, path))
+    lm = open_scripted([], form)  # the optimizers of the cases ask nothing
+    objective = Objective(task, task.score([], []))
+    groups = [row.group for row in rows]
+    search = Search(task, student, rows, [], lambda: objective, SETTINGS, lm, lm, print, groups)
+    program = compile_candidates(case.optimizer, search, [])[0].program
+    loaded = parse(program_text(task, program), "the compiled program").program
+    loaded.copy_context(student)
+    return loaded
+
+
+def calls(program: Judge, record: Record, form: str, answer: Any, unusable: Any = None) -> list[Request]:
+    """Return the calls of a program for a record. unusable: the answer to calls without a complaint, if any."""
+
+    def reply(request: Request) -> str:
+        is_repair = any(COMPLAINT in content for _, content in messages(request))
+        return as_text(answer if unusable is None or is_repair else unusable, form)
+
+    lm = open_scripted(reply, form)
+    example = program.prepare(record)
+    with lm.context():
+        program(**example.inputs())
+    return requests(lm)
+
+
+def open_scripted(answers: Answers, form: str) -> OpenLM:
+    """Return a scripted LM with the adapter of a form, without a response cache."""
+    lm = scripted(answers, adapter=form)
+    lm.lm.cache = False
+    return replace(lm, short_prompts=form == "lean")
+
+
+def as_text(answer: str | Mapping[str, Any], form: str) -> str:
+    """Return the fields of an answer as an LM writes them; a text as it is."""
+    if isinstance(answer, str):
+        return answer
+    if form != "chat":
+        return json.dumps(answer)
+    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in answer.items()}
+    return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in {**values, "completed": ""}.items())
+
+
+def messages(request: Request) -> list[tuple[str, str]]:
+    """Return role and text of each message, and behind them the schema of the answer if one is sent."""
+    texts = [] if request.system is None else [("system", content_text(request.system))]
+    texts += [(message.role, content_text(message.parts)) for message in request.messages]
+    schema = request.config.response_format
+    return texts if schema is None else [*texts, ("schema", json.dumps(schema, indent=1, ensure_ascii=False))]
+
+
+def content_text(content: Any) -> str:
+    """Return the text of a message: its parts one below the other, of a picture type, size and digest."""
+    texts = [content] if isinstance(content, str) else []
+    for part in content if not texts else ():
+        if part.type == "text":
+            texts.append(part.text)
+        else:
+            picture = base64.b64decode(part.data)
+            texts.append(f"{part.media_type}, {len(picture)} bytes, {hashlib.sha256(picture).hexdigest()[:12]}")
+    return f"\n{RULE} next part\n".join(texts)
