@@ -13,10 +13,8 @@ ROOT = TESTS / "golden" / "prompts"
 STATES = {"states": True}  # demos lack this output, and leave it out
 CASES = {
     "track1": Case(TASKS["track1"], "knn", compiled=STATES),
-    "track1-sentences": Case(
-        TASKS["track1"], "knn", options={"unit": "sentence"}, compiled=STATES, forms=("json", "chat")
-    ),
-    "track1-pictures": Case(TASKS["track1"], "labeled", options={"evidence": "image"}, forms=("json", "chat")),
+    "track1-sentences": Case(TASKS["track1"], "knn", options={"unit": "sentence"}, compiled=STATES),
+    "track1-pictures": Case(TASKS["track1"], "labeled", options={"evidence": "image"}),
     "track2": Case(TASKS["track2"], "knn", compiled={**STATES, "context_tokens": 600}, ranker=True),
     "averitec": Case(TASKS["averitec"], "labeled", compiled=STATES),
     "context24-figures": Case(TASKS["context24-figures"], "labeled"),

@@ -11,7 +11,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,11 @@ from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepar
 from aisr.optimize.search import Objective, Search, Settings
 from aisr.programs.base import Judge
 from aisr.programs.images import Gallery
-from aisr.programs.questions import describe_options
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 from support.scripted import Answers, requests, scripted
 
-FORMS = ("json", "chat", "lean")  # for an LM that takes a JSON schema, one that takes none, the built-in one
+FORMS = ("json", "chat")  # for an LM that takes a JSON schema, as the built-in one does, and one that takes none
 SETTINGS = Settings(demos=3, demo_tokens=3000, candidates=1)
 COMPLAINT = "Your previous answer could not be used"
 RULE = "═" * 8
@@ -86,8 +85,6 @@ def write_anew(case: Case, folder: Path) -> str:
 def build_student(case: Case, folder: Path, form: str, **options: Any) -> Judge:
     """Return the uncompiled program, as a compile for an LM of this form begins with it."""
     program = case.task.build({**case.options, **options})
-    if form == "lean":
-        describe_options(program)
     program.gallery = Gallery(folder, lambda file: [])
     return program
 
@@ -132,7 +129,7 @@ def open_scripted(answers: Answers, form: str) -> OpenLM:
     """Return a scripted LM with the adapter of a form, without a response cache."""
     lm = scripted(answers, adapter=form)
     lm.lm.cache = False
-    return replace(lm, short_prompts=form == "lean")
+    return lm
 
 
 def as_text(answer: str | Mapping[str, Any], form: str) -> str:

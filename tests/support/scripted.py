@@ -11,7 +11,7 @@ import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM, adapter_for, lean_adapter
+from aisr.lm.client import LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import Price
 from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.task import Task
@@ -68,7 +68,7 @@ def scripted(answers: Answers, *, adapter: str = "json", threads: int = 1) -> Op
         temperature=0.0,
         num_retries=0,
     )
-    adapters = {"json": adapter_for(True), "chat": adapter_for(False), "lean": lean_adapter()}
+    adapters = {"json": adapter_for(True), "chat": adapter_for(False)}
     return OpenLM(lm, adapters[adapter], "scripted", None, threads)
 
 
