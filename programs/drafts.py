@@ -1,15 +1,11 @@
-"""Plain text and Markdown files as paragraphs and evidence items."""
+"""Plain text and Markdown files as paragraphs."""
 
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from aisr.base.errors import UserError
 
 MAX_BYTES = 8 * 2**20
-# Neither part holds the beginning of another picture, or a text of beginnings would be read to its end from each.
-PICTURE = re.compile(r"!\[((?:(?!!\[)[^\]])*+)\]\(\s*+<?+((?:(?!!\[)[^)>])++)>?+\s*+\)")
 BLANK = re.compile(r"\n\s*\n")
 
 
@@ -27,17 +23,3 @@ def blocks(file: Path) -> list[str]:
     if not parts or "\0" in text:
         raise UserError(f"{file}: no text in there; expected text or Markdown")
     return parts
-
-
-def evidence_items(files: Sequence[Path]) -> list[dict[str, Any]]:
-    """The paragraphs of text files as items of an evidence bundle, and their Markdown pictures, by their captions."""
-    return [item for file in files for block in blocks(file) for item in items_of(block)]
-
-
-def items_of(block: str) -> Iterator[dict[str, Any]]:
-    """A paragraph as items: its text, if any, then its pictures."""
-    text = PICTURE.sub("", block).strip()
-    if text:
-        yield {"type": "text", "text": text}
-    for caption, path in PICTURE.findall(block):
-        yield {"type": "image", "image_caption": [caption], "img_path": path.rstrip()}

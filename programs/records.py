@@ -10,9 +10,8 @@ first, and whoever checks a file and whoever uses it could see two different one
 
 import ntpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 import jsonlines
@@ -47,12 +46,6 @@ class Record(BaseModel):
     max_evidence: ClassVar[int] = 0  # ids that a person may name as the evidence of a statement
 
     id: Text
-
-    @classmethod
-    def from_draft(cls, text: str, evidence: Sequence[Path] = (), paper: Path | None = None) -> Self:
-        """A text of one's own as a record, with the files that it must be faithful to: evidence that a paragraph
-        reports on, or a cited paper. Raises UserError where one is empty, and for a task that takes no drafts."""
-        raise UserError("this task takes no drafts")
 
     @property
     def img_paths(self) -> list[str]:

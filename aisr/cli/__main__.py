@@ -21,7 +21,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Data": (data.check, data.split, data.corrections, evaluate.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
-    "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
+    "Papers": (paper.check_paper, paper.mcp),
     "Programs": (report.inspect, report.report),
     "This machine": (machine.ui,),
 }

@@ -5,15 +5,12 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
-from aisr.programs import drafts
 from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
-from aisr.programs.text import sentences
 
 
 class ClaimLabel(StrEnum):
@@ -62,29 +59,6 @@ class Track1Record(SentenceRecord):
         if len({sentence.types is None for sentence in self.sentence_label}) > 1:
             raise UserError("sentence_label: some sentences have types and some have none; label all or none")
         return self
-
-    @classmethod
-    def from_draft(cls, text: str, evidence: Sequence[Path] = (), paper: Path | None = None) -> Self:
-        """One paragraph and its evidence files: each paragraph of a file is an item, and so is each Markdown picture,
-        by its caption. Raises UserError where one is empty."""
-        if paper or not evidence:
-            raise UserError("a paragraph is judged against its evidence: give --evidence FILE, once or more")
-        split = sentences(text)
-        if not split:
-            raise UserError("the draft is empty; expected one paragraph")
-        return cls.of_sentences(split, drafts.evidence_items(evidence))
-
-    @classmethod
-    def of_sentences(cls, split: Sequence[str], bundle: Sequence[Mapping[str, Any]]) -> Self:
-        """The sentences of one paragraph and an evidence bundle."""
-        return cls.model_validate(
-            {
-                "id": "draft",
-                "claim_text": " ".join(split),
-                "evidence_bundle": list(bundle),
-                "sentence_label": [{"sentence": sentence} for sentence in split],
-            }
-        )
 
     @property
     def statements(self) -> list[str]:

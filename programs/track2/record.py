@@ -6,13 +6,11 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from aisr.base.errors import UserError
-from aisr.programs import drafts
 from aisr.programs.records import CorrectableRecord, Prediction, StatementLabel, Text
 
 
@@ -78,16 +76,6 @@ class Track2Record(CorrectableRecord):
         if unknown is not None:
             raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
         return self
-
-    @classmethod
-    def from_draft(cls, text: str, evidence: Sequence[Path] = (), paper: Path | None = None) -> Self:
-        """One claim and the paragraphs P1, P2, … of a paper. Raises UserError where one is empty."""
-        if evidence or paper is None:
-            raise UserError("a claim is judged against the paper that it cites: give --paper FILE")
-        claim = " ".join(text.split())
-        if not claim:
-            raise UserError("the draft is empty; expected one claim")
-        return cls.of_paragraphs(claim, [" ".join(block.split()) for block in drafts.blocks(paper)])
 
     @classmethod
     def of_paragraphs(cls, claim: str, paragraphs: Sequence[str]) -> Self:
