@@ -2,8 +2,8 @@
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. What takes time is what the model reads, some 200 tokens a
-record; so it gets few records, and the shortest. Classifiers need no model, and are fitted on all of train. Tasks run
-at the same time where there is a core for each; the output of the first one is printed as it comes, and that of the
+record; so it gets few records, and the shortest. The no-LM baseline is fitted on all of train. Tasks run at the same
+time where there is a core for each; the output of the first one is printed as it comes, and that of the
 others behind it.
 """
 
@@ -32,7 +32,7 @@ from aisr.tracking.store import MODEL_SCHEME, open_store
 NAME = "demo"
 SAMPLE = Path("data/sample")
 # How many records of each split the model judges at most, so that two slow cores are done in minutes: in test as many
-# as an interval needs that tells something. Of train the others are there for the classifiers (`demo.toml` has the
+# as an interval needs that tells something. Of train the others are there for the baseline (`demo.toml` has the
 # limit).
 RECORDS = {"train": 6, "dev": 8, "test": 32}
 

@@ -33,6 +33,7 @@ from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
+from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
 from aisr.optimize.demos import exclude_leaking
@@ -306,13 +307,14 @@ class Run:
         self.champion = self._reload(self.champion)
 
     def _fit_label_weights(self) -> LabelWeightsFit | None:
-        """None where no label weights are wanted, where there are no labels, and where the budget does not reach that
-        far."""
+        """Fit on dev, which is judged already, and on as many records of train as the settings say. None where no label
+        weights are wanted, where there are no labels, and where the budget does not reach that far."""
         task = self.plan.task
         if not self.plan.decide or not isinstance(task, LabelTask):
             return None
         train = self.plan.judged(self.rows["train"])
-        rows = [*train, *self.rows["dev"]]
+        balanced = nested([task.balance_key(row.example.gold) for row in train])
+        rows = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
         self.callbacks.stage(f"label weights: the champion's label probabilities on {len(rows)} records")
         try:
             judged = judge_fairly(task, self.champion, rows, self.lm, self.callbacks.judged)

@@ -27,8 +27,7 @@ from support.scripted import TRACKS, examples, labels_of, scripted, written
 FIELDS = (
     "id claim_text evidence_bundle sentence_label sentence types type text table_caption image_caption img_path label",
     "labels cited_paper_full_text evidence_para_ids evidence_texts failed format task options members state",
-    "label_weights demos signature instructions fields lm traces train P1 custom_id response error status_code body",
-    "__class__",
+    "label_weights demos signature instructions fields lm traces train P1 __class__",
 )
 NAMES = st.sampled_from(" ".join(FIELDS).split())
 TEXTS = st.one_of(

@@ -103,7 +103,7 @@ class Result:
     score: Report
     interval: Interval
     failures: dict[str, str]  # record id -> reason
-    no_lm: "Result | None" = None  # the baseline without an LM, for a task whose score means little beside none
+    no_lm: "Result | None" = None  # the no-LM baseline, where there is one
     confidences: Mapping[str, Confidences] = field(default_factory=dict)  # by source
     group: tuple[int, ...] | None = None  # of each record, where known (see `aisr.metrics.intervals`)
 
@@ -155,7 +155,7 @@ def evaluate(
 
 
 def score_outcomes(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
-    """The official score of outcomes, with its interval, and that of the baseline without an LM where the task has
+    """The official score of outcomes, with its interval, and that of the no-LM baseline where the examples have
     one."""
     scores, group = score_records(task, examples, outcomes), groups_of(examples)
     failures = {

@@ -1,7 +1,7 @@
-"""Context24's second task: the sentences of a paper on the method behind a claim, by retrieval or by an LM."""
+"""Context24's second task: the sentences of a paper on the method behind a claim."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import dspy
 from pydantic import Field
@@ -33,11 +33,6 @@ DISTRACTORS = 4  # sentences of a demo beside the gold ones
 class Context24TextOptions(Options):
     """The options of a Context24 program for text."""
 
-    strategy: Literal["method", "sentences"] = Field(
-        default="method",
-        description="Whether an LM chooses among sentences on method, with headings and neighbours (`method`), or "
-        "those that match the claim best by BM25 are taken without an LM (`sentences`).",
-    )
     sentences: int = Field(default=SENTENCES, ge=1, le=MOST_SENTENCES, description="Most sentences to take.")
 
 
@@ -53,33 +48,27 @@ class Context24TextJudge(Program):
         self.ground = dspy.Predict(ChooseMethod)
 
     def fit(self, records: Sequence[Context24TextRecord]) -> None:
-        """Fit the weights of the features of sentences on method, where the strategy uses them."""
-        if self._asks:
-            claims = [
-                (one.claim, paper(tuple(one.paragraphs)), tuple(map(without_page, one.gold)))
-                for one in records
-                if one.gold
-            ]
-            self.fitted = fit_weights(claims)
+        """Fit the weights of the features of sentences on method."""
+        claims = [
+            (one.claim, paper(tuple(one.paragraphs)), tuple(map(without_page, one.gold))) for one in records if one.gold
+        ]
+        self.fitted = fit_weights(claims)
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
-        """The weights of a saved program. Raises ValueError for anything else, and where none are used."""
-        if not self._asks:
-            raise UserError(f"learnt: strategy {self.options.strategy!r} has no weights; expected `method`")
+        """The weights of a saved program. Raises ValueError for anything else."""
         self.fitted = MethodWeights.model_validate(saved)
 
     def prepare(self, record: Context24TextRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `passages` (what an LM reads), `candidates` (ids of the sentences
-        in it, or of all that were ranked, best first where no LM reads them) and `source`, the paper; where it is
-        labelled, also `gold`, the right answer of the predictor (`chosen`), and `baseline`, the answer without
-        a model.
+        in it) and `source`, the paper; where it is labelled, also `gold`, the right answer of the predictor (`chosen`),
+        and `baseline`, the answer of the no-LM baseline.
 
         Raises UserError for a record whose paper has no sentence.
         """
         source = paper(tuple(record.paragraphs))
         if not source.sentences:
             raise UserError(f"{record.id}: no sentence in its paragraphs; expected the full text of the paper")
-        places = self._candidates(record.claim, source)
+        places = sorted(self._ranked(record.claim, source)[:READ])
         inputs: dict[str, Any] = {
             "claim": item(record.claim),
             "passages": _with_neighbours(source, places),
@@ -94,8 +83,8 @@ class Context24TextJudge(Program):
         return self.example(record, inputs, right)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """A labelled example as demos: itself; none without an LM, and where nothing is gold."""
-        return [example] if self._asks and example.gold else []
+        """A labelled example as demos: itself; none where nothing is gold."""
+        return [example] if example.gold else []
 
     def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, short: what is gold, and of the rest of the paper what is most easily taken for it."""
@@ -111,36 +100,24 @@ class Context24TextJudge(Program):
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
         """`snippets`, one of all sentences that were taken, in the paper's order: the official score is divided by
         their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
-        chosen = list(candidates)
-        if self._asks:
-            most = self.options.sentences
-            items = {"type": "string", "enum": list(candidates)}
-            answer = self.ask(
-                self.ground,
-                claim,
-                lambda answer: unknown_names(answer.chosen, candidates, "sentence id"),
-                limits={"chosen": {"minItems": 0, "maxItems": most, "items": items}},
-                passages=passages,
-                claim=claim,
-            )
-            best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
-            chosen = list(dict.fromkeys(answer.chosen))[:most] or best
+        most = self.options.sentences
+        items = {"type": "string", "enum": list(candidates)}
+        answer = self.ask(
+            self.ground,
+            claim,
+            lambda answer: unknown_names(answer.chosen, candidates, "sentence id"),
+            limits={"chosen": {"minItems": 0, "maxItems": most, "items": items}},
+            passages=passages,
+            claim=claim,
+        )
+        best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
+        chosen = list(dict.fromkeys(answer.chosen))[:most] or best
         text = source.text(sorted(set(map(_place, chosen))))
-        return dspy.Prediction(snippets=[text], named=list(chosen), ranking=list(candidates))
-
-    @property
-    def _asks(self) -> bool:
-        return self.options.strategy == "method"
+        return dspy.Prediction(snippets=[text], named=chosen, ranking=list(candidates))
 
     def _ranked(self, claim: str, source: Paper) -> list[int]:
         """The sentences that an LM chooses among, best first."""
         return (self.fitted or UNFITTED).rank(claim, source)
-
-    def _candidates(self, claim: str, source: Paper) -> list[int]:
-        """The sentences to take, or for the LM to choose among in document order."""
-        if self._asks:
-            return sorted(self._ranked(claim, source)[:READ])
-        return source.rank(claim)[: self.options.sentences]
 
     def _right(self, source: Paper, places: Sequence[int], gold: tuple[str, ...]) -> dict[str, Any]:
         """The right answer of the predictor, from gold passages, among its candidates."""
@@ -150,7 +127,7 @@ class Context24TextJudge(Program):
 
 
 def best_sentences(claim: str, source: Paper) -> tuple[str, ...]:
-    """The answer without a model: the five best sentences in their order, as one snippet."""
+    """The answer of the no-LM baseline: the five best sentences in their order, as one snippet."""
     return (source.text(sorted(source.rank(claim)[:SENTENCES])),)
 
 

@@ -17,7 +17,7 @@ NAMED = 5  # most ids in an answer; three of what is named and ranked are submit
 class JudgeCitation(dspy.Signature):
     """Judge whether a cited paper supports a claim, from the paragraphs of the paper that match the claim best.
 
-    Program what the claim takes from this paper: leave out what it owes to other works that it cites, what it tells of
+    Judge what the claim takes from this paper: leave out what it owes to other works that it cites, what it tells of
     the citing paper itself, and what is cut off at its ends. Find the paragraphs that speak about the rest, and take
     the first label that applies:
     1. They state all of it: Supported. A method, a data set or a definition that the claim ascribes to the paper is

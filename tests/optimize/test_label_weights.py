@@ -1,6 +1,7 @@
 """Label weights: what they learn, what they must not see, and what becomes of hopeless data."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from aisr.lm.open import open_lm
 from aisr.optimize.examples import prepare_one
 from aisr.optimize.label_weights import JudgedRecord, fit_label_weights, judge_fairly
 from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.run import compile_program
 from aisr.optimize.search import Search, Settings, objective
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.label_weights import LabelWeights
@@ -22,6 +24,7 @@ from aisr.programs.track2.judge import EvidencePolicy
 from aisr.programs.track2.record import CITATION_LABELS, Citation
 from aisr.programs.track2.task import TRACK2
 from support import scripted
+from support.plans import SILENT, plan
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 
@@ -190,3 +193,17 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
         assert bool(demo["evidence_ids"]) == (demo["label"] == "Supported")
     for request in scripted.requests(lm):
         assert "empty where the label is Irrelevant or Overstate or Topical Match" in scripted.wording(request)
+
+
+# --- How many records of train are judged for them
+
+
+@pytest.mark.parametrize(("most", "more"), [(0, 0), (5, 5), (None, 8)])
+def test_dev_is_judged_already_and_of_train_as_many_records_as_the_budget_says(
+    most: int | None, more: int, tmp_path: Path
+) -> None:
+    settings, lm = Settings(demos=2, candidates=1, judged_train=most), scripted.scripted(scripted.flat)
+    made = compile_program(plan(tmp_path / "data", settings=settings), lm, lm, tmp_path / "out", SILENT)
+    assert made.manifest.label_weights is not None
+    assert made.manifest.label_weights.records == 8 + more
+    assert made.manifest.spend.calls == 24 + more  # beside those of dev, of train for the objective, and of test

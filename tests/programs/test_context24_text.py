@@ -119,9 +119,8 @@ def test_the_lm_chooses_among_the_sentences_that_match_best() -> None:
     assert not any("Letters, 2(3)" in text for text in shown.values())  # references ground nothing
 
 
-def test_without_an_lm_the_answer_is_the_baseline() -> None:
-    baseline = answer(Context24TextJudge(strategy="sentences"), claim(), scripted([]))
-    assert baseline == Context24TextJudge().prepare(claim()).baseline == CONTEXT24_TEXT.submission.fallback(claim())
+def test_the_fallback_of_a_submission_is_the_baseline() -> None:
+    assert CONTEXT24_TEXT.submission.fallback(claim()) == Context24TextJudge().prepare(claim()).baseline
 
 
 def test_hostile_papers_stay_one_line_a_sentence() -> None:
@@ -160,7 +159,7 @@ def test_a_demo_shows_the_gold_sentences_and_little_else() -> None:
 def test_method_comes_before_restated_results_also_where_the_lm_chooses_none() -> None:
     restated = f"{RESULT} It rained a lot. We found that moss likes shade."
     record = claim(paragraphs=["Results", restated, "Methods", f"It was spring. {METHOD} Then we left."])
-    program = Context24TextJudge(strategy="method")
+    program = Context24TextJudge()
     source = paper(tuple(record.paragraphs))
     sentences = [source.sentences[place] for place in program._ranked(record.claim, source)]
     assert sentences.index(METHOD) < sentences.index("We found that moss likes shade.")
@@ -173,7 +172,7 @@ def test_method_comes_before_restated_results_also_where_the_lm_chooses_none() -
 
 def test_weights_are_fitted_to_train_and_saved() -> None:
     *train, dev = islice(read(SAMPLE / NAME / "train.jsonl", Context24TextRecord, NAME), 6)
-    program = Context24TextJudge(strategy="method")
+    program = Context24TextJudge()
     program.fit(train)
     assert isinstance(program.fitted, MethodWeights)
     assert set(program.fitted.weights) == set(NAMES)
@@ -182,8 +181,6 @@ def test_weights_are_fitted_to_train_and_saved() -> None:
     assert program_text(CONTEXT24_TEXT, loaded) == text
     assert "| section |" in prompt_page("title", CONTEXT24_TEXT, loaded)
     assert loaded.prepare(dev).candidates == program.prepare(dev).candidates
-    with pytest.raises(UserError, match="has no weights"):
-        parse(text.replace('"strategy": "method"', '"strategy": "sentences"'), "here")
-    nothing = Context24TextJudge(strategy="method")
+    nothing = Context24TextJudge()
     nothing.fit([claim(context=[])])
     assert nothing.fitted is None

@@ -29,7 +29,7 @@ from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 from support.scripted import Answers, requests, scripted
 
-FORMS = ("json", "chat")  # for an LM that takes a JSON schema, and one that takes none
+FORMS = ("json", "chat")  # for an LM that takes a JSON schema, as the built-in one does, and one that takes none
 SETTINGS = Settings(demos=3, demo_tokens=3000, candidates=1)
 COMPLAINT = "Your previous answer could not be used"
 RULE = "═" * 8
