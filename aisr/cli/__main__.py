@@ -11,7 +11,7 @@ import typer
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import compile as compile_command
-from aisr.cli import data, evaluate, machine, paper, predict, report
+from aisr.cli import data, evaluate, machine, predict, report
 from aisr.cli.options import REFUSED
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
@@ -20,8 +20,7 @@ PANELS = {
     "Data": (data.check, data.split, data.corrections, evaluate.retrieval, data.export),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.vote, predict.submit, predict.score),
-    "Papers and drafts": (paper.check_paper, report.check_text, paper.mcp),
-    "Programs": (report.inspect, report.report, report.techreport),
+    "Programs": (report.inspect, report.report, report.check_text, report.techreport),
     "This machine": (machine.ui, machine.doctor),
 }
 for _panel, _commands in PANELS.items():
@@ -42,8 +41,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Compile LM programs that check whether scientific statements are supported by their evidence; predict, submit,
-    check papers."""
+    """Compile LM programs that check whether scientific statements are supported by their evidence; predict, submit."""
 
 
 def main() -> None:
@@ -75,7 +73,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return redact.printable(f"{error.filename}: {error.strerror}")
     if isinstance(error, ModuleNotFoundError):
-        return f"this needs the package {error.name}; `pip install aisr` brings it (check-paper --lm none does without)"
+        return f"this needs the package {error.name}; `pip install aisr` brings it"
     return redact.secrets(error.format_message() if isinstance(error, typer.TyperException) else str(error))
 
 
