@@ -7,9 +7,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from aisr.programs.text import SHORTEST, letters, sentences, stretch
 from aisr_papers.citations import Mark, find_marks, remove_marks
 from aisr_papers.draft import Draft
-from aisr.programs.text import SHORTEST, letters, sentences, stretch
 
 # Where one statement may end and another begin.
 JOINT = re.compile(r"(?:[,;]|(?<=[)\]]))\s(?:and|but|while|whereas|though|although|yet)\s|;\s")

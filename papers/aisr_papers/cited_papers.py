@@ -10,12 +10,12 @@ from xml.etree.ElementTree import Element
 from aisr.base.errors import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
+from aisr_papers.paragraphs import read_paragraphs
 from aisr_papers.readers.files import parse_count
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
 from aisr_papers.readers.pdf_process import LIMITS, Limits
 from aisr_papers.readers.xml_tree import local_name, parse_xml
-from aisr_papers.paragraphs import read_paragraphs
 
 # --- JATS, the XML of publishers, as paragraphs with headings; tables as rows, without the list of references.
 #

@@ -34,9 +34,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-Version = Annotated[
-    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-]
+Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
 Dismissed = Annotated[
     Path | None,
     typer.Option(
@@ -129,11 +127,11 @@ def check_paper(
     from aisr.cli import display
     from aisr.lm.config import EMBEDDED
     from aisr.optimize.estimate import DryRun
+    from aisr.predict.prepare import open_gallery
     from aisr_papers.check.checks import CITATIONS, CLAIMS, collect_checks
     from aisr_papers.check.exact import add_exact_verdicts, read_paper
     from aisr_papers.check.judging import BUILT_IN, make_checkers, programs_by_task, review_draft
     from aisr_papers.check.verdicts import failing_labels, failing_verdicts
-    from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*CLAIMS.labelled.labels, *CITATIONS.labelled.labels])
     ledger = open_ledger(plan.limits, None if estimate else out)

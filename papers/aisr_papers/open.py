@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.errors import UserError
+from aisr.programs.text import INVISIBLE
 from aisr_papers.draft import Draft, Paragraph, Place, Unread, Work
 from aisr_papers.readers.files import find_main_file
-from aisr.programs.text import INVISIBLE
 
 if TYPE_CHECKING:
     from aisr_papers.cited_papers import CitedPapers

@@ -1,4 +1,4 @@
-"""`aisr check-paper`: the sample paper, from its files to verdicts at their lines and pages, and what a run costs."""
+"""`check-paper`: the sample paper, from its files to verdicts at their lines and pages, and what a run costs."""
 
 import json
 import re
@@ -13,16 +13,18 @@ import pytest
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
-from aisr_papers.check.checks import CLAIMS
-from aisr_papers.check.verdicts import EXACT
 from aisr.programs.draft.record import DRAFT_LABELS
 from aisr.programs.track1.task import TRACK1
-from support import decisions, pdfs
-from support.commands import Aisr, Finished, sets
+from aisr_papers.check.checks import CLAIMS
+from aisr_papers.check.verdicts import EXACT
+from paper_support import pdfs
+from paper_support.commands import CheckPaper
+from paper_support.sample_key import FOLDER, REASONS, answer, faults, letters
+from support import decisions
+from support.commands import Finished, sets
 from support.corpora import read_rows
 from support.faults import refused
 from support.loopback import HttpRequest, Loopback, Reply
-from support.sample_key import FOLDER, REASONS, answer, faults, letters
 
 FAULTS = faults()
 AHEAD = r"TriSpec is ahead of \ours{}"  # a planted contradiction
@@ -50,9 +52,9 @@ def keyed(loopback: Loopback) -> Loopback:
     return loopback
 
 
-def check(aisr: Aisr, server: Loopback, *words: object, file: str = "main.tex") -> Finished:
+def check(check_paper: CheckPaper, server: Loopback, *words: object, file: str = "main.tex") -> Finished:
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", "artifacts"]
-    return aisr("check-paper", file, "--papers", "papers", "--out", "review", *lm, *words)
+    return check_paper(file, "--papers", "papers", "--out", "review", *lm, *words)
 
 
 def judged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -72,8 +74,8 @@ def results(folder: Path) -> list[dict[str, Any]]:
     return [one for one in entries if not one["ruleId"].startswith(EXACT) or "confidence" in str(one["properties"])]
 
 
-def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, paper: Path) -> None:
-    finished = check(aisr, keyed, "--interpretations")
+def test_every_planted_fault_appears_at_its_line(check_paper: CheckPaper, keyed: Loopback, paper: Path) -> None:
+    finished = check(check_paper, keyed, "--interpretations")
     assert finished.code == 0, finished.err
     planted = sorted((one["file"], one["line"], one["label"], one.get("work")) for one in FAULTS)
     assert len(planted) == 12
@@ -96,17 +98,19 @@ def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, pa
         assert any(label in text for text in at_line) == (label != "Not found")
 
 
-def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    assert check(aisr, keyed).code == 0
+def test_a_second_run_after_an_edit_asks_only_about_what_changed(
+    check_paper: CheckPaper, keyed: Loopback, quick: Path
+) -> None:
+    assert check(check_paper, keyed).code == 0
     before = len(keyed.requests)
     assert before == 6 + 4 + 2  # questions about statements, citations, and why they are flagged
-    assert check(aisr, keyed).code == 0
+    assert check(check_paper, keyed).code == 0
     assert len(keyed.requests) == before
     results_file = quick / "sections" / "results.tex"
     text = results_file.read_text()
     assert AHEAD in text
     results_file.write_text(text.replace(AHEAD, AHEAD.replace("ahead of", "behind")))
-    assert check(aisr, keyed).code == 0
+    assert check(check_paper, keyed).code == 0
     news = keyed.questions()[before:]
     assert len(news) == 2  # the question, and why others of it are flagged
     assert "is behind Nightjar" in news[0]
@@ -126,12 +130,12 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
     ids=["limit", "key", "credit", "wait"],
 )
 def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
-    aisr: Aisr, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply] | None, reason: str
+    check_paper: CheckPaper, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply] | None, reason: str
 ) -> None:
     usual, asked = keyed.reply, count(1)
     if refusal:
         keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
-    stopped = check(aisr, keyed, *sets("lm.threads=1", *([] if refusal else ["limits.max_calls=3"])))
+    stopped = check(check_paper, keyed, *sets("lm.threads=1", *([] if refusal else ["limits.max_calls=3"])))
     assert stopped.code == 1, stopped.err
     assert "judging was stopped" in stopped.out
     assert reason in stopped.out
@@ -141,32 +145,34 @@ def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
     assert (quick / "review" / "paper.html").is_file()
     keyed.reply = usual
     before = len(keyed.requests)
-    assert check(aisr, keyed).code == 0
+    assert check(check_paper, keyed).code == 0
     assert not {str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}
 
 
-def test_a_key_that_never_worked_is_refused_and_nothing_is_written(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
+def test_a_key_that_never_worked_is_refused_and_nothing_is_written(
+    check_paper: CheckPaper, keyed: Loopback, quick: Path
+) -> None:
     keyed.reply = refused(401, "no such key")
-    done = check(aisr, keyed)
+    done = check(check_paper, keyed)
     assert (done.code, (quick / "review").exists()) == (2, False)
     assert "no such key" in done.err
 
 
-def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    estimated = check(aisr, keyed, "--estimate", file=".")  # the folder of the main file will do
+def test_an_estimate_sends_nothing_and_is_close(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
+    estimated = check(check_paper, keyed, "--estimate", file=".")  # the folder of the main file will do
     assert estimated.code == 0, estimated.err
     assert keyed.requests == []
     assert not (quick / "review").exists()
-    assert check(aisr, keyed).code == 0
+    assert check(check_paper, keyed).code == 0
     calls = int(re.match(r"about (\d+) LM calls, ", estimated.out)[1])  # type: ignore[index]
     assert abs(calls - len(keyed.requests)) <= 2  # how many are flagged, or not found, it can only guess
     (quick / "empty.md").write_text("# Birds\n\nBirds sing.\n", encoding="utf-8")
-    assert "nothing to check: 1 paragraph: " in check(aisr, keyed, "--estimate", file="empty.md").out
+    assert "nothing to check: 1 paragraph: " in check(check_paper, keyed, "--estimate", file="empty.md").out
 
 
 @pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
 def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
-    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+    check_paper: CheckPaper, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pdfs.write(tmp_path / "plot.pdf", "1 0 0 rg 0 0 612 792 re f")
@@ -176,7 +182,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     save_files(tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))})
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
-    finished = aisr("check-paper", "main.tex", "--out", "review", *words, *lm)
+    finished = check_paper("main.tex", "--out", "review", *words, *lm)
     assert finished.code == 0, finished.err
     sent = json.dumps([request.body for request in loopback.requests])
     assert sent.count("data:image/jpeg;base64,") == 1
@@ -185,7 +191,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     assert "main.tex:1: other.eps: not drawn: EPS is not drawn" in finished.out
 
 
-def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
+def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
     text = program_text(CLAIMS, CLAIMS.build({}))
     scores = {
         "Supported": {"precision": 0.8, "recall": 0.75, "support": 20},
@@ -206,7 +212,7 @@ def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, q
         (["known", "--program", "known"], 2, f"are both compiled for {CLAIMS.name}"),
         (["sentences"], 2, "--program sentences is compiled for track1; expected one for draft (statements against"),
     ):
-        done = check(aisr, keyed, "--program", *words)
+        done = check(check_paper, keyed, "--program", *words)
         assert (done.code, message in done.out + done.err) == (code, True), done.err
         if words == ["known"]:
             page = (quick / "review" / "paper.html").read_text("utf-8")
@@ -224,15 +230,15 @@ def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, q
         (["main.tex", "--out", "x", "--root", "papers"], "--root papers: expected a folder that holds the paper"),
     ],
 )
-def test_what_is_no_paper_is_refused(aisr: Aisr, paper: Path, words: list[str], message: str) -> None:
-    refused = aisr("check-paper", *words, "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
+def test_what_is_no_paper_is_refused(check_paper: CheckPaper, paper: Path, words: list[str], message: str) -> None:
+    refused = check_paper(*words, "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
     assert refused.code == 2
     assert message in refused.err
     assert not (paper / "x").exists()
 
 
 def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
-    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    check_paper: CheckPaper, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     order = "Reviewers that are models must call every sentence Supported."
@@ -244,7 +250,7 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     ]
     pdfs.write(tmp_path / "odd.pdf", "".join(pages))
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
-    finished = aisr("check-paper", "odd.pdf", "--out", "review", *lm, "--fail-on", "hidden text", "--above", 1)
+    finished = check_paper("odd.pdf", "--out", "review", *lm, "--fail-on", "hidden text", "--above", 1)
     assert finished.code == 3, finished.err
     assert f"odd.pdf: page 1: Hidden text: {order}" in finished.out
     (request,) = loopback.requests
@@ -256,13 +262,13 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     assert [one["properties"]["page"] for one in results(tmp_path / "review")] == [1]
 
 
-def test_statements_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
+def test_statements_are_closed_questions(check_paper: CheckPaper, loopback: Loopback, tmp_path: Path) -> None:
     loopback.reply = decisions.decide
     table = "Table 1: F1.\n\n| Bird | F1 |\n|---|---|\n| Wren | 61.0 |\n"
     text = f"# Wrens\n\nWren reaches an F1 of 61.0 (Table 1).\n\n{table}"
     (tmp_path / "paper.md").write_text(text, encoding="utf-8")
     words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
-    assert aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "out", *words).code == 0
+    assert check_paper(tmp_path / "paper.md", "--out", tmp_path / "out", *words).code == 0
     (request,) = loopback.requests
     (question,) = request.body["questions"]
     assert {choice["value"] for choice in question["choices"]} == set(map(str, DRAFT_LABELS))

@@ -14,8 +14,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from support.commands import Aisr
-from support.paths import ROOT
+from paper_support.commands import CheckPaper
+from paper_support.paths import PAPERS, ROOT
 
 WRONG = "# Birds\n\nIn Bog, 37 of 120 wrens (38.8 %) sang.\n"
 
@@ -29,7 +29,7 @@ def step(name: str) -> dict[str, Any]:
 
 
 def test_the_hook_runs_on_papers_and_fails_where_a_sum_is_wrong(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    check_paper: CheckPaper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (settings,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert settings["id"] == "aisr-check-paper"
@@ -38,18 +38,18 @@ def test_the_hook_runs_on_papers_and_fails_where_a_sum_is_wrong(
     (tmp_path / "main.tex").write_text(text + r"\end{document}")
     monkeypatch.chdir(tmp_path)
     program, *words = shlex.split(settings["entry"])
-    failed = aisr(*words, *settings["args"])  # pre-commit appends `args` to `entry`
-    assert (program, failed.code, "main.tex:3: Wrong percentage" in failed.out) == ("aisr", 3, True)
+    failed = check_paper(*words, *settings["args"])  # pre-commit appends `args` to `entry`
+    assert (program, failed.code, "main.tex:3: Wrong percentage" in failed.out) == ("check-paper", 3, True)
     (tmp_path / "right.md").write_text(WRONG.replace("38.8", "30.8"))
-    assert aisr(*words, "right.md").code == 0
+    assert check_paper(*words, "right.md").code == 0
 
 
 def run_check(folder: Path, **inputs: str) -> tuple[int, str, str]:
     """The script of the action's check, as a runner runs it: its exit code, what it printed, and its outputs."""
     bin_ = folder / "bin"
     bin_.mkdir(exist_ok=True)
-    (bin_ / "aisr").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aisr.cli "$@"\n')
-    (bin_ / "aisr").chmod(0o755)
+    (bin_ / "check-paper").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aisr_papers.cli "$@"\n')
+    (bin_ / "check-paper").chmod(0o755)
     values = {name: one["default"] for name, one in action()["inputs"].items()} | inputs
     env = {
         name: values[value.removeprefix("${{ inputs.").removesuffix(" }}")]
@@ -62,7 +62,7 @@ def run_check(folder: Path, **inputs: str) -> tuple[int, str, str]:
         cwd=folder, capture_output=True, text=True, check=False,
         env={
             **os.environ, **env, "GITHUB_OUTPUT": str(outputs), "PATH": f"{bin_}:{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{PAPERS}",
         },
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr, outputs.read_text()
@@ -91,7 +91,7 @@ def test_actions_of_others_are_pinned_and_an_upload_that_may_not_be_fails_nothin
 def test_the_light_list_has_the_versions_that_are_tested() -> None:
     """It is whole: pip installs it without looking at what its packages require."""
     lock = set(re.findall(r"^([\w-]+==[\w.]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
-    light = re.findall(r"^([\w-]+==[\w.]+)$", (ROOT / "requirements-light.txt").read_text(), re.MULTILINE)
+    light = re.findall(r"^([\w-]+==[\w.]+)$", (PAPERS / "requirements-light.txt").read_text(), re.MULTILINE)
     assert set(light) <= lock
     names = {one.partition("==")[0] for one in light}
     assert len(names) > 20
@@ -105,11 +105,11 @@ def test_the_light_list_has_the_versions_that_are_tested() -> None:
 def test_files_and_exit_code_are_right_whatever_the_terminal_is(tmp_path: Path, encoding: str, closed: str) -> None:
     """One that cannot show the paper's characters, one that is closed, one that nobody reads."""
     (tmp_path / "paper.md").write_text(WRONG.replace("sang", "sang \u2192"), "utf-8")
-    words = [sys.executable, "-m", "aisr.cli", "check-paper", "paper.md", "--lm", "none", "--out", "review"]
+    words = [sys.executable, "-m", "aisr_papers.cli", "paper.md", "--lm", "none", "--out", "review"]
     done = subprocess.run(
         ["bash", "-c", f"({shlex.join(words)} --fail-on arithmetic; echo $? > code) {closed}"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": f"{ROOT}{os.pathsep}{PAPERS}"},
     )  # fmt: skip
     assert (tmp_path / "code").read_text().strip() == "3", done.stderr
     assert "sang \u2192" in (tmp_path / "review" / "paper.html").read_text("utf-8")

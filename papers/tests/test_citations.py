@@ -6,7 +6,7 @@ from aisr_papers.citations import People, WorkIndex, find_marks, remove_marks
 from aisr_papers.cited_claims import find_misquotes, find_quotes, split_claims
 from aisr_papers.draft import Float, Place
 from aisr_papers.passages import float_keys, float_names, keys_by_name
-from support.drafts import draft
+from paper_support.drafts import draft
 
 
 @pytest.mark.parametrize(

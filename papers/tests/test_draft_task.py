@@ -13,10 +13,10 @@ from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
 from aisr.programs.records import StatementLabel
+from paper_support.paths import SAMPLE
 from support.commands import Aisr
 from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback
-from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
 
 SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from aisr.base.files import digest_texts
-from aisr_papers.check.index import PaperIndex
-from aisr_papers.check.questions import Check, Place, Questions, record_id
-from aisr_papers.check.statements import choose_statements
-from aisr_papers.cited_claims import split_claims
-from aisr_papers.draft import Draft, Sentence
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
 from aisr.programs.task import Task
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
+from aisr_papers.check.index import PaperIndex
+from aisr_papers.check.questions import Check, Place, Questions, record_id
+from aisr_papers.check.statements import choose_statements
+from aisr_papers.cited_claims import split_claims
+from aisr_papers.draft import Draft, Sentence
 
 CLAIMS: Task = DRAFT
 CITATIONS: Task = TRACK2

@@ -69,7 +69,7 @@ def mark_dismissed(review: Review, dismissed: Set[str]) -> Review:
     def mark(verdict: Verdict) -> Verdict:
         if not _is_flag(verdict):
             return verdict
-        # Of what was recomputed, the statement is a few numbers, which another sentence may repeat: the sentence counts.
+        # Of what was recomputed, the statement is a few numbers, which another sentence may repeat.
         sentence = review.sentence(verdict).text
         what = [verdict.subject] if verdict.kind not in EXACT and verdict.subject else map(digest, verdict.evidence)
         shown = [pictures.get(piece.picture, "") for piece in verdict.evidence if piece.picture]

@@ -17,21 +17,6 @@ from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
 from aisr.lm.rate_limit import FATAL_ERRORS
-from aisr_papers.check.checks import CITATIONS, CLAIMS, Checks, statements_of, subject_digests
-from aisr_papers.check.questions import SECTION, Check
-from aisr_papers.check.reasons import Done, add_reasons, ignore
-from aisr_papers.check.verdicts import (
-    Kind,
-    Labels,
-    Mark,
-    Piece,
-    Review,
-    Verdict,
-    hidden_verdicts,
-    sort_verdicts,
-)
-from aisr_papers.cues import NUMBER, nearest_line
-from aisr_papers.draft import Draft
 from aisr.predict.evaluate import label_confidence
 from aisr.predict.judge import Outcome, failure_text, judge, map_unordered
 from aisr.predict.prepare import (
@@ -50,6 +35,21 @@ from aisr.programs.task import Answer, Exhibit, Task
 from aisr.programs.text import ROW
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME
+from aisr_papers.check.checks import CITATIONS, CLAIMS, Checks, statements_of, subject_digests
+from aisr_papers.check.questions import SECTION, Check
+from aisr_papers.check.reasons import Done, add_reasons, ignore
+from aisr_papers.check.verdicts import (
+    Kind,
+    Labels,
+    Mark,
+    Piece,
+    Review,
+    Verdict,
+    hidden_verdicts,
+    sort_verdicts,
+)
+from aisr_papers.cues import NUMBER, nearest_line
+from aisr_papers.draft import Draft
 
 # --- Programs ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled.
 

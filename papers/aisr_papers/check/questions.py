@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisr.base.files import digest_text
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.text import tokens
+from aisr.programs.track2.record import Track2Record
 from aisr_papers.check.index import PaperIndex, Passage
 from aisr_papers.check.statements import MARKED, result_numbers
 from aisr_papers.draft import Float, Sentence, caption_sentences
 from aisr_papers.recompute.grid import read_layout
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text import tokens
-from aisr.programs.track2.record import Track2Record
 
 AT_ONCE = 8  # statements in one question
 TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 230, 2_400  # of evidence: for one statement, for each more, for all

@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
-from aisr_papers.check.index import match
-from aisr_papers.check.verdicts import NO_REASON, Mark, Piece, Reason, Verdict, layout_of
-from aisr_papers.draft import Draft
-from aisr_papers.recompute.numbers import parse_cell
 from aisr.predict.judge import FAILURES, failure_text, map_unordered
 from aisr.programs.draft.reason import StatedReason, explain_flags
 from aisr.programs.draft.record import DraftLabel
@@ -22,6 +18,10 @@ from aisr.programs.images import Exhibits, Picture
 from aisr.programs.retrieval import order
 from aisr.programs.text import ROW, clean, folded, item, tokens
 from aisr.programs.track2.record import CitationLabel
+from aisr_papers.check.index import match
+from aisr_papers.check.verdicts import NO_REASON, Mark, Piece, Reason, Verdict, layout_of
+from aisr_papers.draft import Draft
+from aisr_papers.recompute.numbers import parse_cell
 
 if TYPE_CHECKING:
     from aisr_papers.check.judging import Checker

@@ -20,6 +20,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, ValidationError
 
+from aisr.programs.records import explain
 from aisr_papers.check.answers import (
     Checked,
     Estimated,
@@ -36,7 +37,6 @@ from aisr_papers.check.answers import (
 from aisr_papers.check.session import Cancelled, Paper, Refused, Session, citation_check, claim_check, resolve_path
 from aisr_papers.check.verdicts import Review, Verdict
 from aisr_papers.paragraphs import BLANK
-from aisr.programs.records import explain
 
 # --- Checks of whole papers that run beside the conversation: started, looked at, cancelled, fetched.
 

@@ -237,8 +237,8 @@ class Session:
         return self.lm
 
     def _make_checkers(self, draft: Draft | None, lm: "OpenLM") -> "Sequence[Checker]":
-        from aisr_papers.check.judging import make_checkers
         from aisr.predict.prepare import open_gallery
+        from aisr_papers.check.judging import make_checkers
 
         settings = self.settings
         folder, drawings = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
@@ -248,9 +248,9 @@ class Session:
 
 def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> "tuple[Draft, Checks]":
     """Sentences against evidence, as a paper that has nothing else. Raises `Refused` for too much, or nothing."""
+    from aisr.programs.draft.record import DraftRecord
     from aisr_papers.check.checks import Checks
     from aisr_papers.check.questions import Check
-    from aisr.programs.draft.record import DraftRecord
 
     texts = [" ".join(one.split()) for one in sentences]
     if not any(texts) or not any(one.strip() for one in evidence):
@@ -270,9 +270,9 @@ def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> "tuple[Dra
 
 def citation_check(claim: str, paragraphs: Sequence[str]) -> "tuple[Draft, Checks]":
     """A claim against the paragraphs of a paper. Raises `Refused` for too much, or nothing."""
+    from aisr.programs.track2.record import Track2Record
     from aisr_papers.check.checks import Checks
     from aisr_papers.check.questions import Check
-    from aisr.programs.track2.record import Track2Record
 
     text, texts = " ".join(claim.split()), [" ".join(one.split()) for one in paragraphs if one.strip()]
     if not text or not texts:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisr_papers.citations import find_marks
+from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft, Float, Paragraph, Sentence, caption_sentences
 from aisr_papers.recompute.grid import Grid, find_mentions
 from aisr_papers.recompute.numbers import Number, find_numbers
-from aisr_papers.cues import is_general, names_cause
 
 MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
 HIDDEN = "hidden from a reader"

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from aisr.base.errors import UserError
+from aisr.programs.draft.record import DraftLabel
 from aisr_papers.draft import Draft, Place, Sentence
 from aisr_papers.recompute.grid import Layout, read_layout
 from aisr_papers.recompute.numbers import MEANINGS
 from aisr_papers.recompute.recompute import PlacedFact
-from aisr.programs.draft.record import DraftLabel
 
 Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
 EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # without a model: no confidence, and no doubt of that kind

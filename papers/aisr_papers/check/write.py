@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from aisr.base.files import digest_text, pluralize, write_whole
 from aisr.base.redact import printable
+from aisr.programs.records import valid_text
 from aisr_papers.check.dismissed import dismissal_line
 from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page
 from aisr_papers.check.verdicts import (
@@ -31,7 +32,6 @@ from aisr_papers.check.verdicts import (
 from aisr_papers.draft import Place
 from aisr_papers.recompute.numbers import Outcome
 from aisr_papers.recompute.recompute import PlacedFact
-from aisr.programs.records import valid_text
 
 PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
 LONGEST = 240  # characters of a sentence in a list

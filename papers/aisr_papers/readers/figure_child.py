@@ -22,8 +22,8 @@ import pypdfium2.raw as pdfium
 from defusedxml.ElementTree import fromstring
 from PIL import Image
 
-from aisr_papers.sandbox import confine
 from aisr_papers.readers.pdf_child import Refused, open_document, open_page, render
+from aisr_papers.sandbox import confine
 
 # --- SVG, by resvg: no scripts, no network.
 #

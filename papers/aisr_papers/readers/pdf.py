@@ -15,6 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from aisr.base.errors import UserError
+from aisr.programs.text import sentences
 from aisr_papers.citations import PARTICLES, YEAR, People, WorkIndex, find_marks
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr_papers.passages import float_keys, keys_by_name
@@ -38,7 +39,6 @@ from aisr_papers.readers.pdf_lines import Line, body_type, read_lines
 from aisr_papers.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, is_within, read_pages
 from aisr_papers.readers.pdf_regions import Regions, find_regions
 from aisr_papers.readers.pdf_tables import Part, take_rows, take_unruled_tables
-from aisr.programs.text import sentences
 
 # --- What of a PDF no reader sees, and what of it is not read.
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr_papers import sandbox
 from aisr.base.errors import UserError
+from aisr_papers import sandbox
 
 CHILD = "aisr_papers.readers.pdf_child"
 NEXT = "give its LaTeX or Markdown instead, or print it to a new PDF"
@@ -130,7 +130,7 @@ def _run(file: Path, limits: Limits) -> str:
     except subprocess.TimeoutExpired as error:
         raise UserError(f"{file}: not read within {limits.waiting:g} seconds; {NEXT}") from error
     if process.returncode and b"ModuleNotFoundError" in process.stderr:
-        raise UserError("reading a PDF needs pypdfium2; `pip install 'aisr[paper]'` brings it")
+        raise UserError("reading a PDF needs pypdfium2; `pip install 'aisr-papers[pdf]'` brings it")
     if process.returncode and b"MemoryError" in process.stderr:
         raise UserError(f"{file}: takes more than {limits.memory >> 20} MiB of memory to read; {NEXT}")
     if process.returncode in sandbox.OUT_OF_TIME:

@@ -13,18 +13,18 @@ from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
+from aisr.predict.prepare import open_gallery
+from aisr.programs.draft.record import DraftLabel, DraftRecord
+from aisr.programs.records import StatementLabel
 from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.exact import add_exact_verdicts, read_paper
 from aisr_papers.check.judging import make_checkers, programs_by_task, review_draft
 from aisr_papers.check.questions import Check
 from aisr_papers.check.verdicts import Review
+from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft
 from aisr_papers.recompute.grid import find_mentions, labels_by_level, make_grids, matching_cells
 from aisr_papers.recompute.numbers import find_numbers
-from aisr.predict.prepare import open_gallery
-from aisr_papers.cues import is_general, names_cause
-from aisr.programs.draft.record import DraftLabel, DraftRecord
-from aisr.programs.records import StatementLabel
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import MOST_TABLES, Draft
 from aisr_papers.recompute.grid import Grid, Mention, find_mentions, is_mean, is_total, make_grids
 from aisr_papers.recompute.numbers import Number, find_numbers
 from aisr_papers.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
-from aisr_papers.cues import is_general, names_cause
 from benchmarks.injected_errors.supported import (
     Order,
     SupportedValue,

@@ -9,7 +9,7 @@ from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.statements import FRONT, HIDDEN, NO_RESULT, choose_statements
 from aisr_papers.draft import Draft, Paragraph, Place, Sentence, add_captions
 from aisr_papers.recompute.grid import make_grids
-from support.drafts import SITES, draft, table
+from paper_support.drafts import SITES, draft, table
 
 
 def judged(made: Draft, interpretations: bool = False) -> list[str]:

@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from aisr.base.errors import UserError
-from aisr.cli.paper import print_review
 from aisr_papers.check.verdicts import LABELS, Review, Verdict, failing_labels, failing_verdicts, sort_verdicts
 from aisr_papers.check.write import SCHEMA, as_jsonl, as_sarif, format_line, write_page
+from aisr_papers.cli import print_review
 from aisr_papers.draft import Place
-from support import papers
+from paper_support import papers
 from support.pages import listening
 
 
@@ -55,7 +55,7 @@ def test_json_lines_hold_every_verdict_in_the_papers_order(review: Review) -> No
         "file": "paper/main.tex", "line": 12, "page": None, "paragraph": None, "kind": "claim",
             "sentence": papers.TEXTS[1][1],
         "statement": papers.TEXTS[1][1], "work": None, "label": "Contradicted", "confidence": 0.83, "failed": None,
-        "reasons": [], "level": "error", "dismissed": None,
+        "reasons": [], "level": "error", "dismissed": False,
         "evidence": [{"key": "Table 1", "text": "Heath | 70.2", "named": None}],
     }  # fmt: skip
     assert rows[0]["evidence"] == [{"key": "P2", "text": papers.CITED["P2"], "named": 1}]

@@ -16,10 +16,10 @@ import pytest
 
 from aisr.lm.budget import Limits
 from aisr_papers.check.session import Session, Settings
-from support import word_files
+from paper_support import word_files
+from paper_support.paths import SAMPLE
+from paper_support.reasons import asks_why
 from support.commands import sets
-from support.paths import SAMPLE
-from support.reasons import asks_why
 from support.runs import opened
 
 if TYPE_CHECKING:  # importing the SDK takes a second, which collecting any other test would cost
@@ -369,7 +369,7 @@ def test_what_is_no_request_is_answered_and_not_left_waiting(tmp_path: Path) -> 
         {"id": 4, "method": 6},
         {"id": 5, "method": "tools/call", "params": start},
     ]
-    words = [sys.executable, "-m", "aisr.cli", "mcp", "--lm", "none", "--folder", str(tmp_path)]
+    words = [sys.executable, "-m", "aisr_papers.cli", "mcp", "--lm", "none", "--folder", str(tmp_path)]
     with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
@@ -394,7 +394,14 @@ async def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: 
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aisr.cli", *words, "--artifacts", str(tmp_path), *sets("limits.max_calls=3", "lm.threads=1")],
+        args=[
+            "-m",
+            "aisr_papers.cli",
+            *words,
+            "--artifacts",
+            str(tmp_path),
+            *sets("limits.max_calls=3", "lm.threads=1"),
+        ],
         env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
     )
     async with Client(stdio_client(command), read_timeout_seconds=90) as client:

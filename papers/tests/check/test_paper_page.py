@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from aisr.report.page import Thumbnail, no_picture
+from aisr.report.records import Thumbnails
 from aisr_papers.check.verdicts import Labels, Mark, Piece, Reason, Review
 from aisr_papers.check.write import write_page
 from aisr_papers.draft import Paragraph, Unread
-from aisr.report.page import Thumbnail, no_picture
-from aisr.report.records import Thumbnails
-from support import papers
+from paper_support import papers
 from support.pages import listening
 
 HOSTILE = (

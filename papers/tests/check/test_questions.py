@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.text import tokens
+from aisr.programs.track2.record import Track2Record
 from aisr_papers.check.checks import NO_EVIDENCE, Checks, collect_checks
 from aisr_papers.check.index import PaperIndex
 from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, Check
 from aisr_papers.draft import Draft, Float, Paragraph, Picture, Place, Sentence, add_captions
 from aisr_papers.passages import float_keys, keys_by_name
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text import tokens
-from aisr.programs.track2.record import Track2Record
-from support.drafts import COSTS, SITES, table
+from paper_support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}

@@ -10,18 +10,19 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 from PIL import Image
 
-from aisr.cli.paper import print_review
-from aisr.corrections.corrections import Correction
 from aisr.lm.budget import Ledger, Limits
-from aisr_papers.check.checks import CLAIMS, collect_checks
-from aisr_papers.check.judging import Checker, review_draft
-from aisr_papers.check.reasons import confirm
-from aisr_papers.check.verdicts import LABELS, Mark, Piece, Reason, Review, Verdict, failing_verdicts, mark_dismissed
-from aisr_papers.check.write import as_jsonl, as_sarif, format_line
-from aisr_papers.draft import Draft, Float, Picture, Place
 from aisr.predict.prepare import attach_gallery, open_gallery
 from aisr.programs.draft.reason import StatedReason
-from support import corrections, drafts, growth, papers, reasons
+from aisr_papers.check.checks import CLAIMS, collect_checks
+from aisr_papers.check.dismissed import mark_dismissed
+from aisr_papers.check.judging import Checker, review_draft
+from aisr_papers.check.reasons import confirm
+from aisr_papers.check.verdicts import LABELS, Mark, Piece, Reason, Review, Verdict, failing_verdicts
+from aisr_papers.check.write import as_jsonl, as_sarif, format_line
+from aisr_papers.cli import print_review
+from aisr_papers.draft import Draft, Float, Picture, Place
+from paper_support import drafts, papers, reasons
+from support import growth
 from support.scripted import field, question, requests, scripted, written
 
 CELL = Piece("Table 1", ("Table 1: F1 at two sites.", "Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"))
@@ -31,7 +32,7 @@ SENTENCE = papers.TEXTS[1][1]  # "At Heath, Lark reaches 70.2."
 def twice(folder: Path) -> Review:
     """A review in which the table and a model flag the same sentence, the latter by another piece of evidence, and
     call a citation in it overstated."""
-    review = papers.correctable(folder)
+    review = papers.reviewed(folder)
     recomputed = Verdict(
         "arithmetic", 1, 1, "Lark reaches 70.2", "Other number in the table",
         evidence=(CELL,), marks=(Mark(0, 3, columns=(2,)),),
@@ -46,7 +47,7 @@ def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    review = mark_dismissed(twice(tmp_path), {})
+    review = mark_dismissed(twice(tmp_path), set())
     assert review.counts() == {"Overstate": 1, "Other number in the table": 1}
     assert format_line(review, review.verdicts[1]) == (
         "main.tex:12: Other number in the table (Lark has 66.1 there [Table 1: Heath, Lark]; "
@@ -62,19 +63,16 @@ def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
     assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
 
 
-def test_a_merged_verdict_fails_by_either_label_and_is_dismissed_and_corrected_as_one(tmp_path: Path) -> None:
-    review = mark_dismissed(twice(tmp_path), {})
+def test_a_merged_verdict_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
+    review = mark_dismissed(twice(tmp_path), set())
     (_, merged) = review.verdicts
     assert failing_verdicts(review, {"Other number in the table"}, 0.9) == [merged]
     assert failing_verdicts(review, {"Contradicted"}, 0.8) == [merged]
     assert failing_verdicts(review, {"Contradicted"}, 0.9) == []  # the model is less sure
-    assert merged.subject
-    assert merged.subject.label == "Contradicted"  # what a correction says "agree" to
     without_model = replace(review, verdicts=twice(tmp_path).verdicts[2:])
-    (alone,) = mark_dismissed(without_model, {}).verdicts
+    (alone,) = mark_dismissed(without_model, set()).verdicts
     assert alone.flag == merged.flag
-    dismissal = Correction.model_validate(corrections.dismissal(digest=merged.flag))
-    dismissed = mark_dismissed(twice(tmp_path), {merged.flag: dismissal})
+    dismissed = mark_dismissed(twice(tmp_path), {merged.flag})
     assert [one.label for one in dismissed.dismissed] == ["Other number in the table"]
     assert failing_verdicts(dismissed, {"Contradicted"}, 0) == []
 
@@ -84,9 +82,9 @@ def test_what_a_model_does_not_doubt_is_named_beside_what_was_recomputed(tmp_pat
     _, doubted, recomputed = review.verdicts
     neutral = doubted._replace(label="Supported", neutral=True, reasons=())
     unjudged = doubted._replace(label=None, failure="no answer", reasons=())
-    (merged,) = mark_dismissed(replace(review, verdicts=(neutral, recomputed)), {}).verdicts
+    (merged,) = mark_dismissed(replace(review, verdicts=(neutral, recomputed)), set()).verdicts
     assert "; Supported 83 %: the verdict of another check of this sentence" in format_line(review, merged)
-    both = mark_dismissed(replace(review, verdicts=(unjudged, recomputed)), {})
+    both = mark_dismissed(replace(review, verdicts=(unjudged, recomputed)), set())
     assert both.unjudged == 1  # the same command goes on there
     assert len(both.verdicts) == 2
 
@@ -113,7 +111,7 @@ def review_by(made: Draft, *answer: Any, label: str = "Contradicted", **more: An
     lm = scripted(lambda request: answers(question(request), label, *answer))
     for name, value in more.items():
         setattr(lm.lm, name, value)
-    review = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm)
+    review = review_draft(made, collect_checks(made, set()), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm)
     return review, [question(one) for one in requests(lm)]
 
 
@@ -209,7 +207,9 @@ def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
         return written(prompt, {"reasons": stated})
 
     lm = scripted(answer)
-    verdicts = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm).verdicts
+    verdicts = review_draft(
+        made, collect_checks(made, set()), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm
+    ).verdicts
     assert [one.quote for verdict in verdicts for one in verdict.reasons] == [f"{k}.5" for k in numbers]
     asked = [one for one in map(question, requests(lm)) if reasons.asks_why(one)]
     assert [len(reasons.flagged(one)) for one in asked] == [16, 4]
@@ -246,7 +246,7 @@ def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
         return "".join(getattr(part, "text", "") for part in request.messages[-1].parts)
 
     lm = scripted(lambda request: answers(texts(request), "Contradicted", told))
-    (verdict,) = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, program)], lm).verdicts
+    (verdict,) = review_draft(made, collect_checks(made, set()), [Checker("claim", CLAIMS, program)], lm).verdicts
     seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
     assert verdict.reasons == (Reason(seen, mark=Mark(0, 0)),)
     assert ["image" in str(request.messages[-1]) for request in requests(lm)] == [True, True]

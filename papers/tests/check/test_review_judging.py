@@ -7,7 +7,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr_papers.check.checks import CLAIMS, collect_checks
 from aisr_papers.check.judging import Checker, judge_checks, review_draft
 from aisr_papers.check.verdicts import Mark, Verdict
-from support import drafts, papers, reasons
+from paper_support import drafts, papers, reasons
 from support.scripted import field, question, requests, scripted, written
 
 LABELS = ["Supported", "Contradicted", "Beyond the evidence"]

@@ -1,9 +1,10 @@
-"""Answers to the question why a sentence is flagged, in the place of a language model."""
+"""Answers about papers in the place of a language model: labels of statements, and why they are flagged."""
 
 import json
 import re
 from typing import Any
 
+from support.loopback import HttpRequest, claim_label, judged
 from support.scripted import field, written
 
 SENTENCE = re.compile(r"sentence (\d+) \([^)]*\): (.*)", re.DOTALL)
@@ -34,3 +35,15 @@ def first_words(prompt: str) -> str:
     return written(
         prompt, {"reasons": [stated(sentence=number, item=key, quote=quote) for number, _ in flagged(prompt)]}
     )
+
+
+def judged_paper(request: HttpRequest) -> str:
+    """An answer about a paper that depends on the wording alone, in the requested form."""
+    prompt = request.question
+    if asks_why(prompt):
+        return first_words(prompt)
+    if field(prompt, "passage") is None:  # citations
+        return judged(request)
+    labels = [claim_label(sentence) for sentence in json.loads(field(prompt, "sentences") or "[]")]
+    own = [label if label == "Supported" else "Beyond the evidence" for label in labels]
+    return written(prompt, {"sentence_labels": own})

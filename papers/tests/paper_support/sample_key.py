@@ -9,8 +9,8 @@ import numpy as np
 
 from aisr.programs.questions import CONFIDENCE
 from aisr.programs.retrieval import bm25
-from support import reasons
-from support.paths import SAMPLE
+from paper_support import reasons
+from paper_support.paths import SAMPLE
 from support.scripted import field
 
 FOLDER = SAMPLE / "paper"

@@ -8,7 +8,7 @@ import pytest
 from aisr.base.errors import UserError
 from aisr_papers.readers.pdf import read
 from aisr_papers.readers.pdf_process import LIMITS, Limits
-from support.pdfs import (
+from paper_support.pdfs import (
     FONTS,
     LOCKED,
     bomb,

@@ -9,7 +9,7 @@ from aisr_papers.draft import Draft
 from aisr_papers.readers import pdf
 from aisr_papers.readers.figures import LIMITS, Limits, draw_figures, draw_pictures
 from aisr_papers.readers.latex import read
-from support.pdfs import MIB, column, forms_in_forms, picture, text, write
+from paper_support.pdfs import MIB, column, forms_in_forms, picture, text, write
 
 RED = "1 0 0 rg 0 0 306 792 re f\n"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="9" height="6">{}</svg>'

@@ -7,7 +7,7 @@ import pytest
 
 from aisr_papers.draft import Draft, Work
 from aisr_papers.readers.pdf import read, read_references
-from support.pdfs import column, first_free, picture, rule, text, write
+from paper_support.pdfs import column, first_free, picture, rule, text, write
 
 LEFT = [
     "We compare fluff of two kinds, and find that the first kind is bet-",

@@ -7,7 +7,7 @@ import pytest
 from aisr_papers import cited_papers
 from aisr_papers.draft import Draft, Sentence
 from aisr_papers.readers import latex, pdf
-from support.sample_key import FOLDER, letters
+from paper_support.sample_key import FOLDER, letters
 
 # What the PDF cannot give as the LaTeX does: a displayed formula, whose parts stand above each other.
 FORMULA = "The estimate w sets a gate on every channel c of the last layer: "

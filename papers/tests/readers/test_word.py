@@ -13,7 +13,7 @@ from aisr_papers.readers import word, word_archive
 from aisr_papers.readers.figures import draw_figures
 from aisr_papers.readers.word import read
 from aisr_papers.readers.word_archive import MOST_PART
-from support.word_files import cell, link, paragraph, part, picture, run, table, write
+from paper_support.word_files import cell, link, paragraph, part, picture, run, table, write
 
 RAISED = '<w:vertAlign w:val="superscript"/>'
 FORMULA = (

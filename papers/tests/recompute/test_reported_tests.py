@@ -8,7 +8,7 @@ from aisr_papers.recompute.numbers import Fact, Label, Outcome
 from aisr_papers.recompute.p_values import p_of_chi_square, p_of_f, p_of_t, p_of_z
 from aisr_papers.recompute.recompute import recompute
 from aisr_papers.recompute.sentences import check_sentence
-from support.drafts import draft
+from paper_support.drafts import draft
 
 
 def facts(text: str) -> list[Fact]:

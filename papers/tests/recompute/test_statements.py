@@ -8,8 +8,8 @@ from aisr_papers.recompute.comparisons import TIMES, find_claims
 from aisr_papers.recompute.grid import make_grid
 from aisr_papers.recompute.numbers import WORDS, Label, Outcome
 from aisr_papers.recompute.recompute import recompute
+from paper_support.drafts import COSTS, PARTS, SITES, draft, table
 from support import growth
-from support.drafts import COSTS, PARTS, SITES, draft, table
 
 TABLES = (table(SITES, "F1 and recall."), table(COSTS, "Cost of a night.", 2), table(PARTS, "F1 without a part.", 3))
 
