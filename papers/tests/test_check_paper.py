@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -274,3 +276,47 @@ def test_statements_are_closed_questions(check_paper: CheckPaper, loopback: Loop
     assert {choice["value"] for choice in question["choices"]} == set(map(str, DRAFT_LABELS))
     (row,) = [row for row in read_rows(tmp_path / "out" / "paper.jsonl") if row["kind"] == "claim"]
     assert (row["label"] in DRAFT_LABELS, row["failed"]) == (True, None)
+
+
+def test_an_estimate_asks_for_no_key(check_paper: CheckPaper, tmp_path: Path) -> None:
+    (tmp_path / "paper.md").write_text("# Results\n\nWe gain 3 points (Figure 1).\n\n![Figure 1: gain.](x.png)\n")
+    words = [tmp_path / "paper.md", "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
+    done = check_paper(*words)
+    assert done.code == 0, done.err
+    assert "USD" in done.out
+    assert check_paper(*words[:-1]).code == 2  # and without it does
+
+
+def test_a_paper_with_nothing_to_check_says_why(check_paper: CheckPaper, tmp_path: Path) -> None:
+    (tmp_path / "paper.md").write_text(
+        "# Birds\n\nBirds sing.\n\nSo it is [1].\n\n## References\n\n1. Obi, A. Wind. 2022.\n"
+    )
+    lm = ["--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
+    done = check_paper(tmp_path / "paper.md", "--out", tmp_path / "review", *lm)
+    assert done.code == 0, done.err
+    output = " ".join(done.out.split())
+    assert "nothing to check: 2 paragraphs: " in output
+    assert "1 sentence with a citation of a work without a file; --papers brings them" in output
+
+
+CODE = """
+import shlex, sys
+from aisr_papers.cli import main
+for line in sys.stdin:
+    sys.argv = ["check-paper", *shlex.split(line)]
+    try:
+        main()
+    except SystemExit as end:
+        heavy = ("dspy", "mlflow", "litellm", "sklearn", "scipy", "numpy", "mcp")
+        print("ended:", end.code, *(name for name in heavy if name in sys.modules), "|", line.strip())
+"""
+
+
+def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(tmp_path: Path) -> None:
+    helps = ["--help", "mcp --help", "--version"]
+    lines = ["nope.tex", str(FOLDER / "key.json"), "mcp", "mcp --folder nope", "--lm none"]
+    words, text = [sys.executable, "-c", CODE], "\n".join([*helps, *lines])
+    run = subprocess.run(words, input=text, cwd=tmp_path, capture_output=True, text=True, check=True)
+    ended = [line.removeprefix("ended: ") for line in run.stdout.splitlines() if line.startswith("ended: ")]
+    assert ended == [*(f"0 | {line}" for line in helps), *(f"2 | {line}" for line in lines)], run.stderr
+    assert run.stdout.count("Usage: ") == 2

@@ -111,7 +111,7 @@ def review_by(made: Draft, *answer: Any, label: str = "Contradicted", **more: An
     lm = scripted(lambda request: answers(question(request), label, *answer))
     for name, value in more.items():
         setattr(lm.lm, name, value)
-    review = review_draft(made, collect_checks(made, set()), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm)
+    review = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm)
     return review, [question(one) for one in requests(lm)]
 
 
@@ -207,9 +207,7 @@ def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
         return written(prompt, {"reasons": stated})
 
     lm = scripted(answer)
-    verdicts = review_draft(
-        made, collect_checks(made, set()), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm
-    ).verdicts
+    verdicts = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm).verdicts
     assert [one.quote for verdict in verdicts for one in verdict.reasons] == [f"{k}.5" for k in numbers]
     asked = [one for one in map(question, requests(lm)) if reasons.asks_why(one)]
     assert [len(reasons.flagged(one)) for one in asked] == [16, 4]
@@ -246,7 +244,7 @@ def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
         return "".join(getattr(part, "text", "") for part in request.messages[-1].parts)
 
     lm = scripted(lambda request: answers(texts(request), "Contradicted", told))
-    (verdict,) = review_draft(made, collect_checks(made, set()), [Checker("claim", CLAIMS, program)], lm).verdicts
+    (verdict,) = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, program)], lm).verdicts
     seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
     assert verdict.reasons == (Reason(seen, mark=Mark(0, 0)),)
     assert ["image" in str(request.messages[-1]) for request in requests(lm)] == [True, True]

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from aisr.base.errors import UserError
+from aisr_papers.open import read_draft
+from aisr_papers.readers.figures import draw_pictures
 from aisr_papers.readers.pdf import read
 from aisr_papers.readers.pdf_process import LIMITS, Limits
 from paper_support.pdfs import (
@@ -120,3 +122,19 @@ def test_a_page_beyond_the_limits_is_listed_and_the_others_are_read(tmp_path: Pa
     ]
     assert draft.title == "A Paper"
     assert len(draft.paragraphs) == 1
+
+
+def test_readers_run_no_file_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    for name in ("PIL", "aisr", "aisr_papers", "defusedxml", "json", "numpy", "pypdfium2", "sitecustomize"):
+        (here / name).mkdir(parents=True)
+        (here / name / "__init__.py").write_text(f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()\n")
+    monkeypatch.chdir(here)
+    (tmp_path / "paper").mkdir()
+    paper = write(tmp_path / "paper" / "a.pdf", text(72, 700, "A title") + text(72, 650, "It is 5."))
+    assert read_draft(paper).paragraphs
+    write(paper.with_name("plot.pdf"), "1 0 0 rg 0 0 306 792 re f\n")
+    figure = r"\begin{figure}\includegraphics{plot}\caption{A plot.}\end{figure}"
+    paper.with_suffix(".tex").write_text(f"See Figure 1. It falls by 3 points.\n\n{figure}", encoding="utf-8")
+    assert draw_pictures(read_draft(paper.with_suffix(".tex")), tmp_path / "kept").drawings
+    assert not (tmp_path / "ran").exists()
