@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aisr_papers.check.checks import Checks
     from aisr_papers.check.verdicts import Review, Verdict
 
+FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 MOST_CALLS = 500  # of a session with an agent, where nothing else is set
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 
@@ -50,6 +51,17 @@ Programs = Annotated[
         metavar="PROGRAM",
         help="A compiled program for what its task is about: draft statements against the paper, track2 citations; "
         "repeatable. Default: uncompiled ones.",
+    ),
+]
+UncompiledEvidence = Annotated[
+    str | None,
+    typer.Option(
+        "--evidence",
+        metavar="caption|ocr|image|auto",
+        callback=opt.one_of("caption", "ocr", "image", "auto"),
+        help="What uncompiled programs show of a picture: its caption, or besides its text (ocr) or its pixels "
+        "(image); auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else "
+        "caption.",
     ),
 ]
 PaperLM = Annotated[
@@ -80,7 +92,7 @@ def check_paper(
         typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
     ] = None,
     program: Programs = None,
-    evidence: opt.UncompiledEvidence = None,
+    evidence: UncompiledEvidence = None,
     lm: PaperLM = None,
     api_base: opt.ApiBase = None,
     settings: opt.Settings = None,
@@ -168,7 +180,7 @@ def check_paper(
     display.print_spend(ledger.spend)
     _print_written(written)
     if failing:
-        raise typer.Exit(opt.FLAGGED)
+        raise typer.Exit(FLAGGED)
     raise typer.Exit(opt.RECORDS_FAILED if review.unjudged else 0)
 
 
@@ -193,7 +205,7 @@ def _without_lm(
     print_review(review, failing)
     _print_written(written)
     if failing:
-        raise typer.Exit(opt.FLAGGED)
+        raise typer.Exit(FLAGGED)
 
 
 def _write(out: Path | None, review: "Review") -> Sequence[Path]:
@@ -280,7 +292,7 @@ def mcp(
         ),
     ] = None,
     program: Programs = None,
-    evidence: opt.UncompiledEvidence = None,
+    evidence: UncompiledEvidence = None,
     lm: PaperLM = None,
     api_base: opt.ApiBase = None,
     settings: opt.Settings = None,
