@@ -1,7 +1,8 @@
 """Errors to inject into a paper: a few words of a sentence changed, so that its own tables contradict it.
 
-Before the change a table supports the sentence, after it no longer: numbers, orders and names are looked up in the
-cells. A scope and a cause are added to sentences that a table supports, which then claim more than the table holds.
+Before the change a table supports the sentence, after it no longer: numbers and names are looked up in the cells, and
+differences are recomputed from them. A scope and a cause are added to sentences that a table supports, which then claim
+more than the table holds. Only what the names in the sentence decide is changed: anybody can see it in the table.
 """
 
 import random
@@ -12,19 +13,21 @@ from typing import NamedTuple
 
 from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import MOST_TABLES, Draft
-from aisr_papers.recompute.grid import Grid, Mention, find_mentions, is_mean, is_total, make_grids
-from aisr_papers.recompute.numbers import Number, find_numbers
-from aisr_papers.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
-from benchmarks.injected_errors.supported import (
-    Order,
-    SupportedValue,
-    cells_of,
-    differences,
-    gives,
-    holds_number,
-    orders,
-    supported_values,
+from aisr_papers.recompute.cells import is_derivable
+from aisr_papers.recompute.comparisons import check_comparisons, find_claims
+from aisr_papers.recompute.grid import (
+    Cell,
+    Grid,
+    Mention,
+    find_mentions,
+    is_mean,
+    is_total,
+    labels_by_level,
+    make_grids,
+    matching_cells,
 )
+from aisr_papers.recompute.numbers import Number, excerpt, find_numbers
+from aisr_papers.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
 
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger
 DIGITS_ALONE = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
@@ -36,6 +39,15 @@ CAUSES = (
     "owing to the regularising effect of its training signal",
     "since it suppresses noise in the early layers",
 )
+OPPOSITES = {
+    "ahead of": "behind", "behind": "ahead of", "above": "below", "below": "above", "more": "less", "less": "more",
+    "fewer": "more", "higher": "lower", "lower": "higher", "larger": "smaller", "smaller": "larger",
+    "greater": "smaller", "better": "worse", "worse": "better", "faster": "slower", "slower": "faster",
+}  # fmt: skip
+OPPOSITE = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b")
+BESIDE = 30  # characters from an amount to the word that says its direction
+FEWEST_DIGITS = 2  # of a number that tells its cell; one digit stands for anything
+ALONE_DIGITS = 3  # the same where the sentence names the table and none of its rows and columns
 SCOPES = (
     "and the same holds for every dataset and setting",
     "regardless of domain, size or language",
@@ -80,21 +92,27 @@ class Fault(NamedTuple):
         return text[: self.start] + self.words + text[self.end :]
 
 
+class Value(NamedTuple):
+    """A number of a sentence that a table bears out. cells: those that it may be; none of a difference."""
+
+    number: Number
+    table: Grid
+    cells: tuple[Cell, ...]
+
+
 class Spot(NamedTuple):
     """A sentence that a table bears out. text: with pointers and citations blank, every character at its place."""
 
     text: str
     near: Sequence[Grid]
     known: Sequence[Grid]
-    referred: bool
-    numbers: Sequence[SupportedValue]
-    differences: Sequence[SupportedValue]
-    orders: Sequence[Order]
+    numbers: Sequence[Value]
+    differences: Sequence[Value]
 
     @property
-    def bearing(self) -> list[SupportedValue | Order]:
+    def bearing(self) -> list[Value]:
         """All that a table bears out of it."""
-        return [*self.numbers, *self.differences, *self.orders]
+        return [*self.numbers, *self.differences]
 
 
 Change = tuple[int, int, str, str]  # start, end, words, table
@@ -126,18 +144,42 @@ def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
                 continue
             near, referred = relevant_tables(sentence, nearby, draft, known)
             text, itself = blank_pointers(sentence.text), referred and bool(sentence.float_keys)
-            apart = list(differences(text, near, known))
-            spot = Spot(
-                text,
-                near,
-                known,
-                itself,
-                list(supported_values(text, near, known, itself)),
-                apart,
-                list(orders(text, near)),
-            )
-            if spot.bearing:
-                yield number, place, spot
+            values, apart = list(cell_values(text, near, itself)), list(differences(text, near, known))
+            if values or apart:
+                yield number, place, Spot(text, near, known, values, apart)
+
+
+def cell_values(text: str, near: Sequence[Grid], referred: bool) -> Iterator[Value]:
+    """The numbers of a sentence that stand in cells of which it names a row or column; of a sentence that refers to
+    the table itself, a number of some digits is enough. Amounts by which two things differ are none."""
+    spans = [(one.start, one.end) for one in find_claims(text)]
+    for number in find_numbers(text):
+        if not any(begin <= number.start < end for begin, end in spans):
+            held = ((table, cells_of(text, number, table, referred)) for table in near)
+            yield from [Value(number, table, cells) for table, cells in held if cells][:1]
+
+
+def differences(text: str, near: Sequence[Grid], known: Sequence[Grid]) -> Iterator[Value]:
+    """The amounts by which two things of a table differ, as far as the table bears them out."""
+    facts = {fact.statement: fact for fact in check_comparisons(text, near, known, False)}
+    for claim in find_claims(text):
+        fact = facts.get(excerpt(text, claim.start, claim.end))
+        if fact is not None and fact.holds and not claim.hedge and claim.number.text[:1].isdigit():
+            yield from (Value(claim.number, table, ()) for table in near if (table.key,) == fact.tables)
+
+
+def cells_of(text: str, number: Number, table: Grid, referred: bool) -> tuple[Cell, ...]:
+    """The cells of a table that a number of a sentence may be, by all the names in the sentence."""
+    wanted = labels_by_level(find_mentions(text, table))
+    digits = sum(map(str.isdigit, number.text))
+    if digits < (FEWEST_DIGITS if wanted else ALONE_DIGITS) or not (wanted or referred):
+        return ()
+    return tuple(cell for cell in matching_cells(table.cells, wanted) if _prints(cell, number))
+
+
+def _prints(cell: Cell, number: Number) -> bool:
+    """Whether a number is that of a cell, rounded or not."""
+    return cell.number.places >= number.places and abs(cell.number.value - number.value) <= number.half + 1e-9
 
 
 def _numbers(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
@@ -145,7 +187,7 @@ def _numbers(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
     for one in spot.numbers:
         for other in _others(one.number, draw):
             read = next(find_numbers(other), None)
-            if read is not None and not any(holds_number(table, read) for table in spot.known):
+            if read is not None and not any(_prints(cell, read) for table in spot.known for cell in table.cells):
                 yield (*_digits_at(one.number, text), other, one.table.name)
                 break
 
@@ -155,19 +197,32 @@ def _differences(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]
     for one in spot.differences:
         start, end = _digits_at(one.number, text)
         for other in _others(one.number, draw):
-            changed = spot.text[:start] + other + spot.text[end:]
-            if not gives(changed, spot.near, spot.known, spot.referred, one.number.start):
+            if not _is_given(spot, one.number.start, spot.text[:start] + other + spot.text[end:]):
                 yield start, end, other, one.table.name
                 break
 
 
+def _is_given(spot: Spot, start: int, text: str) -> bool:
+    """Whether the amount at a place of a changed sentence is a difference of cells: of those that are named or any
+    others."""
+    number = next((one for one in find_numbers(text) if one.start == start), None)
+    if number is None or any(is_derivable(number, table, True) for table in spot.near):
+        return True
+    return any(one.number.start == start for one in differences(text, spot.near, spot.known))
+
+
 def _directions(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    """Better becomes worse."""
-    yield from ((one.start, one.end, one.opposite, one.table.name) for one in spot.orders)
+    """Beside a difference, better becomes worse."""
+    for one in spot.differences:
+        start, end = one.number.start, one.number.end
+        before = list(OPPOSITE.finditer(text, max(0, start - BESIDE), start))
+        word = OPPOSITE.search(text, end, end + BESIDE) or (before[-1] if before else None)
+        if word:
+            yield word.start(), word.end(), OPPOSITES[word[0]], one.table.name
 
 
 def _names(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    """A row or column becomes another of the same table, of which neither the number nor the rank is true."""
+    """A row or column becomes another of the same table, of which the number is not true."""
     done: set[int] = set()
     for bearing in spot.bearing:
         table = bearing.table
@@ -243,13 +298,11 @@ def _bare_digits(number: Number) -> str:
     return match[0] if match else "0"
 
 
-def _still_borne_out(text: str, name: Mention, other: str, bearing: SupportedValue | Order) -> bool:
-    """Whether the table of a number or an order bears it out with another name as well."""
-    changed = text[: name.start] + other + text[name.end :]
-    if isinstance(bearing, Order):
-        return bearing.subject != name or any(orders(changed, [bearing.table]))
+def _still_borne_out(text: str, name: Mention, other: str, bearing: Value) -> bool:
+    """Whether the table of a number bears it out with another name as well."""
     if not bearing.cells:
         return True  # which of two names an amount hangs on is not looked into
+    changed = text[: name.start] + other + text[name.end :]
     start = bearing.number.start + (len(other) - len(name.label) if name.start < bearing.number.start else 0)
     return any(one.start == start and cells_of(changed, one, bearing.table, True) for one in find_numbers(changed))
 
