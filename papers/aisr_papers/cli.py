@@ -311,17 +311,17 @@ def mcp(
 
     Limits are for the whole session, at most 500 LM calls where none is set; no agent can raise them.
     """
-    folders = _existing(folder or [])
+    from aisr_papers.check.dismissed import read_dismissed
+
+    folders, digests = _existing(folder or []), read_dismissed(dismissed)
     try:
         import mcp as _installed  # noqa: F401
     except ImportError as error:
         raise UserError("`check-paper mcp` needs the extra: pip install 'aisr-papers[mcp]'") from error
-    from aisr_papers.check.dismissed import read_dismissed
     from aisr_papers.check.server import serve
     from aisr_papers.check.session import Session
     from aisr_papers.check.session import Settings as SessionSettings
 
-    digests = read_dismissed(dismissed)
     if _is_without_lm(lm, [*(program or []), evidence]):
         serve(Session(SessionSettings(folders, artifacts, dismissed=digests), None))
         return
