@@ -223,10 +223,6 @@ def corrections(
             callback=opt.check_files,
         ),
     ] = None,
-    draft: Annotated[
-        Path | None,
-        typer.Option(help="Paper whose dismissed flags `aisr check-paper` passes over from now on."),
-    ] = None,
     majority: Annotated[
         bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
     ] = False,
@@ -234,33 +230,18 @@ def corrections(
     """Make labelled records of what people corrected on a page.
 
     Each label has who and when beside it. Statements on which people differ are listed and left out. Nothing is
-    overwritten. With --draft, the paper remembers which flags were dismissed.
+    overwritten.
     """
     from aisr.corrections.corrections import read_corrections
 
-    if (task is None) != (out is None) or (task is None and draft is None):
-        raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
-    if draft is not None:
-        _expect_paper(draft)
+    if task is None or out is None:
+        raise UserError("give --task T and --out DIR for labelled records")
     bad: list[str] = []
     corrected = read_corrections(files, bad)
     _list("left out, as they are no corrections", bad)
     corrected = _in_time(corrected)
-    if draft is not None:
-        _dismiss(corrected, draft)
-    if task is not None and out is not None:
-        chosen = find_task(task)
-        _labels(corrected, chosen, _records(chosen, data or []), out, majority)
-
-
-def _expect_paper(draft: Path) -> None:
-    """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
-    from aisr.paper.open import check_paper
-
-    try:
-        check_paper(draft)
-    except UserError as error:
-        raise UserError(f"--draft {error}") from error
+    chosen = find_task(task)
+    _labels(corrected, chosen, _records(chosen, data or []), out, majority)
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
@@ -276,18 +257,6 @@ def _in_time(corrections: "Sequence[PlacedCorrection]") -> "list[PlacedCorrectio
     good, early = split_future(corrections)
     _list("left out, as their time cannot be true", early)
     return good
-
-
-def _dismiss(corrections: "Sequence[PlacedCorrection]", draft: Path) -> None:
-    from aisr.base.files import pluralize
-    from aisr.cli.display import note
-    from aisr.corrections.corrections import save_dismissals
-
-    if all(one.correction.dismissed is None for one in corrections):
-        note("no flag is dismissed in there; nothing was written")
-        return
-    file, count = save_dismissals(draft, corrections)
-    note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
 def _labels(

@@ -18,7 +18,6 @@ SAMPLE = Path("data/sample")
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
-FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 
 # Titles under which `--help` shows options.
 LM_PANEL = "Language model"
@@ -141,17 +140,6 @@ Settings = Annotated[
         help="A setting of plan.toml, such as lm.schema=false or limits.max_calls=500, or such a file; repeatable. "
         "`aisr compile --help` lists them.",
         rich_help_panel=LM_PANEL,
-    ),
-]
-UncompiledEvidence = Annotated[
-    str | None,
-    typer.Option(
-        "--evidence",
-        metavar="caption|ocr|image|auto",
-        callback=one_of("caption", "ocr", "image", "auto"),
-        help="What uncompiled programs show of a picture: its caption, or besides its text (ocr) or its pixels "
-        "(image); auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else "
-        "caption.",
     ),
 ]
 MaxUsd = Annotated[float | None, of_field(Limits, "max_usd", panel=LIMITS_PANEL)]

@@ -1,19 +1,16 @@
 """Corrections, what people say of verdicts, in files that come from strangers' browsers: read a line at a time, and no
-more than so much of it. And flags that readers dismissed, in a file beside the draft: they do not come back until their
-sentence or evidence changes."""
+more than so much of it."""
 
-import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from filelock import FileLock
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from aisr.base.errors import UserError
-from aisr.base.files import DIGEST_LENGTH, loads, write_whole, writing
+from aisr.base.files import DIGEST_LENGTH, loads
 from aisr.programs.records import BadLine, explain
 
 # --- One correction: what a person says of one verdict. A line of a JSON Lines file.
@@ -154,91 +151,3 @@ def _parse_correction(line: bytes, place: str) -> Correction:
         return Correction.model_validate(raw)
     except ValidationError as error:
         raise BadLine(f"{place}: {explain(error)}; expected a correction") from error
-
-
-# --- Dismissed flags.
-
-PLACE, LOCK = Path(".aisr") / "dismissed.jsonl", "dismissed.lock"
-MOST_DISMISSED_BYTES = 16 * 2**20  # some 30,000 flags
-
-
-class Dismissals(NamedTuple):
-    """The dismissed flags of a paper."""
-
-    flags: Mapping[str, Correction] = {}  # by their digests, the latest of each
-    problem: str | None = None  # what of the file does not count, and why, in a sentence; None where all of it does
-
-
-def _dismissals_file(paper: Path) -> Path:
-    """Where the dismissed flags of a paper are: in `.aisr/` of its folder. Raises UserError where that leads out of
-    it."""
-    file = (paper if paper.is_dir() else paper.parent) / PLACE
-    for one in (file.parent, file, file.with_name(LOCK)):
-        if one.is_symlink():
-            raise UserError(f"{one}: a link; expected a folder .aisr with a file of its own")
-    return file
-
-
-def load_dismissals(paper: Path) -> Dismissals:
-    """The dismissed flags of a paper. The file may be a stranger's, and whatever it is stops no check: what is no
-    dismissed flag is passed over."""
-    try:
-        file = _dismissals_file(paper)
-        status = file.lstat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_DISMISSED_BYTES:
-            size = MOST_DISMISSED_BYTES >> 20
-            return Dismissals(problem=f"{file}: not read; expected a file of at most {size} MiB")
-        return _read_leniently(file)
-    except UserError as error:
-        return Dismissals(problem=f"{error}; it was not read")
-    except (FileNotFoundError, NotADirectoryError):
-        return Dismissals()
-    except OSError as error:
-        return Dismissals(problem=f"{paper}: its dismissed flags were not read ({error.strerror})")
-
-
-def _read_leniently(file: Path) -> Dismissals:
-    good, bad, now = list[Correction](), list[str](), datetime.now(UTC)
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            place = f"{file}:{number}"
-            if number > MOST:
-                bad.append(f"{place}: more than {MOST:,} lines")
-                break
-            if not line.strip():
-                continue
-            try:
-                one = _parse_correction(line, place)
-            except BadLine as error:
-                bad.append(str(error))
-                continue
-            if why := _future_error(one, now):
-                bad.append(f"{place}: {why}")
-            else:
-                good.append(one)
-    problem = f"lines passed over, which are no dismissed flags: {len(bad)}, the first {bad[0]}" if bad else None
-    return Dismissals(_latest(good), problem)
-
-
-def save_dismissals(paper: Path, corrections: Iterable[PlacedCorrection]) -> tuple[Path, int]:
-    """Add what is dismissed in corrections to the file of a paper: where that is, and how many flags are new there. The
-    same corrections again change nothing. Two processes at a time add one after the other."""
-    file = _dismissals_file(paper)
-    news = _latest(one.correction for one in corrections)
-    if not news:
-        return file, 0
-    with writing(file):
-        file.parent.mkdir(exist_ok=True)
-        with FileLock(file.with_name(LOCK)):
-            is_filled = file.is_file() and file.stat().st_size
-            before = _latest(one.correction for one in read_corrections([file])) if is_filled else {}
-            latest = _latest([*before.values(), *news.values()])
-            lines = [one.model_dump_json(exclude={"record"}, exclude_none=True) + "\n" for one in latest.values()]
-            write_whole(file, "".join(lines))
-    return file, len(news.keys() - before.keys())
-
-
-def _latest(corrections: Iterable[Correction]) -> dict[str, Correction]:
-    """The dismissals among corrections by their digests, the latest of each."""
-    in_time = sorted(corrections, key=lambda one: one.when)
-    return {one.digest: one for one in in_time if one.dismissed is not None}

@@ -69,7 +69,8 @@ ASKING = ("random-search", "mipro", "simba", "gepa")  # the optimizers that ask 
 
 
 @pytest.mark.parametrize(
-    ("task", "optimizer"), [*((task, "labeled") for task in TASKS), *(("track1", one) for one in ASKING)]
+    ("task", "optimizer"),
+    [*((task, "labeled") for task in TASKS if (SAMPLE / task).is_dir()), *(("track1", one) for one in ASKING)],
 )
 def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: Loopback, tmp_path: Path) -> None:
     """The teacher has its own price: a dollar a token, where the LM is free."""
