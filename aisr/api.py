@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from aisr.base.errors import UserError as UserError
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
     from aisr.lm.client import OpenLM
     from aisr.predict.judge import Outcome
-    from aisr.programs.images import Gallery
     from aisr.programs.task import Task
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
+NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
 OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  # of a command
 
@@ -258,6 +259,22 @@ class LoadedProgram:
         task = self.loaded.task
         return {label: task.definitions[label] for label in task.labels} if isinstance(task, LabelTask) else {}
 
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether its LM is shown the pixels of pictures."""
+        return self.loaded.program.form == "image"
+
+    @property
+    def picture_problems(self) -> Mapping[tuple[str, str], str]:
+        """Why pictures could not be shown so far, by the id of a record and the path that it gives."""
+        gallery = self.loaded.program.gallery
+        return dict(gallery.problems) if gallery else {}
+
+    def picture_file(self, path: str) -> str | None:
+        """Return the absolute path of a picture that a record names, checked; None for one that cannot be shown."""
+        gallery = self.loaded.program.gallery
+        return gallery.file("", path) if gallery else None
+
     def judge(self, record: Record, lm: LanguageModel) -> Verdict:
         """Return the verdict on one record. Raises `UserError` for a record of the wrong form, and `LMUnavailable`."""
         check_lm(self.loaded, lm)
@@ -307,7 +324,8 @@ def load(
     task: "str | Task | None" = None,
     *,
     artifacts: str | os.PathLike[str] | None = None,
-    image_root: "str | os.PathLike[str] | Gallery | None" = None,
+    image_root: str | os.PathLike[str] | None = None,
+    drawings: Mapping[str, Path] = NO_DRAWINGS,
 ) -> LoadedProgram:
     """Return a compiled program, by the folder of an artifact, or `models:/aisr-track1@champion` or
     `models:/aisr-track1/3`. Reads JSON and checks its digest; nothing that is stored there runs.
@@ -315,15 +333,15 @@ def load(
     task: the task that it must be a program of, by name, place (`package.module:TASK`) or itself; needed for a program
     of a task that is none of ours. artifacts: the artifacts folder, whose MLflow store knows `models:/…` (default:
     AISR_ARTIFACTS, else `artifacts`) and which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names
-    comes first. image_root: the folder that the pictures of the records are in, for a program that shows them. Raises
-    `UserError`.
+    comes first. image_root: the folder that the pictures of the records are in, for a program that shows them;
+    drawings: of pictures there that are no raster images, the path of one by theirs. Raises `UserError`.
     """
     from aisr.tracking import registry
 
     root = _artifacts(artifacts)
     try:
         loaded = registry.load(os.fspath(name), root, _task(task))
-        _attach_images(loaded, image_root, root)
+        _attach_images(loaded, image_root, drawings, root)
     except UserError as error:
         raise UserError(in_python(error)) from error
     return LoadedProgram(loaded, _test_scores(os.fspath(name), root))
@@ -334,14 +352,15 @@ def uncompiled(
     lm: LanguageModel,
     *,
     artifacts: str | os.PathLike[str] | None = None,
-    image_root: "str | os.PathLike[str] | Gallery | None" = None,
+    image_root: str | os.PathLike[str] | None = None,
+    drawings: Mapping[str, Path] = NO_DRAWINGS,
     **options: Any,
 ) -> LoadedProgram:
     """Return the program of a task as it is before any compile, for an LM.
 
     options: of its program, as `-T` takes them; where they do not say, the LM is shown pictures if it is known to take
-    them and there is an image_root, and states how likely its labels are if it gives no log-probabilities. Raises
-    `UserError`.
+    them and there is an image_root, and states how likely its labels are if it gives no log-probabilities. The rest is
+    as for `load`. Raises `UserError`.
     """
     from aisr.artifact.program import parse, program_text
     from aisr.predict.prepare import evidence_form, states_for
@@ -358,7 +377,7 @@ def uncompiled(
     root = _artifacts(artifacts)
     try:
         loaded = parse(program_text(chosen, chosen.build(options)), "the uncompiled program", chosen)
-        _attach_images(loaded, image_root, root)
+        _attach_images(loaded, image_root, drawings, root)
     except UserError as error:
         raise UserError(in_python(error)) from error
     return LoadedProgram(loaded)
@@ -374,13 +393,13 @@ def _task(task: "str | Task | None") -> "Task | None":
     return find_task(task) if isinstance(task, str) else task
 
 
-def _attach_images(loaded: "Loaded", image_root: "str | os.PathLike[str] | Gallery | None", artifacts: Path) -> None:
+def _attach_images(
+    loaded: "Loaded", image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path], artifacts: Path
+) -> None:
     from aisr.predict.prepare import attach_gallery, open_gallery
 
-    if isinstance(image_root, str | os.PathLike):
-        attach_gallery(loaded.program, open_gallery(Path(image_root), artifacts))
-    elif image_root is not None:
-        attach_gallery(loaded.program, image_root)
+    if image_root is not None:
+        attach_gallery(loaded.program, open_gallery(Path(image_root), artifacts, drawings))
 
 
 def _test_scores(name: str, root: Path) -> TestScores | None:

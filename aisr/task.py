@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aisr.metrics.scores import Scores, tally_statements
-    from aisr.programs.images import FORM_HELP, Exhibits, Form, Gallery, Picture, render
+    from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
     from aisr.programs.probabilities import definitions, with_confidence
     from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_each, wrong_count
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PLACES = {
     "aisr.programs.records": ["EvidenceItem", "Prediction", "Record", "SentenceRecord", "Text"],
     "aisr.metrics.scores": ["Scores", "tally_statements"],
-    "aisr.programs.images": ["FORM_HELP", "Exhibits", "Form", "Gallery", "Picture", "render"],
+    "aisr.programs.images": ["FORM_HELP", "Exhibits", "Form", "Picture", "render"],
     "aisr.programs.probabilities": ["definitions", "with_confidence"],
     "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_each", "wrong_count"],
     "aisr.programs.task": ["Exhibit", "LabelTask", "Query", "Task"],
@@ -32,7 +32,6 @@ __all__ = [
     "Exhibit",
     "Exhibits",
     "Form",
-    "Gallery",
     "LabelOptions",
     "LabelTask",
     "Options",
