@@ -108,6 +108,7 @@ def test_a_compile_is_repeated_without_its_server(
 def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_cache: Callable[[], None]) -> None:
     file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--set", "search.decide=false"]
     with serve() as server, serve() as other:
+        other.reply = lambda request: "Reflected."
         lms = ["--lm", "openai/weak", "--api-base", server.url, "--teacher-lm", "openai/strong"]
         teacher = ["--set", f"teacher.api_base={other.url}"]
         first = compile_(aisr, tmp_path / "first", *lms, *teacher, *words, "--record", file)
@@ -119,6 +120,13 @@ def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_
     assert second.code == 0, second.err
     assert saved(tmp_path / "second") == saved(tmp_path / "first")
     assert saved(tmp_path / "second")["teacher"]["spec"] == "openai/strong"
+    # GEPA takes a reflection that is lacking for a round that failed, and goes on to the same champion.
+    rest = [line for line in lines_of(file) if "Reflected" not in str(line)]
+    lms = [word.replace(str(file), str(write_lines(tmp_path / "rest.jsonl.gz", rest))) for word in lms]
+    third = compile_(aisr, tmp_path / "third", *lms, *words)
+    assert third.code == 2, third.out
+    assert "holds no answer to a prompt" in third.err
+    assert not (tmp_path / "third" / "track1" / "it" / "program.json").exists()
 
 
 @pytest.fixture
