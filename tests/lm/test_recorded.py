@@ -158,7 +158,8 @@ def test_answers_of_the_cache_are_recorded_and_serve_other_commands(
 ) -> None:
     new_cache()
     test = tmp_path / "test.jsonl"
-    test.write_text("".join((DATA / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:4]))
+    lines = (DATA / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    test.write_text("".join(lines[:4]), encoding="utf-8")
     folder, lm = tmp_path / "first" / "track1" / "it", ["--lm", f"recorded:{recorded}"]
     at = ["--task", "track1", "--program", folder, "--data", test]
     predicted = aisr("predict", *at, *lm, "--out", tmp_path / "predictions.jsonl")
@@ -168,10 +169,11 @@ def test_answers_of_the_cache_are_recorded_and_serve_other_commands(
     score = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["score"]
     assert score == saved(tmp_path / "first")["scores"]["test"]["score"]
     opened = api.open_lm(f"recorded:{recorded}")
-    records = [json.loads(line) for line in test.read_text(encoding="utf-8").splitlines()]
-    assert all(judged.failure is None for judged in api.load(folder).judge_all(records, opened))
+    assert all(judged.failure is None for judged in api.load(folder).judge_all(map(json.loads, lines[:4]), opened))
     spend = opened.spend
     assert (spend["calls"], spend["cached_calls"], spend["usd"]) == (0, 4, 0.0)
+    with pytest.raises(api.LMUnavailable, match="it held those to 4 of 5 prompts so far"):
+        api.load(folder).judge(json.loads(lines[4]), opened)
 
 
 def test_a_recorded_lm_has_an_estimate(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
