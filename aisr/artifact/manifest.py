@@ -90,7 +90,7 @@ class Spent(_Part):
     cut_prompts: int = 0
 
 
-class Weighted(_Part):
+class WeightsFit(_Part):
     """The label weights (see `aisr.optimize.label_weights.LabelWeightsFit`)."""
 
     model_config = ConfigDict(extra="allow")
@@ -142,7 +142,7 @@ class Manifest(_Part):
     options: dict[str, Any] = {}
     champion: str | None = None
     baseline: str | None = None
-    label_weights: Weighted | None = None
+    label_weights: WeightsFit | None = None
     ranker: Ranked | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}

@@ -296,6 +296,8 @@ def print_champion(made: Any) -> None:
 
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    if champion.dev.no_lm:
+        note(f"    no-LM baseline {champion.dev.no_lm.interval}")
     if made.choice.smoothed:
         few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")

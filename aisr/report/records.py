@@ -19,7 +19,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import as_json, parse_json, percent, write_whole
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import Evaluation, record_confidence, score_outcomes
+from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.images import BadPicture, Gallery, decode, find
@@ -261,7 +261,8 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> list[Replayed
     loaded.program.copy_context(choice.champion.program)
     attach_gallery(loaded.program, plan.gallery)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
-    about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _caution(test))
+    title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
+    about = _about(task, title, loaded.digest, lm, data, dev, choice.champion.dev.no_lm, _caution(test))
     _write_records(made.folder, task, about, dev, plan.gallery)
     scored = [
         figures.ScoredCandidate(one.name, one.dev.interval, one.calls, one.finished, len(one.dev.scores))
@@ -282,17 +283,25 @@ def write_evaluation_report(
     """Into a folder: the scores, every record of an evaluation, the page, and its confusion matrix."""
     task, digest = done.loaded.task, done.loaded.digest
     write_whole(folder / REPORT, as_json(done.report()))
-    about = _about(task, f"{task.name} · {done.program}", digest, done.lm, done.data.name, replayed, "")
+    title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
+    about = _about(task, title, digest, done.lm, done.data.name, replayed, no_lm)
     _write_records(folder, task, about, replayed, gallery)
     figures.write(folder / FIGURES, _confusion(task, replayed, f"{task.name} on {done.data.name}"))
 
 
 def _about(
-    task: Task, title: str, digest: str, lm: OpenLM, data: str, replayed: Sequence[ReplayedRecord], note: str
+    task: Task,
+    title: str,
+    digest: str,
+    lm: OpenLM,
+    data: str,
+    replayed: Sequence[ReplayedRecord],
+    no_lm: Result | None,
+    note: str = "",
 ) -> About:
     result = score_outcomes(task, [one.example for one in replayed], [one.outcome for one in replayed])
-    no_lm = [f"No-LM baseline: {result.no_lm.interval}."] if result.no_lm else []
-    note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *no_lm]).strip()
+    baseline = [f"No-LM baseline: {no_lm.interval}."] if no_lm else []
+    note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *baseline]).strip()
     return About(
         task=task.name,
         labels=list(task.labels) if isinstance(task, LabelTask) else [],
