@@ -15,7 +15,6 @@ from dspy.utils.exceptions import LMBillingError, LMError
 
 from aisr.artifact.manifest import (
     Apart,
-    Corrections,
     Data,
     Manifest,
     Ranked,
@@ -37,7 +36,7 @@ from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
 from aisr.optimize.demos import exclude_leaking
-from aisr.optimize.examples import Corrected, LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
+from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_fairly
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
@@ -67,23 +66,18 @@ class Plan:
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str  # the command that repeats it
     decide: bool = True  # fit label weights
-    corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
     text: str = ""  # a plan file that repeats it
 
     def records(self, split: str) -> Iterator[Record]:
-        """The records of a split; those of train are all, the corrected ones at the end."""
+        """The records of a split; of train all."""
         records = read(self.data[split], self.task.record, self.task.name)
-        if split != "train":
-            return islice(records, self.limits.get(split))
-        return self.corrected.merge_into(records) if self.corrected else iter(records)
+        return islice(records, None if split == "train" else self.limits.get(split))
 
     def judged(self, train: Sequence[LabeledRecord]) -> list[LabeledRecord]:
-        """The records of train that the LM judges and prompts may hold: as many as the limit says, and the corrected
-        ones, which no limit cuts. What needs no LM is fitted on all of train."""
-        corrected = len(self.corrected.records) if self.corrected else 0
-        own = len(train) - corrected
-        return [*train[: min(self.limits.get("train") or own, own)], *train[own:]]
+        """The records of train that the LM judges and prompts may hold: as many as the limit says. What needs no LM is
+        fitted on all of train."""
+        return [*train[: self.limits.get("train")]]
 
     def build_student(self, lm: OpenLM) -> Judge:
         """The uncompiled program."""
@@ -222,7 +216,6 @@ class Run:
             "limits": str(plan.limits),
             "label weights": str(plan.decide),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
-            **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
             **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
         }
 
@@ -400,7 +393,6 @@ class Run:
                 name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.examples[name]))
                 for name, path in plan.data.items()
             },
-            corrections=_corrections(plan.corrected) if plan.corrected else None,
             apart=Apart.model_validate(
                 {
                     "rule": RULE,
@@ -469,15 +461,6 @@ def claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
             with suppress(OSError):  # there was something else in it
                 folder.rmdir()
         raise
-
-
-def _corrections(corrected: Corrected) -> Corrections:
-    return Corrections(
-        digest=digest_file(corrected.file),
-        records=len(corrected.records),
-        replaced=len(corrected.replaced),
-        left_out=len(corrected.left_out),
-    )
 
 
 def _score(result: Result) -> Score:

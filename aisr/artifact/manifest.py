@@ -57,15 +57,6 @@ class Data(_Part):
     records: int  # that were used
 
 
-class Corrections(_Part):
-    """Corrected records in train."""
-
-    digest: str  # of their file
-    records: int  # that were used
-    replaced: int = 0  # records of train whose place they take
-    left_out: int = 0  # since dev or test share something with them
-
-
 class UsedLM(_Part):
     """A language model: its name in the command, and the form of its requests."""
 
@@ -146,7 +137,6 @@ class Manifest(_Part):
     ranker: Ranked | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
-    corrections: Corrections | None = None
     apart: Apart | None = None
     gain_on_dev: Gain | None = None
     gain_on_test: Gain | None = None

@@ -16,7 +16,6 @@ from aisr.cli.plan import command_plan
 from aisr.cli.session import open_ledger, open_lm, prepare, warn_of_another_lm
 
 if TYPE_CHECKING:
-    from aisr.corrections.corrections import Correction
     from aisr.paper.check.checks import Checks
     from aisr.paper.check.verdicts import Review, Verdict
 
@@ -114,7 +113,6 @@ def check_paper(
     dry = DryRun() if estimate else None
     judging_lm = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
-    dismissed = _dismissed(paper)
     content = collect_checks(draft, cited, interpretations)
     gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = make_checkers(compiled, judging_lm, gallery, artifacts, evidence)
@@ -136,7 +134,7 @@ def check_paper(
     )
     with display.live(ledger) as progress:
         review = review_draft(draft, content, judges, judging_lm, progress.judged, gallery.problems)
-    review = mark_dismissed(add_exact_verdicts(review, cited), dismissed)
+    review = mark_dismissed(add_exact_verdicts(review, cited), {})
     failing = failing_verdicts(review, labels, above or 0.0)
     written = _write(out, review)  # before anything is printed: that may fail, and the verdicts were paid for
     print_review(review, failing, notes)
@@ -160,24 +158,13 @@ def _without_lm(
 
     labels = failing_labels(fail_on, [])
     checked = without_lm(*read_paper(paper, root, papers, None))
-    review = mark_dismissed(checked, _dismissed(paper))
+    review = mark_dismissed(checked, {})
     failing = failing_verdicts(review, labels, 0.0)
     written = _write(out, review)
     print_review(review, failing)
     _print_written(written)
     if failing:
         raise typer.Exit(opt.FLAGGED)
-
-
-def _dismissed(paper: Path) -> "Mapping[str, Correction]":
-    """The flags of a paper that its readers dismissed."""
-    from aisr.cli.display import note
-    from aisr.corrections.corrections import load_dismissals
-
-    flags = load_dismissals(paper)
-    if flags.problem:
-        note(flags.problem)
-    return flags.flags
 
 
 def _write(out: Path | None, review: "Review") -> Sequence[Path]:

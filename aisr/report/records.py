@@ -24,7 +24,7 @@ from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.images import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
-from aisr.programs.records import CorrectableRecord, explain
+from aisr.programs.records import SentenceRecord, explain
 from aisr.programs.task import Exhibit, LabelTask, Task
 from aisr.report import figures, page
 
@@ -75,13 +75,12 @@ class _Strict(BaseModel):
 
 class About(_Strict):
     """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
-    paragraphs, and most: how many may be named in a correction; score and interval in 0-1."""
+    paragraphs; score and interval in 0-1."""
 
     format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
     task: str
     labels: list[str]
     evidence: bool
-    most: int = 0
     title: str
     program: str
     lm: str
@@ -93,16 +92,13 @@ class About(_Strict):
 
 class Statement(_Strict):
     """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label. Of a task
-    without labels the whole record: gold and answer in words, and whether that is right. digest: of the statement and
-    its evidence, by which a correction is known again; as_given: its text in the record, where a prompt has another."""
+    without labels the whole record: gold and answer in words, and whether that is right."""
 
     text: str
     gold: list[str] = Field(min_length=1)
     said: str | None
     chances: list[Chance] = []
     right: bool | None = None
-    digest: str = ""
-    as_given: str | None = None
 
 
 class Call(_Strict):
@@ -173,15 +169,12 @@ def judged_record(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedR
 
 def _context(record: Any) -> str:
     """The paragraph that the statements of a record stand in; empty where these are all of it."""
-    if not isinstance(record, CorrectableRecord):
+    if not isinstance(record, SentenceRecord):
         return ""
     return "" if record.context.split() == " ".join(record.statements).split() else record.context
 
 
 def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
-    record = one.record if isinstance(one.record, CorrectableRecord) else None
-    digests = record.statement_digests() if record else []
-    originals = record.statements if record else []
     allowed = task.gold_labels(one.example.gold)
     judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
     return [
@@ -192,12 +185,8 @@ def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
             chances=[round(min(chance, 1.0), 4) for chance in judged.probabilities]
             if judged and judged.has_probabilities
             else [],
-            digest=digests[place] if record else "",
-            as_given=originals[place] if record and originals[place] != text else None,
         )
-        for place, (text, types, judged) in enumerate(
-            zip(task.statements(one.example), allowed, judgements, strict=True)
-        )
+        for text, types, judged in zip(task.statements(one.example), allowed, judgements, strict=True)
     ]
 
 
@@ -306,7 +295,6 @@ def _about(
         task=task.name,
         labels=list(task.labels) if isinstance(task, LabelTask) else [],
         evidence=isinstance(task, LabelTask) and task.names_evidence,
-        most=task.record.max_evidence,
         title=title,
         program=digest,
         lm=lm.spec,

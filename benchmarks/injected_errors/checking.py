@@ -24,7 +24,6 @@ from aisr.paper.recompute.grid import find_mentions, labels_by_level, make_grids
 from aisr.paper.recompute.numbers import find_numbers
 from aisr.predict.prepare import open_gallery
 from aisr.programs.draft.record import DraftLabel, DraftRecord
-from aisr.programs.records import StatementLabel
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 
@@ -62,9 +61,7 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftReco
     for check in collect_checks(draft, {}).claims:
         tables = _tables(check)
         labels = {
-            k: StatementLabel(known[place][0])
-            for k, place in enumerate(check.places)
-            if place in known and known[place][1] in tables
+            k: known[place][0] for k, place in enumerate(check.places) if place in known and known[place][1] in tables
         }
         if labels and isinstance(check.record, DraftRecord):
             made = check.record.with_labels(labels)

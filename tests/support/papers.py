@@ -1,25 +1,21 @@
 """A small draft with its checks, made by hand, and verdicts on it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aisr.paper.check.checks import CITATIONS, CLAIMS, without_pictures
+from aisr.paper.check.checks import CITATIONS, CLAIMS
 from aisr.paper.check.questions import Check
 from aisr.paper.check.verdicts import (
     Labels,
     Mark,
     Piece,
     Review,
-    Subject,
     Verdict,
     hidden_verdicts,
-    mark_dismissed,
     sort_verdicts,
 )
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.records import CorrectableRecord
 from aisr.programs.track2.record import Track2Record
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
@@ -105,18 +101,3 @@ def reviewed(folder: Path, **more: Any) -> Review:
         "missing": {"elm2019": 1},
     }
     return Review(**{**fields, **more})
-
-
-def correctable(folder: Path) -> Review:
-    """The same review, where each verdict of a model knows what it is about, and each flag its digest."""
-    made, checks = reviewed(folder), {"claim": (claim_check(), CLAIMS), "citation": (citation_check(), CITATIONS)}
-    verdicts = []
-    for one in made.verdicts:
-        if one.kind in checks:
-            check, task = checks[one.kind]
-            record, number = without_pictures(check.record), check.places.index((one.paragraph, one.sentence))
-            assert isinstance(record, CorrectableRecord)
-            digest = record.statement_digests()[number]
-            one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
-        verdicts.append(one)
-    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), {})

@@ -17,7 +17,7 @@ from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED
 from aisr.lm.rate_limit import FATAL_ERRORS
-from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks, without_pictures
+from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks
 from aisr.paper.check.questions import SECTION, Check
 from aisr.paper.check.reasons import Done, add_reasons, ignore
 from aisr.paper.check.verdicts import (
@@ -26,7 +26,6 @@ from aisr.paper.check.verdicts import (
     Mark,
     Piece,
     Review,
-    Subject,
     Verdict,
     hidden_verdicts,
     sort_verdicts,
@@ -45,7 +44,7 @@ from aisr.predict.prepare import (
 from aisr.programs.base import Judge
 from aisr.programs.draft.record import DraftLabel
 from aisr.programs.images import Gallery
-from aisr.programs.records import CorrectableRecord, Record
+from aisr.programs.records import Record, SentenceRecord
 from aisr.programs.task import Answer, Exhibit, Task
 from aisr.programs.text import ROW
 from aisr.tracking import registry
@@ -225,7 +224,7 @@ def judge_checks(by: Checker, checks: Sequence[Check], lm: OpenLM, done: Done = 
     for number, check in enumerate(checks):
         if number not in verdicts:
             record = check.record
-            texts = record.statements if isinstance(record, CorrectableRecord) else [by.task.text(record)]
+            texts = record.statements if isinstance(record, SentenceRecord) else [by.task.text(record)]
             verdicts[number] = _unjudged(by, check, texts, NOT_REACHED + reason)
     return [verdict for number in range(len(checks)) for verdict in verdicts[number]]
 
@@ -237,8 +236,8 @@ def _verdicts(by: Checker, check: Check, example: dspy.Example, outcome: Outcome
     if outcome.failure is not None:
         return [one._replace(evidence=pieces) for one in _unjudged(by, check, statements, outcome.failure)]
     verdicts = []
-    for (paragraph, sentence), statement, judgement, of_statement, subject in zip(
-        check.places, statements, outcome.judgements, marks, _subjects(by, check), strict=True
+    for (paragraph, sentence), statement, judgement, of_statement in zip(
+        check.places, statements, outcome.judgements, marks, strict=True
     ):
         neutral = judgement.label == task.labelled.neutral
         verdicts.append(
@@ -253,7 +252,6 @@ def _verdicts(by: Checker, check: Check, example: dspy.Example, outcome: Outcome
                 work=check.work,
                 evidence=pieces,
                 marks=of_statement,
-                subject=subject,
             )
         )
     return verdicts
@@ -261,21 +259,9 @@ def _verdicts(by: Checker, check: Check, example: dspy.Example, outcome: Outcome
 
 def _unjudged(by: Checker, check: Check, statements: Sequence[str], why: str) -> list[Verdict]:
     return [
-        Verdict(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work, subject=subject)
-        for (paragraph, sentence), statement, subject in zip(
-            check.places, statements, _subjects(by, check), strict=True
-        )
+        Verdict(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work)
+        for (paragraph, sentence), statement in zip(check.places, statements, strict=True)
     ]
-
-
-def _subjects(by: Checker, check: Check) -> Sequence[Subject | None]:
-    """What the verdicts on a check are about; None of a task that takes no corrections."""
-    if not isinstance(check.record, CorrectableRecord):
-        return [None] * len(check.places)
-    record = without_pictures(check.record)
-    program = by.known.manifest.digest if by.known and by.known.manifest else None
-    both = zip(record.statements, record.statement_digests(), strict=True)
-    return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
 
 
 # --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.

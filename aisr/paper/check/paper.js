@@ -6,7 +6,6 @@
   const EXACT = ["arithmetic", "quote"];
   const FEW = 4; // pieces of evidence that are all shown
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
-  const people = corrections(subjects(data("review")), [...verdicts.keys()], (number) => markRow(number, byId("row-" + number)));
 
   const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
   const colourOf = (verdict) => {
@@ -106,18 +105,11 @@
 
   function drawRow(number, place) {
     const verdict = verdicts[number], sentence = sentenceOf(verdict);
-    return markRow(number, el("div", { class: "row", id: "row-" + number, role: "option", onclick: () => go(place) },
+    const gone = verdict.dismissed ? " gone" : "";
+    return el("div", { class: "row" + gone, id: "row-" + number, role: "option", onclick: () => go(place) },
       el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
       el("div", { class: "words" }, sentence.text),
-      ...verdict.reasons.slice(0, 1).map(({ text }) => el("div", { class: "words why" }, text))));
-  }
-
-  // Its row shows whether it is corrected or dismissed.
-  function markRow(number, row) {
-    const label = people.latestLabel(number);
-    row?.classList.toggle("corrected", label !== null);
-    row?.classList.toggle("gone", label === "dismissed" || verdicts[number].dismissed !== null);
-    return row;
+      ...verdict.reasons.slice(0, 1).map(({ text }) => el("div", { class: "words why" }, text)));
   }
 
   function drawLabels() {
@@ -183,7 +175,6 @@
         ...verdict.reasons.map(drawReason),
         verdict.label !== null && verdict.failure && el("p", { class: "quiet" }, verdict.failure),
         verdict.dismissed && el("p", { class: "quiet" }, `Dismissed by ${verdict.dismissed.who}: ${verdict.dismissed.why}`)),
-      people.panel(verdicts.indexOf(verdict)),
       ...drawEvidence(verdict),
     ]);
   }
@@ -281,7 +272,7 @@
     } else if (event.key === "d") {
       chosen = chosen === DOUBTFUL ? ALL : DOUBTFUL;
       filter();
-    } else if (!listed.length || !people.key(event.key, listed[at])) {
+    } else {
       return;
     }
     event.preventDefault();

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisr.base.errors import UserError
 from aisr.base.files import cache_folder, digest_texts
-from aisr.corrections.corrections import Correction, load_dismissals
 from aisr.paper.check.answers import (
     Checked,
     Estimated,
@@ -77,7 +76,6 @@ class Paper(NamedTuple):
     draft: Draft
     checks: "Checks | None"  # None where no language model is asked
     works: Mapping[str, Mapping[str, str]]  # the cited papers by key: paragraph id -> text
-    dismissals: Mapping[str, Correction]  # the flags that its readers dismissed, by their digests
 
     @property
     def questions(self) -> int:
@@ -146,7 +144,7 @@ class Session:
             from aisr.paper.check.checks import collect_checks
 
             checks = collect_checks(draft, works, interpretations)
-        return Paper(draft, checks, works, load_dismissals(file).flags)
+        return Paper(draft, checks, works)
 
     def exact_review(self, paper: Paper) -> Review:
         """A paper with what is known of it at once, without a language model."""
@@ -156,7 +154,7 @@ class Session:
     def review_so_far(self, paper: Paper, exact: Review, verdicts: Sequence[Verdict]) -> Review:
         """A paper with what is known of it at once, and these verdicts of a model beside it."""
         review = replace(exact, verdicts=sort_verdicts([*exact.verdicts, *verdicts]))
-        return mark_dismissed(review, paper.dismissals)
+        return mark_dismissed(review, {})
 
     def review(self, paper: Paper, done: Callable[[Sequence[Verdict]], None]) -> Review:
         """A whole paper with its verdicts; `done` gets those of each question, and may raise `Cancelled`."""
@@ -166,7 +164,7 @@ class Session:
         if paper.checks is None:
             raise Refused("the paper was read without a language model")
         review = review_draft(paper.draft, paper.checks, self._make_checkers(paper.draft, lm), lm, done)
-        return mark_dismissed(add_exact_verdicts(review, paper.works), paper.dismissals)
+        return mark_dismissed(add_exact_verdicts(review, paper.works), {})
 
     def explain(self, name: str) -> Explained:
         """What a verdict of this session rests on. Raises `Refused` for an unknown one."""

@@ -13,14 +13,12 @@ from typing import Any, Literal, NamedTuple
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_texts
-from aisr.corrections.corrections import Correction
 from aisr.paper.draft import Draft, Place, Sentence
 from aisr.paper.readers.figures import Limits
 from aisr.paper.recompute.grid import Layout, read_layout
 from aisr.paper.recompute.numbers import MEANINGS
 from aisr.paper.recompute.recompute import PlacedFact
 from aisr.programs.draft.record import DraftLabel
-from aisr.programs.records import Record
 
 Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
 EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # without a model: no confidence, and no doubt of that kind
@@ -96,18 +94,6 @@ class Reason(NamedTuple):
     confidence: float | None = None  # how likely that label is, in 0-1
 
 
-class Subject(NamedTuple):
-    """What a verdict is about, as its task has it, so that it can be corrected."""
-
-    task: str
-    record: Record  # without its pictures
-    statement: int  # which of the record's, from 0
-    sentence: str  # as it stands there
-    digest: str  # of sentence and evidence
-    program: str | None = None  # the digest of a compiled one
-    label: str | None = None  # what the program labels it, where another check leads the verdict
-
-
 class Dismissed(NamedTuple):
     """That a reader wants to see a flag no more."""
 
@@ -131,7 +117,6 @@ class Verdict(NamedTuple):
     evidence: tuple[Piece, ...] = ()
     marks: tuple[Mark, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    subject: Subject | None = None  # what can be corrected
     flag: str = ""  # a digest of sentence and evidence, by which a dismissed flag is known again
     dismissed: Dismissed | None = None
 
@@ -361,7 +346,6 @@ def _with_reasons_of(lead: Verdict, other: Verdict) -> Verdict:
     by = ("", None) if other.label == lead.label else (other.label or "", other.confidence)
     stated = other.reasons or [Reason(ANOTHER if by[0] else "")]
     reasons = [Reason(one.text, one.quote, one.mark and move(one.mark), *by) for one in stated]
-    subject = other.subject and other.subject._replace(label=other.label)
     return lead._replace(
         evidence=evidence,
         # A line that is only like the sentence says nothing beside a reason.
@@ -369,7 +353,6 @@ def _with_reasons_of(lead: Verdict, other: Verdict) -> Verdict:
         reasons=(*lead.reasons, *reasons),
         work=lead.work or other.work,
         failure=lead.failure or other.failure,
-        subject=lead.subject or subject,
         dismissed=lead.dismissed or other.dismissed,
     )
 
@@ -379,7 +362,7 @@ def _with_reasons_of(lead: Verdict, other: Verdict) -> Verdict:
 MOST_BYTES = Limits().bytes  # of a picture; none that is larger is shown to a model
 
 
-def mark_dismissed(review: Review, dismissals: Mapping[str, Correction]) -> Review:
+def mark_dismissed(review: Review, dismissals: Mapping[str, Dismissed]) -> Review:
     """The review with one verdict a sentence (see `merge_verdicts`), the digest of each flag, and a mark on those that
     were dismissed: a sentence is, by a flag of any check. dismissals: by these digests.
 
@@ -402,13 +385,11 @@ def mark_dismissed(review: Review, dismissals: Mapping[str, Correction]) -> Revi
         if not _is_flag(verdict):
             return verdict
         sentence = review.sentence(verdict).text
-        what = [verdict.subject.digest] if verdict.subject else [sentence, *map(digest, verdict.evidence)]
+        what = [sentence, *map(digest, verdict.evidence)]
         shown = [pictures.get(piece.picture, "") for piece in verdict.evidence if piece.picture]
         # With its sentence: of what was recomputed, the statement is a few numbers, which others may repeat.
         flag = digest_texts([verdict.kind, verdict.work or "", review.sentence(verdict).text, *what, *shown])
-        one = dismissals.get(flag)
-        gone = Dismissed(one.dismissed or "", one.who, one.when.isoformat()) if one else None
-        return verdict._replace(flag=flag, dismissed=gone)
+        return verdict._replace(flag=flag, dismissed=dismissals.get(flag))
 
     return replace(review, verdicts=merge_verdicts(map(mark, review.verdicts)))
 

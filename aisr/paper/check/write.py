@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,12 @@ from aisr.paper.recompute.numbers import Outcome
 from aisr.paper.recompute.recompute import PlacedFact
 from aisr.programs.records import valid_text
 from aisr.report.page import HERE as FRAME
-from aisr.report.page import PANEL, Thumbnail, inline_pictures, no_picture, render_page
+from aisr.report.page import Thumbnail, inline_pictures, no_picture, render_page
 
 PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
 HERE = Path(__file__).parent
-STYLES = (FRAME / "page.css", HERE / "page.css", PANEL / "panel.css")
-SCRIPTS = (FRAME / "elements.js", PANEL / "panel.js", HERE / "subjects.js", HERE / "paper.js")
+STYLES = (FRAME / "page.css", HERE / "page.css")
+SCRIPTS = (FRAME / "elements.js", HERE / "paper.js")
 LONGEST = 240  # characters of a sentence in a list
 
 
@@ -75,8 +75,6 @@ def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) 
         details=review.details,
         left_out=[*left_out(review), *list_recomputed(review)],
         verdicts=bool(review.verdicts),
-        flags=any(one.flag for one in review.verdicts),
-        labels=any(one.subject and one.evidence for one in review.verdicts),
     )
     write_whole(folder / PAGE, page.encode("utf-8", "replace"))
     return folder / PAGE
@@ -131,9 +129,7 @@ def _content(review: Review) -> dict[str, Any]:
     """What the script draws; each piece of evidence and each bundle of them stands in it once."""
     pieces: dict[Piece, int] = {}
     bundles: dict[tuple[int, ...], int] = {}
-    records = {one.subject.record.id: one.subject.record for one in review.verdicts if one.subject}
-    places = {key: place for place, key in enumerate(records)}
-    verdicts = [_page_verdict(review, one, pieces, bundles, places) for one in review.verdicts]
+    verdicts = [_page_verdict(review, one, pieces, bundles) for one in review.verdicts]
     return {
         "labels": {
             kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
@@ -151,36 +147,7 @@ def _content(review: Review) -> dict[str, Any]:
         "order": review.by_doubt(),
         "bundles": list(bundles),
         "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
-        **_packed(one.model_dump(mode="json", exclude_none=True) for one in records.values()),
-        "tasks": {name: _task(name) for name in sorted({one.subject.task for one in review.verdicts if one.subject})},
-        "lm": review.lm,
     }
-
-
-def _packed(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Records as a page holds them: `records`, each with the place of every field in `values`, where what several have
-    in common, such as a cited paper, stands once. Values are JSON texts: a browser that read an object would put keys
-    like "10" and "2" into another order, and the order of paragraphs is evidence."""
-    places: dict[str, int] = {}
-    values: list[str] = []
-    rows = []
-    for record in records:
-        row = {}
-        for name, value in record.items():
-            text = json.dumps(value, ensure_ascii=False)
-            row[name] = places.setdefault(text, len(values))
-            if row[name] == len(values):
-                values.append(text)
-        rows.append(row)
-    return {"records": rows, "values": values}
-
-
-def _task(name: str) -> dict[str, Any]:
-    """What people may say of verdicts of a task: its labels, and how many pieces of evidence they may name."""
-    from aisr.programs.registry import TASKS  # loads DSPy, which verdicts without a model do not need
-
-    task = TASKS[name]
-    return {"meanings": dict(task.labelled.definitions), "most": task.record.max_evidence}
 
 
 def _page_verdict(
@@ -188,11 +155,9 @@ def _page_verdict(
     verdict: Verdict,
     pieces: dict[Piece, int],
     bundles: dict[tuple[int, ...], int],
-    records: Mapping[str, int],
 ) -> dict[str, Any]:
-    """A verdict with its evidence and its record by their places."""
+    """A verdict with its evidence by its place."""
     bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
-    subject = verdict.subject
     return {
         **verdict._asdict(),
         "reasons": [
@@ -205,8 +170,6 @@ def _page_verdict(
         "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
         "evidence": bundles.setdefault(bundle, len(bundles)),
         "dismissed": verdict.dismissed._asdict() if verdict.dismissed else None,
-        "subject": subject
-        and {**subject._asdict(), "record": records[subject.record.id], "record_id": subject.record.id},
     }
 
 

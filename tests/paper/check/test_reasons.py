@@ -11,17 +11,26 @@ from dspy.utils.exceptions import LMBillingError
 from PIL import Image
 
 from aisr.cli.paper import print_review
-from aisr.corrections.corrections import Correction
 from aisr.lm.budget import Ledger, Limits
 from aisr.paper.check.checks import CLAIMS, collect_checks
 from aisr.paper.check.judging import Checker, review_draft
 from aisr.paper.check.reasons import confirm
-from aisr.paper.check.verdicts import LABELS, Mark, Piece, Reason, Review, Verdict, failing_verdicts, mark_dismissed
+from aisr.paper.check.verdicts import (
+    LABELS,
+    Dismissed,
+    Mark,
+    Piece,
+    Reason,
+    Review,
+    Verdict,
+    failing_verdicts,
+    mark_dismissed,
+)
 from aisr.paper.check.write import as_jsonl, as_sarif, format_line
 from aisr.paper.draft import Draft, Float, Picture, Place
 from aisr.predict.prepare import attach_gallery, open_gallery
 from aisr.programs.draft.reason import StatedReason
-from support import corrections, drafts, papers, reasons
+from support import drafts, papers, reasons
 from support.scripted import field, question, requests, scripted, written
 
 CELL = Piece("Table 1", ("Table 1: F1 at two sites.", "Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"))
@@ -31,7 +40,7 @@ SENTENCE = papers.TEXTS[1][1]  # "At Heath, Lark reaches 70.2."
 def twice(folder: Path) -> Review:
     """A review in which the table and a model flag the same sentence, the latter by another piece of evidence, and
     call a citation in it overstated."""
-    review = papers.correctable(folder)
+    review = mark_dismissed(papers.reviewed(folder), {})
     recomputed = Verdict(
         "arithmetic", 1, 1, "Lark reaches 70.2", "Other number in the table",
         evidence=(CELL,), marks=(Mark(0, 3, columns=(2,)),),
@@ -62,18 +71,16 @@ def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
     assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
 
 
-def test_a_merged_verdict_fails_by_either_label_and_is_dismissed_and_corrected_as_one(tmp_path: Path) -> None:
+def test_a_merged_verdict_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
     review = mark_dismissed(twice(tmp_path), {})
     (_, merged) = review.verdicts
     assert failing_verdicts(review, {"Other number in the table"}, 0.9) == [merged]
     assert failing_verdicts(review, {"Contradicted"}, 0.8) == [merged]
     assert failing_verdicts(review, {"Contradicted"}, 0.9) == []  # the model is less sure
-    assert merged.subject
-    assert merged.subject.label == "Contradicted"  # what a correction says "agree" to
     without_model = replace(review, verdicts=twice(tmp_path).verdicts[2:])
     (alone,) = mark_dismissed(without_model, {}).verdicts
     assert alone.flag == merged.flag
-    dismissal = Correction.model_validate(corrections.dismissal(digest=merged.flag))
+    dismissal = Dismissed("meant so", "Ada", "2026-01-05T20:50:00Z")
     dismissed = mark_dismissed(twice(tmp_path), {merged.flag: dismissal})
     assert [one.label for one in dismissed.dismissed] == ["Other number in the table"]
     assert failing_verdicts(dismissed, {"Contradicted"}, 0) == []
