@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+from support.chromium import browser as browser
 
+if TYPE_CHECKING:
     from paper_support.commands import CheckPaper
     from support.commands import Aisr
     from support.loopback import Loopback
@@ -63,15 +63,3 @@ def aisr() -> "Aisr":
     from support.commands import run
 
     return run
-
-
-@pytest.fixture(scope="module")  # it holds an event loop, which the coroutines of other tests would meet
-def browser() -> "Iterator[Browser]":
-    """A real one, without a window; where there is none, the test is skipped."""
-    from tools.chromium import NoChromium, chromium
-
-    try:
-        with chromium() as launched:
-            yield launched
-    except NoChromium as none:
-        pytest.skip(str(none))

@@ -12,7 +12,6 @@ from aisr.artifact.program import program_text
 from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
-from aisr.programs.records import StatementLabel
 from paper_support.paths import SAMPLE
 from support.commands import Aisr
 from support.corpora import read_rows
@@ -62,15 +61,6 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
     assert score(["Supported", "Contradicted"], ["Not found"]) == pytest.approx((3 / 4 + 1) / 2)
     assert score(["Supported", "Supported"], ["Not found"]) == pytest.approx(((2 / 3 + 0 + 1) / 4 + 0.5) / 2)
     assert score(None, None) == 0
-
-
-def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
-    made = record().with_labels({1: StatementLabel("Beyond the evidence")})
-    assert [(one.sentence, one.label) for one in made.sentences] == [(SENTENCES[1], "Beyond the evidence")]
-    kept = record("Supported", "Supported").with_labels({1: StatementLabel("Not found")})
-    assert kept.gold == [["Supported"], ["Not found"]]
-    assert kept.without_labels() == record()
-    assert record().statement_digests()[0] != record(evidence_bundle=[]).statement_digests()[0]
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
-from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
+from aisr.programs.records import Prediction, SentenceRecord, Text
 
 
 class DraftLabel(StrEnum):
@@ -79,18 +79,15 @@ class DraftRecord(SentenceRecord):
         labels = [one.label for one in self.sentences]
         return None if labels[0] is None else [[str(label)] for label in labels]
 
-    def without_labels(self) -> Self:
-        """The record without its labels."""
-        return self.model_copy(update={"sentences": [JudgedSentence(sentence=one) for one in self.statements]})
-
-    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
-        """The sentences with a label; see `CorrectableRecord.with_labels`."""
+    def with_labels(self, labels: Mapping[int, str]) -> Self:
+        """The record with these labels in the place of its own, by the number of their sentence, from 0; sentences
+        without any label are left out. Raises ValueError where the record does not take one."""
         rows = []
         for k, one in enumerate(self.sentences):
-            label = labels[k].label if k in labels else one.label
+            label = labels.get(k, one.label)
             if label:
                 rows.append({"sentence": one.sentence, "label": label})
-        return self.with_field("sentences", rows)
+        return type(self).model_validate({**self.model_dump(), "sentences": rows})
 
 
 class DraftPrediction(Prediction):

@@ -15,7 +15,6 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import open_gallery
 from aisr.programs.draft.record import DraftLabel, DraftRecord
-from aisr.programs.records import StatementLabel
 from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.exact import add_exact_verdicts, read_paper
 from aisr_papers.check.judging import make_checkers, programs_by_task, review_draft
@@ -62,9 +61,7 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftReco
     for check in collect_checks(draft, {}).claims:
         tables = _tables(check)
         labels = {
-            k: StatementLabel(known[place][0])
-            for k, place in enumerate(check.places)
-            if place in known and known[place][1] in tables
+            k: known[place][0] for k, place in enumerate(check.places) if place in known and known[place][1] in tables
         }
         if labels and isinstance(check.record, DraftRecord):
             made = check.record.with_labels(labels)
