@@ -3,19 +3,33 @@
     import aisr
     program = aisr.load("models:/aisr-track1@champion")  # or the folder of an artifact
     lm = aisr.open_lm("openai/gpt-4o-mini", max_usd=1)
-    for judged in program.judge_all(records, lm):  # dicts as in a line of the JSONL files
-        print(judged.id, judged.answer or judged.failure)
+    for verdict in program.judge_all(records, lm):  # dicts as in a line of the JSONL files
+        print(verdict.id, verdict.answer or verdict.failure)
 
-`await program.ajudge(record, lm)` is for event loops. The names of this module stay; everything else of the project may
-move. Importing it loads neither DSPy nor MLflow, and using it changes nothing of the process: no variable of the
-environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
+`await program.ajudge(record, lm)` is for event loops. The names of this module and of `aisr.task`, `aisr.text`,
+`aisr.retrieval` and `aisr.files` stay; everything else of the project may move. Importing it loads neither DSPy nor
+MLflow, and using it changes nothing of the process: no variable of the environment, no setting of DSPy or MLflow, no
+logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api import LM, BadProgram, BadRecord, Error, Judged, LMUnavailable, Program, Verdict, load, open_lm
+    from aisr.api import (
+        LabelScore,
+        LanguageModel,
+        LMUnavailable,
+        LoadedProgram,
+        ShownEvidence,
+        TestScores,
+        UserError,
+        Verdict,
+        load,
+        open_lm,
+        uncompiled,
+    )
+    from aisr.programs.program import UnusableAnswer, ask
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -29,16 +43,19 @@ if not (_HERE / "programs").is_dir():
     __path__.append(str(_HERE.parent))
 
 __all__ = [
-    "LM",
-    "BadProgram",
-    "BadRecord",
-    "Error",
-    "Judged",
     "LMUnavailable",
-    "Program",
+    "LabelScore",
+    "LanguageModel",
+    "LoadedProgram",
+    "ShownEvidence",
+    "TestScores",
+    "UnusableAnswer",
+    "UserError",
     "Verdict",
+    "ask",
     "load",
     "open_lm",
+    "uncompiled",
 ]
 
 
@@ -46,6 +63,14 @@ def __getattr__(name: str) -> Any:
     """A name of `aisr.api`, imported when it is used: everything is below this package, and most needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'aisr' has no attribute {name!r}")
+    if name in ("UnusableAnswer", "ask"):
+        from aisr.programs import program
+
+        return getattr(program, name)
     from aisr import api
 
     return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,18 +1,20 @@
-"""The Python interface: an LM, a compiled program, and its judgement of records. `aisr` exports the public names.
+"""The Python interface: a language model, a program, and its judgement of records. `aisr` exports the public names.
 
 Imports of DSPy, MLflow and the rest of the project stand in the functions: importing `aisr` loads none of them.
 """
 
-import asyncio
 import os
 import re
 import warnings
-from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+from aisr.base.errors import UserError as UserError
+from aisr.lm.config import LMUnavailable as LMUnavailable
 
 if TYPE_CHECKING:
     from dspy import Example
@@ -21,34 +23,16 @@ if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
     from aisr.lm.client import OpenLM
     from aisr.predict.judge import Outcome
+    from aisr.programs.task import Task
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
+NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
 OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  # of a command
 
 
-# --- Errors. A record that merely fails is none: see `Judged`.
-
-
-class Error(Exception):
-    """An error that the caller can mend; the message says what was expected, and what to do."""
-
-
-class BadRecord(Error, ValueError):
-    """A record of the wrong form: `records[3]: sentence_label[0].sentence: Field required`."""
-
-
-class BadProgram(Error, ValueError):
-    """There is no such program, or it is not what was saved; or its store or its pictures cannot be opened."""
-
-
-class LMUnavailable(Error):
-    """The language model cannot be opened, or would refuse every record: a refused key, an account without
-    credit, a limit that is reached, a server closed for long."""
-
-
 def in_python(error: Exception) -> str:
-    """The message of an error, without secrets and addresses; a command's `--api-base` is `api_base` here."""
+    """Return the message of an error, without secrets and addresses; a command's `--api-base` is `api_base` here."""
     from aisr.base import redact
 
     return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.addresses(str(error)))
@@ -57,19 +41,29 @@ def in_python(error: Exception) -> str:
 # --- The language model
 
 
-class LM:
-    """A language model that is ready for use, by any number of threads and event loops; made by `open_lm`."""
+class LanguageModel:
+    """A language model that is ready for use, by any number of threads; made by `open_lm`."""
 
     def __init__(self, opened: "OpenLM") -> None:
         self.opened = opened
 
     def __repr__(self) -> str:
-        return f"<aisr.LM {self.spec}>"
+        return f"<aisr.LanguageModel {self.spec}>"
 
     @property
     def spec(self) -> str:
         """Its name: `embedded`, or PROVIDER/MODEL."""
         return self.opened.spec
+
+    @property
+    def threads(self) -> int:
+        """How many calls at a time make sense."""
+        return self.opened.threads
+
+    @property
+    def supports_vision(self) -> bool | None:
+        """Whether it takes pictures; None where that is not known."""
+        return self.opened.supports_vision
 
     @property
     def spend(self) -> dict[str, int | float | None]:
@@ -78,10 +72,38 @@ class LM:
         `usd` (None where a price is unknown)."""
         return self.opened.ledger.spend.as_dict()
 
-    async def aclose(self) -> None:
-        """Close the connections of this event loop; the next call opens new ones. `async with contextlib.aclosing(lm):`
-        does it at the end of a block."""
-        await self.opened.lm.aclose()
+    @property
+    def exhausted_reason(self) -> str | None:
+        """The limit that kept a call from being sent; None for none."""
+        return self.opened.ledger.stopped
+
+    def estimating(self) -> "LanguageModel":
+        """Return the same language model with which nothing is sent: answers are made up, and `spend` is an estimate of
+        what judging by it would use."""
+        from aisr.optimize.estimate import DryRun
+
+        return LanguageModel(DryRun().open(self.opened))
+
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        """Have `aisr.ask` and programs called within ask this language model: `with lm.context(): …`.
+
+        Errors of a call leave it as `UnusableAnswer`, and those that would meet every call as `LMUnavailable`, without
+        keys or addresses.
+        """
+        from dspy.utils.exceptions import AdapterParseError, LMError
+
+        from aisr.lm.rate_limit import FATAL_ERRORS
+        from aisr.predict.judge import failure_text
+        from aisr.programs.program import UnusableAnswer
+
+        try:
+            with self.opened.context():
+                yield
+        except FATAL_ERRORS as error:
+            raise LMUnavailable(in_python(error)) from None
+        except (LMError, AdapterParseError) as error:
+            raise UnusableAnswer(failure_text(error)) from None
 
 
 def open_lm(
@@ -96,18 +118,22 @@ def open_lm(
     max_usd: float | None = None,
     max_calls: int | None = None,
     max_minutes: float | None = None,
+    output: str | os.PathLike[str] | None = None,
+    needs_key: bool = True,
     embedding_api_base: str | None = None,
     embedding_price: float | None = None,
-) -> LM:
-    """A language model by its name: `embedded`, or PROVIDER/MODEL such as `openai/gpt-4o-mini`. Its key comes from the
-    environment.
+) -> LanguageModel:
+    """Return a language model by its name: `embedded`, PROVIDER/MODEL such as `openai/gpt-4o-mini`, or `recorded:FILE`,
+    the answers that `aisr compile --record FILE` wrote. Its key comes from the environment.
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
     schema; logprobs: whether to ask for log-probabilities, where it may give them; threads: calls at a time (default 8;
     the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600);
     price: USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls,
-    max_minutes: nothing more is sent once so much is spent, or after so long; embedding_api_base and embedding_price:
-    where the embedding model of a retriever is, if not at `api_base`, and USD a million of its tokens.
+    max_minutes: nothing more is sent once so much is spent, or after so long; output: a file or folder, for all runs of
+    which `max_usd` holds together; needs_key: whether its key must be at hand, not where nothing is sent
+    (`estimating`); embedding_api_base and embedding_price: where the embedding model of a retriever is, if not at
+    `api_base`, and USD a million of its tokens.
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it; as text, never pickles. To share that of the commands, set
@@ -117,7 +143,8 @@ def open_lm(
     from aisr.lm import open as opening
     from aisr.lm.budget import Ledger, Limits
 
-    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    limits = Limits(max_usd, max_calls, max_minutes)
+    ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
     try:
         config = configs.LMConfig(
             spec,
@@ -130,34 +157,35 @@ def open_lm(
             embedding_api_base=embedding_api_base,
             embedding_price=embedding_price,
         )
-        opened = opening.open_lm(config, ledger)
-    except configs.LMUnavailable as error:
+        opened = opening.open_lm(config, ledger, needs_key)
+    except LMUnavailable as error:
         raise LMUnavailable(in_python(error)) from error
-    return LM(opened)
+    return LanguageModel(opened)
 
 
-# --- Results
+# --- Verdicts
+
+
+class ShownEvidence(NamedTuple):
+    """One piece of evidence of a record, as it stood in the prompt."""
+
+    key: str  # "table 1", or the id of a paragraph
+    lines: tuple[str, ...]  # its text, then the rows of a table, one a line
+    picture: str | None  # the path that the record gives, unchecked
+    chosen: int  # its place in the predicted evidence, from 1; 0 where it was not named
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of one statement: a sentence of Track 1, the claim of Track 2."""
-
-    label: str
-    probabilities: Mapping[str, float]  # of each label of the task, summing to 1
-    # Of the probabilities: label weights, or without any, best first: the LM's log-probabilities, those that it states
-    # beside its labels, or the vote of its answer alone, which says little.
-    source: Literal["logprobs", "stated", "vote", "weights"]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One record, judged or failed: of `answer` and `failure` exactly one is None. A failure is never a label."""
+    """The judgement of one record: of `answer` and `failure` exactly one is None. A failure is never a label."""
 
     id: str
     answer: Mapping[str, Any] | None  # as in a predictions file: `labels`, or `label` and `evidence_para_ids`
     failure: str | None  # the reason in one line
-    verdicts: tuple[Verdict, ...] = ()  # one a statement; none for a failed record or a task without labels
+    # One a statement (a sentence of Track 1, the claim of Track 2); none for a failed record and a task without labels.
+    labels: tuple[str, ...] = ()
+    probabilities: tuple[Mapping[str, float] | None, ...] = ()  # of each label, summing to 1; None where unknown
+    evidence: tuple[ShownEvidence, ...] = ()  # in the order of the prompt
 
     @property
     def line(self) -> dict[str, Any]:
@@ -165,25 +193,57 @@ class Judged:
         return {"id": self.id, "failed": self.failure} if self.answer is None else {"id": self.id, **self.answer}
 
 
+class LabelScore(NamedTuple):
+    """How a program did on one label."""
+
+    precision: float  # in 0-1
+    recall: float  # in 0-1
+    support: int  # gold statements
+
+
+@dataclass(frozen=True)
+class TestScores:
+    """How a compiled program did on its test split, which chose nothing."""
+
+    __test__: ClassVar = False  # no test class of pytest
+
+    records: int
+    per_label: Mapping[str, LabelScore]
+    calibration_error: float | None  # of its probabilities, in 0-1; None where it gave none
+    lm: str  # the LM that it was tested with, and compiled for
+
+    @property
+    def statements(self) -> int:
+        """The number of gold statements."""
+        return sum(one.support for one in self.per_label.values())
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of them that it labelled right, in 0-1; None for a task without labels."""
+        right = sum(one.recall * one.support for one in self.per_label.values())
+        return right / self.statements if self.statements else None
+
+
 # --- Programs
 
 
-class Program:
-    """A compiled program, for any number of threads and event loops; made by `load`.
+class LoadedProgram:
+    """A program of a task, for any number of threads; made by `load` and `uncompiled`.
 
     A record without an id gets the one that the official preparation gives it, by its place. It warns where the
     program was fitted to another LM than it is used with.
     """
 
-    def __init__(self, loaded: "Loaded") -> None:
+    def __init__(self, loaded: "Loaded", test_scores: TestScores | None = None) -> None:
         self.loaded = loaded
+        self.test_scores = test_scores  # None where nothing is known
 
     def __repr__(self) -> str:
-        return f"<aisr.Program {self.task} {self.digest}>"
+        return f"<aisr.LoadedProgram {self.task} {self.digest}>"
 
     @property
     def task(self) -> str:
-        """Its name, such as `track1`."""
+        """The name of its task, such as `track1`."""
         return self.loaded.task.name
 
     @property
@@ -191,61 +251,63 @@ class Program:
         """Its digest: 16 hex digits, as in manifest and registry."""
         return self.loaded.digest
 
-    def judge(self, record: Record, lm: LM) -> Judged:
-        """The result for one record. Raises `BadRecord` and `LMUnavailable`."""
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Each label of its task with its definition, the one that finds no fault first; none for a task without."""
+        from aisr.programs.task import LabelTask
+
+        task = self.loaded.task
+        return {label: task.definitions[label] for label in task.labels} if isinstance(task, LabelTask) else {}
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether its LM is shown the pixels of pictures."""
+        return self.loaded.program.form == "image"
+
+    @property
+    def picture_problems(self) -> Mapping[tuple[str, str], str]:
+        """Why pictures could not be shown so far, by the id of a record and the path that it gives."""
+        gallery = self.loaded.program.gallery
+        return dict(gallery.problems) if gallery else {}
+
+    def picture_file(self, path: str) -> str | None:
+        """Return the absolute path of a picture that a record names, checked; None for one that cannot be shown."""
+        gallery = self.loaded.program.gallery
+        return gallery.file("", path) if gallery else None
+
+    def judge(self, record: Record, lm: LanguageModel) -> Verdict:
+        """Return the verdict on one record. Raises `UserError` for a record of the wrong form, and `LMUnavailable`."""
         check_lm(self.loaded, lm)
         return self._judge(0, record, lm)
 
-    def judge_all(self, records: Iterable[Record], lm: LM) -> Iterator[Judged]:
-        """The results of all records, in their order, judged by the threads of the LM. At most four records for each
+    def judge_all(self, records: Iterable[Record], lm: LanguageModel) -> Iterator[Verdict]:
+        """Return the verdicts on all records, in their order, by the threads of the LM. At most four records for each
         thread are read ahead.
 
-        Raises `BadRecord` (`records[3]: …`) when that record's turn comes, and `LMUnavailable`.
+        Raises `UserError` (`records[3]: …`) when that record's turn comes, and `LMUnavailable`.
         """
         from aisr.predict.judge import map_ordered
 
         check_lm(self.loaded, lm)
         numbered = enumerate(records)
-        return map_ordered(lambda item: self._judge(*item, lm, f"records[{item[0]}]: "), numbered, lm.opened.threads)
+        return map_ordered(lambda item: self._judge(*item, lm, f"records[{item[0]}]: "), numbered, lm.threads)
 
-    async def ajudge(self, record: Record, lm: LM) -> Judged:
-        """`judge` for an event loop."""
-        check_lm(self.loaded, lm)
-        return await self._ajudge(0, record, lm)
+    async def ajudge(self, record: Record, lm: LanguageModel) -> Verdict:
+        """`judge` for an event loop, in a thread of its own."""
+        import dspy
 
-    async def ajudge_all(self, records: Iterable[Record], lm: LM) -> AsyncGenerator[Judged, None]:
-        """`judge_all` for an event loop: `async for judged in program.ajudge_all(records, lm)`."""
-        from aisr.predict.judge import AHEAD
+        verdict: Verdict = await dspy.asyncify(self.judge)(record, lm)
+        return verdict
 
-        check_lm(self.loaded, lm)
-        waiting: deque[asyncio.Task[Judged]] = deque()
-        try:
-            for number, record in enumerate(records):
-                waiting.append(asyncio.create_task(self._ajudge(number, record, lm, f"records[{number}]: ")))
-                if len(waiting) == AHEAD * lm.opened.threads:
-                    yield await waiting.popleft()
-            while waiting:
-                yield await waiting.popleft()
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
-
-    def _judge(self, number: int, record: Record, lm: LM, where: str = "") -> Judged:
+    def _judge(self, number: int, record: Record, lm: LanguageModel, where: str = "") -> Verdict:
         from aisr.predict.judge import judge
 
-        example = prepare_record(self.loaded, record, number, where)
+        task, program = self.loaded.task, self.loaded.program
+        checked = check_record(task, record, number, where)
+        example = prepare_record(self.loaded, checked, where)
         with translated_errors():
-            outcome = judge(self.loaded.task, self.loaded.program, example, lm.opened)
-        return to_judged(self.loaded, example, _retry_later(outcome))
-
-    async def _ajudge(self, number: int, record: Record, lm: LM, where: str = "") -> Judged:
-        from aisr.predict.judge import ajudge
-
-        example = await asyncio.to_thread(prepare_record, self.loaded, record, number, where)  # it may read pictures
-        with translated_errors():
-            outcome = await ajudge(self.loaded.task, self.loaded.program, example, lm.opened)
-        return to_judged(self.loaded, example, _retry_later(outcome))
+            outcome = judge(task, program, example, lm.opened)
+        return to_verdict(task, checked, example, _retry_later(outcome))
 
 
 def _retry_later(outcome: "Outcome") -> "Outcome":
@@ -258,36 +320,119 @@ def _retry_later(outcome: "Outcome") -> "Outcome":
 
 
 def load(
-    program: str | os.PathLike[str],
+    name: str | os.PathLike[str],
+    task: "str | Task | None" = None,
     *,
     artifacts: str | os.PathLike[str] | None = None,
     image_root: str | os.PathLike[str] | None = None,
-) -> Program:
-    """A compiled program, by the folder of an artifact, or `models:/aisr-track1@champion` or `models:/aisr-track1/3`.
-    Reads JSON and checks its digest; nothing that is stored there runs.
+    drawings: Mapping[str, Path] = NO_DRAWINGS,
+) -> LoadedProgram:
+    """Return a compiled program, by the folder of an artifact, or `models:/aisr-track1@champion` or
+    `models:/aisr-track1/3`. Reads JSON and checks its digest; nothing that is stored there runs.
 
-    artifacts: the artifacts folder, whose MLflow store knows the latter (default: AISR_ARTIFACTS, else `artifacts`) and
-    which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names comes first. image_root: the folder
-    that the pictures of the records are in, for a program that shows them. Raises `BadProgram`.
+    task: the task that it must be a program of, by name, place (`package.module:TASK`) or itself; needed for a program
+    of a task that is none of ours. artifacts: the artifacts folder, whose MLflow store knows `models:/…` (default:
+    AISR_ARTIFACTS, else `artifacts`) and which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names
+    comes first. image_root: the folder that the pictures of the records are in, for a program that shows them;
+    drawings: of pictures there that are no raster images, the path of one by theirs. Raises `UserError`.
     """
-    from aisr.base.errors import UserError
-    from aisr.predict.prepare import attach_gallery, open_gallery
     from aisr.tracking import registry
 
-    root = Path(artifacts or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
+    root = _artifacts(artifacts)
     try:
-        loaded = registry.load(os.fspath(program), root)
-        if image_root is not None:
-            attach_gallery(loaded.program, open_gallery(Path(image_root), root))
-    except UserError as error:  # BadArtifact, NoStore, and a folder of pictures that is none
-        raise BadProgram(in_python(error)) from error
-    return Program(loaded)
+        loaded = registry.load(os.fspath(name), root, _task(task))
+        _attach_images(loaded, image_root, drawings, root)
+    except UserError as error:
+        raise UserError(in_python(error)) from error
+    return LoadedProgram(loaded, _test_scores(os.fspath(name), root))
 
 
-def check_lm(loaded: "Loaded", lm: LM) -> None:
-    """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
+def uncompiled(
+    task: "str | Task",
+    lm: LanguageModel,
+    *,
+    artifacts: str | os.PathLike[str] | None = None,
+    image_root: str | os.PathLike[str] | None = None,
+    drawings: Mapping[str, Path] = NO_DRAWINGS,
+    **options: Any,
+) -> LoadedProgram:
+    """Return the program of a task as it is before any compile, for an LM.
+
+    options: of its program, as `-T` takes them; where they do not say, the LM is shown pictures if it is known to take
+    them and there is an image_root, and states how likely its labels are if it gives no log-probabilities. The rest is
+    as for `load`. Raises `UserError`.
+    """
+    from aisr.artifact.program import parse, program_text
+    from aisr.predict.prepare import evidence_form, states_for
+
+    chosen = _task(task)
+    assert chosen is not None
+    known = chosen.program.Options.model_fields
+    if "states" in known and states_for(lm.opened):
+        options.setdefault("states", True)
+    if "evidence" in known and image_root is not None and lm.supports_vision:
+        options.setdefault("evidence", "image")
+    if "evidence" in options:
+        options["evidence"] = evidence_form(options["evidence"], lm.opened)
+    root = _artifacts(artifacts)
+    try:
+        loaded = parse(program_text(chosen, chosen.build(options)), "the uncompiled program", chosen)
+        _attach_images(loaded, image_root, drawings, root)
+    except UserError as error:
+        raise UserError(in_python(error)) from error
+    return LoadedProgram(loaded)
+
+
+def _artifacts(folder: str | os.PathLike[str] | None) -> Path:
+    return Path(folder or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
+
+
+def _task(task: "str | Task | None") -> "Task | None":
+    from aisr.programs.registry import find_task
+
+    return find_task(task) if isinstance(task, str) else task
+
+
+def _attach_images(
+    loaded: "Loaded", image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path], artifacts: Path
+) -> None:
+    from aisr.predict.prepare import attach_gallery, open_gallery
+
+    if image_root is not None:
+        attach_gallery(loaded.program, open_gallery(Path(image_root), artifacts, drawings))
+
+
+def _test_scores(name: str, root: Path) -> TestScores | None:
+    """What the folder or run of a program says of its test split; None where that is missing, and so is it for one that
+    cannot be read: a program is complete without it."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.artifact.manifest import REPORT, read_manifest, read_test_scores
+    from aisr.base.files import BadArtifact
+    from aisr.tracking import registry
+    from aisr.tracking.store import MODEL_SCHEME
+
+    try:
+        if name.startswith(MODEL_SCHEME):
+            manifest, test = registry.load_manifest(root, name), registry.load_test_report(root, name)
+        else:
+            manifest, test = read_manifest(Path(name)), read_test_scores(Path(name) / REPORT)
+    except (BadArtifact, MlflowException):
+        return None
+    if test is None:
+        return None
+    judged = sum(one.judgements for one in test.confidence.values())
+    error = sum(one.judgements * one.calibration_error for one in test.confidence.values())
+    per_label = {label: LabelScore(one.precision, one.recall, one.support) for label, one in test.per_label.items()}
+    return TestScores(test.records, per_label, error / judged if judged else None, manifest.lm.spec)
+
+
+# --- Records and verdicts, also for `aisr.serving`
+
+
+def check_lm(loaded: "Loaded", lm: LanguageModel) -> None:
+    """Raise `LMUnavailable` where the LM cannot judge what the program shows; warn where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
-    from aisr.base.errors import UserError
     from aisr.predict.judge import another_lm
     from aisr.predict.prepare import attach_embeddings, check_compatible
 
@@ -300,43 +445,74 @@ def check_lm(loaded: "Loaded", lm: LM) -> None:
         warnings.warn(warning, UserWarning, stacklevel=3)
 
 
-def prepare_record(loaded: "Loaded", record: Record, number: int, where: str = "") -> "Example":
-    """The example of the `number`th record, from 0. Raises `BadRecord`; its message begins with `where`."""
+def check_record(task: "Task", record: Record, number: int, where: str = "") -> Any:
+    """Return the `number`th record, from 0, as the task has it. Raises `UserError`; its message begins with `where`."""
     from pydantic import ValidationError
 
-    from aisr.base.errors import UserError
     from aisr.programs.records import explain
 
-    task = loaded.task
+    if isinstance(record, task.record):
+        return record
+    if not isinstance(record, Mapping):
+        raise UserError(
+            f"{where}a {type(record).__name__}; expected a dict such as a line of a JSONL file, of {task.name}"
+        )
+    name = record.get("id")
     try:
-        if not isinstance(record, Mapping | task.record):
-            raise UserError(
-                f"a {type(record).__name__}; expected a dict such as a line of a JSONL file, of {task.name}"
-            )
-        if isinstance(record, Mapping):
-            name = record.get("id")
-            record = task.record.model_validate(
-                {**record, "id": f"{task.name}-{number + 1:06d}" if name is None else name}
-            )
+        return task.record.model_validate({**record, "id": f"{task.name}-{number + 1:06d}" if name is None else name})
+    except ValidationError as error:
+        raise UserError(f"{where}{explain(error)}") from error
+
+
+def prepare_record(loaded: "Loaded", record: Any, where: str = "") -> "Example":
+    """Return the example of a record. Raises `UserError`; its message begins with `where`."""
+    try:
         with translated_errors():  # the embedding model of a retriever can refuse as well
             return loaded.program.prepare(record)
-    except ValidationError as error:
-        raise BadRecord(f"{where}{explain(error)}") from error
+    except LMUnavailable:
+        raise
     except UserError as error:  # also where a record has pictures, and no folder for them is known
-        raise BadRecord(f"{where}{in_python(error)}") from error
+        raise UserError(f"{where}{in_python(error)}") from error
 
 
-def to_judged(loaded: "Loaded", example: "Example", outcome: "Outcome") -> Judged:
-    """An outcome as the caller gets it."""
-    if outcome.failure is not None:
-        return Judged(example.id, None, outcome.failure)
+def to_verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome") -> Verdict:
+    """Return an outcome as the caller gets it."""
     from aisr.programs.task import LabelTask
 
-    labels = loaded.task.labels if isinstance(loaded.task, LabelTask) else ()
-    verdicts = [
-        Verdict(one.label, dict(zip(labels, one.probabilities, strict=True)), one.source) for one in outcome.judgements
-    ]
-    return Judged(example.id, loaded.task.prediction.line(outcome.answer), None, tuple(verdicts))
+    evidence = _shown(task, record, example, outcome.answer)
+    if outcome.failure is not None:
+        return Verdict(example.id, None, outcome.failure, evidence=evidence)
+    answer = task.prediction.line(outcome.answer)
+    if not isinstance(task, LabelTask):
+        return Verdict(example.id, answer, None, evidence=evidence)
+    probabilities = tuple(
+        dict(zip(task.labels, one.probabilities, strict=True)) if one.has_probabilities else None
+        for one in outcome.judgements
+    )
+    labels = tuple(one.label for one in outcome.judgements)
+    return Verdict(example.id, answer, None, labels, probabilities, evidence)
+
+
+def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[ShownEvidence, ...]:
+    """The evidence of a record in the order of the prompt. The items of a bundle are read off the prompt, which has a
+    line an item, led by its key in brackets, and the rows of a table below it."""
+    from aisr.programs.task import LabelTask
+    from aisr.programs.text import ROW
+
+    exhibits = task.exhibits(record, example, answer)
+    if not isinstance(task, LabelTask) or task.names_evidence:
+        return tuple(ShownEvidence(one.key, tuple(one.text.split(ROW)), one.picture, one.chosen) for one in exhibits)
+    pictures = {one.key: one.picture for one in exhibits}
+    items: list[tuple[str, list[str]]] = []
+    for line in task.evidence(example).split("\n"):
+        key, closed, text = line.removeprefix("[").partition("] ")
+        if closed and line.startswith("[") and key in pictures:
+            items.append((key, [text]))
+        elif items:
+            items[-1][1].append(line.strip().removeprefix(ROW.strip() + " "))
+        else:
+            items.append(("", [line]))
+    return tuple(ShownEvidence(key, tuple(lines), pictures.get(key), 0) for key, lines in items)
 
 
 @contextmanager

@@ -27,14 +27,14 @@ from pydantic import BaseModel, SkipValidation, create_model
 
 from aisr.api import (
     ARTIFACTS,
-    LM,
-    BadProgram,
-    BadRecord,
+    LanguageModel,
     LMUnavailable,
+    UserError,
     check_lm,
+    check_record,
     open_lm,
     prepare_record,
-    to_judged,
+    to_verdict,
     translated_errors,
 )
 from aisr.artifact.program import load_file
@@ -42,7 +42,7 @@ from aisr.base.files import cache_folder
 from aisr.lm.response_cache import configure_cache
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_gallery, open_gallery
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from aisr.tracking.store import artifacts_of
 
 EMBEDDED = "embedded"
@@ -52,12 +52,11 @@ PLAIN = (bool, int, float, str)  # in this order: True is an int as well
 def model(config: Mapping[str, Any]) -> mlflow.pyfunc.PythonModel:
     """What MLflow serves.
 
-    config: `task` is its name, `digest` that of the program, `lm` the spec of the LM that it was compiled with,
-    `schema` and `logprobs` the form of its requests. Raises `BadProgram` for an unknown task.
+    config: `task` is the name of its task or its place (`aisr.programs.registry`), `digest` that of the program, `lm`
+    the spec of the LM that it was compiled with, `schema` and `logprobs` the form of its requests. Raises UserError for
+    an unknown task.
     """
-    if config["task"] not in TASKS:
-        raise BadProgram(f"task {config['task']!r} is unknown to this version of aisr; it has {', '.join(TASKS)}")
-    task = TASKS[config["task"]]
+    task = find_task(config["task"])
     takes, gives = record_form(task.record), prediction_form(task.prediction)
 
     class Served(_Served):
@@ -72,10 +71,10 @@ class _Served(mlflow.pyfunc.PythonModel):
         self.config = config
 
     def load_context(self, context: Any) -> None:
-        """Open program and LM. Raises `BadProgram` and `LMUnavailable`."""
-        loaded = load_file(Path(context.artifacts["program"]), "the registered program")
+        """Open program and LM. Raises `UserError` and `LMUnavailable`."""
+        loaded = load_file(Path(context.artifacts["program"]), "the registered program", find_task(self.config["task"]))
         if loaded.digest != self.config["digest"]:
-            raise BadProgram(
+            raise UserError(
                 f"the registered program has the digest {loaded.digest}, and {self.config['digest']} was registered: "
                 "the stored file was changed since. Compile it again, or serve another version"
             )
@@ -88,26 +87,24 @@ class _Served(mlflow.pyfunc.PythonModel):
         check_lm(loaded, self.lm)
 
     def judged(self, records: list[Any]) -> list[dict[str, Any]]:
-        """The line of each record, see `aisr.Judged.line`. Raises MlflowException for a record of the wrong form (HTTP
+        """The line of each record, see `aisr.Verdict.line`. Raises MlflowException for a record of the wrong form (HTTP
         400) and where the LM would refuse every record (HTTP 503)."""
+        task = self.loaded.task
         try:
-            examples = [
-                prepare_record(
-                    self.loaded, {name: getattr(one, name) for name in one.model_fields_set}, k, f"inputs[{k}]: "
-                )
-                for k, one in enumerate(records)
-            ]
+            sent = [{name: getattr(one, name) for name in one.model_fields_set} for one in records]
+            checked = [check_record(task, one, k, f"inputs[{k}]: ") for k, one in enumerate(sent)]
+            examples = [prepare_record(self.loaded, one, f"inputs[{k}]: ") for k, one in enumerate(checked)]
             with translated_errors():
-                outcomes = judge_all(self.loaded.task, self.loaded.program, examples, self.lm.opened)
-        except BadRecord as error:
-            raise mlflow.MlflowException.invalid_parameter_value(str(error)) from error
+                outcomes = judge_all(task, self.loaded.program, examples, self.lm.opened)
         except LMUnavailable as error:
             message = f"the language model does not answer: {error}"
             raise mlflow.MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None
-        return [to_judged(self.loaded, *pair).line for pair in zip(examples, outcomes, strict=True)]
+        except UserError as error:
+            raise mlflow.MlflowException.invalid_parameter_value(str(error)) from error
+        return [to_verdict(task, *one).line for one in zip(checked, examples, outcomes, strict=True)]
 
 
-def _lm(config: Mapping[str, Any]) -> LM:
+def _lm(config: Mapping[str, Any]) -> LanguageModel:
     """The LM of the environment, or the built-in one where the program was compiled with that; with the
     form of requests that the program was compiled with. Raises `LMUnavailable`."""
     compiled = config.get("lm")

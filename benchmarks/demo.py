@@ -25,7 +25,7 @@ from aisr.artifact.program import load_program
 from aisr.base.files import with_interval
 from aisr.cli.display import console, note, table
 from aisr.cli.options import ARTIFACTS
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME, open_store
 
@@ -165,7 +165,7 @@ def _registered(task: str, root: Path) -> str:
 
 
 def _zip(root: Path, task: str) -> Path:
-    name = Path(TASKS[task].submission.file)
+    name = Path(find_task(task).submission.file)
     packed = name.suffix if name.suffix in (".json", ".csv") else ".zip"
     return root / "demo-runs" / task / f"submission{packed}"
 

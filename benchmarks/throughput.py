@@ -85,7 +85,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     lock = threading.Lock()
     example = next(iter(read(data, TRACK1.record, "track1")))
     inputs = dict(program.prepare(example).inputs())
-    system = dspy.JSONAdapter().format(program.judging.signature, [], inputs)[0]["content"]
+    system = dspy.JSONAdapter().format(program.main_predictor.signature, [], inputs)[0]["content"]
 
     def work(line: str) -> None:
         row = json.loads(line)

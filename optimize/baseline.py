@@ -12,7 +12,7 @@ from typing import Any
 
 import dspy
 
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.retrieval import stemmer
 from aisr.programs.task import LabelTask, Task
 
@@ -38,7 +38,7 @@ Statement = tuple[str, str]  # its text, and its evidence, one item or paragraph
 
 
 def add_baseline(
-    task: Task, program: Judge, train: Sequence[dspy.Example], splits: Sequence[Sequence[dspy.Example]]
+    task: Task, program: Program, train: Sequence[dspy.Example], splits: Sequence[Sequence[dspy.Example]]
 ) -> None:
     """Fit the baseline to labelled examples of train, and set its answer as `baseline` of the examples of other splits,
     which have none yet. Nothing is set in a task without labels, and where train has one label alone."""

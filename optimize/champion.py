@@ -14,7 +14,7 @@ from aisr.optimize.estimate import spend_of
 from aisr.optimize.search import Candidate
 from aisr.predict.evaluate import Result, groups_of, score_outcomes, score_records
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
@@ -26,7 +26,7 @@ class Contender:
     """A candidate with its result on dev."""
 
     name: str
-    program: Judge
+    program: Program
     dev: Result
     gain: Interval  # the paired difference from the uncompiled program on the same records
     finished: bool = (
@@ -133,7 +133,7 @@ def worth(contender: Contender) -> float:
     return score - POINT * log2(contender.usd) if contender.usd else score
 
 
-def _price(program: Judge, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
+def _price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
     """The estimated price of a thousand records, by a dry run of some of dev; None where prices are unknown."""
     price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
     if price is None or not sample:

@@ -15,9 +15,9 @@ import dspy
 from aisr.optimize.examples import LabeledRecord, group_records
 from aisr.optimize.leakage import near_duplicates
 from aisr.optimize.search import Search
-from aisr.programs.base import Judge
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete
+from aisr.programs.program import Program
 from aisr.programs.text import length, quotes
 
 # --- Pools of records: which may become demos, and in which order they are tried.
@@ -45,7 +45,7 @@ def _balanced_pool(search: Search, examples: Sequence[dspy.Example]) -> list[dsp
 
 def _lesson(search: Search, example: dspy.Example) -> dspy.Example | None:
     """A record that is one call, cut to what teaches; None where it teaches as it stands."""
-    as_is, lessons = search.student.demo_rows(example), search.student.lessons(example)
+    as_is, lessons = search.student.demo_rows(example), search.student.trimmed_demos(example)
     return lessons[0] if len(as_is) == len(lessons) == 1 and lessons[0].toDict() != as_is[0].toDict() else None
 
 
@@ -105,15 +105,15 @@ def covering(
 # --- Sets of demos: labelled records, or a program's own right answers.
 
 
-def labeled_set(search: Search, seed: int) -> Judge:
+def labeled_set(search: Search, seed: int) -> Program:
     """The program with labelled records as demos."""
     rows = _rarest_rows(search)
     chosen = _covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
-    program: Judge = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
+    program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
     return program
 
 
-def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) -> Judge:
+def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) -> Program:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
         metric=search.objective,
@@ -123,8 +123,8 @@ def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) ->
         teacher_settings=search.teacher_settings,
         max_errors=len(search.train) + 1,
     )
-    program: Judge = optimizer.compile(search.student, trainset=list(pool))
-    program.judging.demos = complete_set(search, program.judging.demos)
+    program: Program = optimizer.compile(search.student, trainset=list(pool))
+    program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
     return program
 
 
@@ -139,7 +139,7 @@ def labeled_beside(search: Search) -> int:
 def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
-    outputs, statement = search.student.judging.signature.output_fields, search.student.statement
+    outputs, statement = search.student.main_predictor.signature.output_fields, search.student.statement
     own = [dspy.Example(**demo) for demo in demos if is_complete(demo, outputs)]
     if not own:
         return []
@@ -157,7 +157,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
 
 def _cut(search: Search, demo: dspy.Example, lesson: dspy.Example | None) -> dspy.Example:
     """A demo of a record, or the record as a lesson where the demo shows another part of its evidence."""
-    inputs = search.student.judging.signature.input_fields
+    inputs = search.student.main_predictor.signature.input_fields
     return demo if lesson is None or all(demo.get(name) == lesson.get(name) for name in inputs) else lesson
 
 
@@ -169,7 +169,7 @@ def _covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example
 def _rarest_rows(search: Search) -> list[dspy.Example]:
     """One demo of each record of train: where a record is several calls, the one with the rarest kind of label. Behind
     them all demos of kinds that would be lost by that."""
-    by_record = [search.student.lessons(example) for example in search.train]
+    by_record = [search.student.trimmed_demos(example) for example in search.train]
     counts = Counter(_kind(search, row) for rows in by_record for row in rows)
     rarest = [min(rows, key=lambda row: counts[_kind(search, row)]) for rows in by_record if rows]
     # Of a label that no record has alone, often the neutral one.
@@ -184,7 +184,7 @@ def _kind(search: Search, row: dspy.Example) -> str:
 
 def _labels(search: Search, row: dspy.Example) -> set[str]:
     """The labels of a demo: those of its predictor's first output field for labels, if any."""
-    name = next((name for name in search.student.judging.signature.output_fields if "label" in name), None)
+    name = next((name for name in search.student.main_predictor.signature.output_fields if "label" in name), None)
     if name is None:
         return set()
     return set(row[name]) if isinstance(row[name], list) else {str(row[name])}
@@ -215,15 +215,15 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
     for k, example in enumerate(search.train):
         marks = {SOURCE: search.group[k]} if search.group else {}
         if not example.get("incomplete") or "lesson" in example:
-            rows += [row.copy(**marks) for row in student.lessons(example)]
-    rows = rows or [row for example in search.train for row in student.lessons(example)]
+            rows += [row.copy(**marks) for row in student.trimmed_demos(example)]
+    rows = rows or [row for example in search.train for row in student.trimmed_demos(example)]
     short = affordable(rows, fields, settings.demos, settings.demo_tokens // 2)
     group = near_duplicates([wording(row.get(student.statement)) for row in short])
     counts = Counter(group)
     return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
 
 
-def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Judge:
+def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Program:
     """The student with all these rows as demos, of which it shows each record `settings.demos`, the nearest by `by`."""
     student = search.student
     program = search.task.build({**student.options.as_dict(), "nearest": search.settings.demos, "nearest_by": by})
@@ -231,14 +231,14 @@ def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity
     program.copy_context(student)
     for predictor, old in zip(program.predictors(), student.predictors(), strict=True):
         predictor.signature = old.signature
-    compiled: Judge = dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=list(rows), sample=False)
+    compiled: Program = dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=list(rows), sample=False)
     return compiled
 
 
 # --- Demos and leakage.
 
 
-def exclude_leaking(program: Judge, rows: Sequence[LabeledRecord]) -> None:
+def exclude_leaking(program: Program, rows: Sequence[LabeledRecord]) -> None:
     """Where the program chooses the demos of each record, have it show no record a demo of the record's own group. So
     do programs that an optimizer makes of it."""
     excluded = defaultdict[str, set[int]](set)
@@ -248,13 +248,13 @@ def exclude_leaking(program: Judge, rows: Sequence[LabeledRecord]) -> None:
     program.knn = replace(program.knn, excluded={text: frozenset(own) for text, own in excluded.items()})
 
 
-def in_prompt(program: Judge, example: dspy.Example) -> bool:
+def in_prompt(program: Program, example: dspy.Example) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
     statements = [row.get(program.statement) for row in program.demo_rows(example)]
     # A record that shares a group with the demo stands in the prompts of others only.
     excluded = all(program.knn.excludes(wording(statement)) for statement in statements)
     # By what is judged: its evidence may stand in a demo in another form, without its pictures.
-    if not excluded and any(demo.get(program.statement) in statements for demo in program.judging.demos):
+    if not excluded and any(demo.get(program.statement) in statements for demo in program.main_predictor.demos):
         return True
     text = "\n".join(map(wording, statements))
     return any(quotes(predictor.signature.instructions, text) for predictor in program.predictors())

@@ -28,9 +28,8 @@ from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.config import Price
 from aisr.lm.embeddings import BATCH, Embeddings
 from aisr.predict.prepare import attach_embeddings
-from aisr.programs.ask import UnusableAnswer
-from aisr.programs.base import Judge
 from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
+from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.retrieval import Embed
 from aisr.programs.text import tokens
 
@@ -71,12 +70,12 @@ class DryRun:
         self._opened.append((lm, dry))
         return dry
 
-    def add_gold(self, program: Judge, examples: Iterable[dspy.Example]) -> None:
+    def add_gold(self, program: Program, examples: Iterable[dspy.Example]) -> None:
         """Have labelled examples of a program answered with their gold, whole or cut to what teaches."""
         for example in examples:
             if "failure" not in example:
-                for row in (*program.demo_rows(example), *program.lessons(example)):
-                    self._gold[_key(program.judging.signature, row)] = row
+                for row in (*program.demo_rows(example), *program.trimmed_demos(example)):
+                    self._gold[_key(program.main_predictor.signature, row)] = row
 
     def answer(
         self,
@@ -172,7 +171,7 @@ class _SilentEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
-    takes_constraints = True  # aisr.programs.ask: what a list may hold, and how many
+    takes_constraints = True  # aisr.programs.program: what a list may hold, and how many
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_SilentEngine":
         return self
@@ -203,7 +202,7 @@ class _CountedEmbeddings(Embeddings):
         return embed
 
 
-def spend_of(program: Judge, examples: Iterable[dspy.Example], lm: OpenLM) -> Spend:
+def spend_of(program: Program, examples: Iterable[dspy.Example], lm: OpenLM) -> Spend:
     """What judging examples once comes to."""
     run = DryRun()
     dry = run.open(lm)

@@ -9,11 +9,11 @@ import dspy
 
 from aisr.base.errors import UserError
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
-Prepare = Callable[[Any], dspy.Example]  # `Judge.prepare`, mostly
+Prepare = Callable[[Any], dspy.Example]  # `Program.prepare`, mostly
 
 
 class LabeledRecord(NamedTuple):
@@ -29,7 +29,7 @@ def examples(rows: Sequence[LabeledRecord]) -> list[dspy.Example]:
     return [row.example for row in rows]
 
 
-def read_labeled(task: Task, judge: Judge, path: Path, limit: int | None = None) -> list[LabeledRecord]:
+def read_labeled(task: Task, judge: Program, path: Path, limit: int | None = None) -> list[LabeledRecord]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
     return prepare_all(task, judge.prepare, islice(read(path, task.record, task.name), limit), path)
 

@@ -31,8 +31,8 @@ from aisr.optimize.demos import in_prompt
 from aisr.optimize.examples import LabeledRecord, examples, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.base import Judge
 from aisr.programs.label_weights import LabelWeights, Rule, logs, softmax
+from aisr.programs.program import Program
 from aisr.programs.task import LabelTask, Task
 
 FOLDS = 5
@@ -45,7 +45,7 @@ SURE = 1.64  # standard errors that a gain is lowered by before it is believed: 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-ChooseEvidence = Callable[[str, Sequence[str], Sequence[str]], list[str]]  # `Judge.choose_evidence`
+ChooseEvidence = Callable[[str, Sequence[str], Sequence[str]], list[str]]  # `Program.choose_evidence`
 
 
 class JudgedRecord(NamedTuple):
@@ -56,7 +56,7 @@ class JudgedRecord(NamedTuple):
 
 
 def judge_fairly(
-    task: Task, program: Judge, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
+    task: Task, program: Program, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
 ) -> list[JudgedRecord]:
     """The judgements of a program, without its label weights, on the records whose answers no prompt holds.
 

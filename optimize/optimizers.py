@@ -1,6 +1,5 @@
-"""The optimizers, most of them DSPy's, in one registry, to which other packages may add by an entry point
-`aisr.optimizers`. Each is a function of a `Search` and returns every program that it tried, not only the one it likes
-best: the champion is chosen afterwards, by the official score.
+"""The optimizers, most of them DSPy's. Each is a function of a `Search` and returns every program that it tried, not
+only the one it likes best: the champion is chosen afterwards, by the official score.
 
 Where an optimizer allows it, it sees the ranking score of the corpus itself: no mean, no linearisation.
 """
@@ -9,6 +8,7 @@ import contextlib
 import io
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import dspy
@@ -17,6 +17,7 @@ from dspy.evaluate.evaluate import EvaluationResult
 from dspy.teleprompt.gepa import InstructionProposer
 from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
+from aisr.base.errors import UserError
 from aisr.base.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
 from aisr.optimize.demos import (
@@ -32,11 +33,11 @@ from aisr.optimize.demos import (
     nearest_rows,
 )
 from aisr.optimize.search import Candidate, Search
-from aisr.programs.base import Judge
 from aisr.programs.demos import MARKS, wording
 from aisr.programs.images import is_harmless
 from aisr.programs.probabilities import is_complete
-from aisr.programs.registry import Registry
+from aisr.programs.program import Program
+from aisr.programs.registry import import_value
 from aisr.programs.task import Answer, Task
 from aisr.programs.text import runs, sentences
 
@@ -45,24 +46,24 @@ MIPRO_MINIBATCH = 35
 SIMBA_BATCH = 32
 
 
-def labeled(search: Search) -> list[Judge]:
+def labeled(search: Search) -> list[Program]:
     """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
     return [labeled_set(search, search.settings.seed + k) for k in range(search.settings.candidates)]
 
 
-def knn(search: Search) -> list[Judge]:
+def knn(search: Search) -> list[Program]:
     """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
     and vectors. The race on dev compares the two."""
     rows = nearest_rows(search)
     return [nearest_program(search, rows, similarity) for similarity in SIMILARITIES]
 
 
-def bootstrap(search: Search) -> list[Judge]:
+def bootstrap(search: Search) -> list[Program]:
     """Few-shot with the program's own right answers on train."""
     return [bootstrapped_set(search, lesson_pool(search), search.settings.demos)]
 
 
-def random_search(search: Search) -> list[Judge]:
+def random_search(search: Search) -> list[Program]:
     """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
     programs = [labeled_set(search, search.settings.seed)]
     pool, most = lesson_pool(search), search.settings.demos
@@ -73,7 +74,7 @@ def random_search(search: Search) -> list[Judge]:
     return programs
 
 
-def mipro(search: Search) -> list[Judge]:
+def mipro(search: Search) -> list[Program]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
     score itself."""
     optimizer = CorpusMIPRO(
@@ -105,7 +106,7 @@ def mipro(search: Search) -> list[Judge]:
     return [best, *(candidate["program"] for candidate in tried)]
 
 
-def simba(search: Search) -> list[Judge]:
+def simba(search: Search) -> list[Program]:
     """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
     teacher = search.teacher_settings
     optimizer = dspy.SIMBA(
@@ -120,13 +121,13 @@ def simba(search: Search) -> list[Judge]:
         num_threads=search.lm.threads,
     )
     best = optimizer.compile(search.student, trainset=list(search.train), seed=search.settings.seed)
-    programs: list[Judge] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
+    programs: list[Program] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
-        program.judging.demos = complete_set(search, program.judging.demos)
+        program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
     return programs
 
 
-def gepa(search: Search) -> list[Judge]:
+def gepa(search: Search) -> list[Program]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
     whole = demo_pool(search)
     pool = [example for example in whole if not in_prompt(search.student, example)] or whole
@@ -147,33 +148,39 @@ def gepa(search: Search) -> list[Judge]:
     return [*best.detailed_results.candidates]
 
 
-HERE = "aisr.optimize.optimizers"
-OPTIMIZERS: Registry[Callable[[Search], list[Judge]]] = Registry(
-    "aisr.optimizers",
-    "optimizer",
+Optimizer = Callable[[Search], list[Program]]
+OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
     {
-        "labeled": f"{HERE}:labeled",
-        "knn": f"{HERE}:knn",
-        "bootstrap": f"{HERE}:bootstrap",
-        "random-search": f"{HERE}:random_search",
-        "mipro": f"{HERE}:mipro",
-        "simba": f"{HERE}:simba",
-        "gepa": f"{HERE}:gepa",
-    },
+        "labeled": labeled,
+        "knn": knn,
+        "bootstrap": bootstrap,
+        "random-search": random_search,
+        "mipro": mipro,
+        "simba": simba,
+        "gepa": gepa,
+    }
 )
+
+
+def find_optimizer(name: str) -> Optimizer:
+    """Return the optimizer of a name in `OPTIMIZERS`, or the function at a place, `package.module:function`. Raises
+    UserError where there is none."""
+    optimizer: Optimizer = OPTIMIZERS.get(name) or import_value(name, "optimizer")
+    if not callable(optimizer):
+        raise UserError(f"optimizer {name}: it is {type(optimizer).__name__}; expected a function from a Search")
+    return optimizer
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
     """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
 
-    Raises KeyError for an optimizer that is not in `OPTIMIZERS`, and UserError for one of another package that cannot
-    be loaded. What the optimizers print is dropped.
+    Raises UserError as `find_optimizer`. What the optimizers print is dropped.
     """
     programs = []
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
     with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
-            programs = OPTIMIZERS[optimizer](search)
+            programs = find_optimizer(optimizer)(search)
         except DSPyError as error:
             if isinstance(error, LMAuthError | LMConfigurationError):
                 raise
@@ -190,7 +197,7 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     return candidates
 
 
-def strip(program: Judge) -> None:
+def strip(program: Program) -> None:
     """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer and that can be
     loaded again, and of each the fields that the signature has."""
     program.set_lm(None)
@@ -202,7 +209,7 @@ def strip(program: Judge) -> None:
         predictor.traces, predictor.train = [], []
 
 
-def identity(program: Judge) -> str:
+def identity(program: Program) -> str:
     """What distinguishes a program from others: its options, instructions and demos."""
     predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
     return str((program.options, predictors))
@@ -254,7 +261,7 @@ class CorpusMIPRO(EvaluatedMIPRO):
         return CorpusEvaluate(self.task, own)
 
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
-        judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.judging)
+        judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.main_predictor)
         return sets and {k: [self.complete_set(one) for one in own] if k == judging else own for k, own in sets.items()}
 
 
@@ -305,7 +312,7 @@ class Reflection(InstructionProposer):
     GEPA's round."""
 
     def __init__(
-        self, student: Judge, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
+        self, student: Program, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
     ) -> None:
         own = " ".join(predictor.signature.instructions for predictor in student.predictors())
         additional = f"{NO_QUOTES} {confusion}".strip()

@@ -17,7 +17,7 @@ from aisr.metrics.intervals import Interval, mean_interval
 from aisr.optimize.examples import Prepare
 from aisr.optimize.leakage import all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Embed, Matcher, order
@@ -109,9 +109,9 @@ def fit_ranker(data: GoldClaims, unfitted: Matcher, embed: Embed, seed: int) -> 
     return RankerFit(_fit(tables, gold, common), out_of_fold, gain, report)
 
 
-def out_of_fold_prepare(task: Task, judge: Judge, rankers: Mapping[Paper, EvidenceRanker]) -> Prepare:
-    """`Judge.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard to
-    find then as that of dev, for demos, surrogate and label weights."""
+def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paper, EvidenceRanker]) -> Prepare:
+    """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard
+    to find then as that of dev, for demos, surrogate and label weights."""
 
     def prepare(record: Record) -> dspy.Example:
         whole = judge.ranker

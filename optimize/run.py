@@ -45,8 +45,8 @@ from aisr.optimize.search import Candidate, Objective, Search, Settings, gradien
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
-from aisr.programs.base import Judge
 from aisr.programs.images import Gallery
+from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
 
@@ -79,9 +79,9 @@ class Plan:
         fitted on all of train."""
         return [*train[: self.limits.get("train")]]
 
-    def build_student(self, lm: OpenLM) -> Judge:
+    def build_student(self, lm: OpenLM) -> Program:
         """The uncompiled program."""
-        student: Judge = self.task.build(self.options)
+        student: Program = self.task.build(self.options)
         return attach_embeddings(attach_gallery(student, self.gallery), lm.embeddings)
 
 
@@ -93,7 +93,7 @@ class Callbacks:
     judged: Callable[[], None] = lambda: None  # a record was judged
     scored: Callable[[Contender], None] = lambda contender: None  # a contender was scored on dev
     # Before all LM calls, with the student and the labelled examples of all splits.
-    prepared: Callable[[Judge, Sequence[dspy.Example]], None] = lambda student, examples: None
+    prepared: Callable[[Program, Sequence[dspy.Example]], None] = lambda student, examples: None
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
@@ -126,13 +126,13 @@ class Run:
     callbacks: Callbacks
     began: float = field(default_factory=time.monotonic)
 
-    student: Judge = field(init=False)  # the uncompiled program
+    student: Program = field(init=False)  # the uncompiled program
     rows: dict[str, list[LabeledRecord]] = field(init=False)  # by split
     examples: dict[str, list[dspy.Example]] = field(init=False)  # the same; of train those that can be learnt from
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
     choice: Choice = field(init=False)
-    champion: Judge = field(init=False)  # as it is saved
+    champion: Program = field(init=False)  # as it is saved
     fitted: LabelWeightsFit | None = None  # its label weights
     test: HeldOutScores | None = None
 
@@ -286,10 +286,10 @@ class Run:
                 f"every call of the teacher, {self.teacher.spec}, failed, the first with {reason}; nothing is saved"
             )
 
-    def _reload(self, program: Judge) -> Judge:
+    def _reload(self, program: Program) -> Program:
         """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers
         refuse a program that they compiled before. Its context, which is no part of it, goes along."""
-        loaded = parse(program_text(self.plan.task, program), "the champion so far").program
+        loaded = parse(program_text(self.plan.task, program), "the champion so far", self.plan.task).program
         loaded.copy_context(program)
         return loaded
 

@@ -19,7 +19,7 @@ from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
 from aisr.predict.evaluate import score_records
 from aisr.predict.judge import Outcome
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.task import LabelTask, Task
 
 RECORDS = 100  # of train that the gradient is computed from
@@ -100,7 +100,7 @@ class Candidate(NamedTuple):
     """A program that an optimizer left, and where it came from ("random-search 2")."""
 
     name: str
-    program: Judge
+    program: Program
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Search:
     """What an optimizer works on. Examples carry `gold` beside their fields."""
 
     task: Task
-    student: Judge
+    student: Program
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
     make_objective: Callable[[], Objective]  # its LM calls are made only if the optimizer looks at scores

@@ -9,6 +9,10 @@ from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
+from annotated_types import Ge, Le
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
 from aisr.base.errors import UserError
 
 KINDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -73,10 +77,30 @@ class Option(NamedTuple):
         return self.check(value)
 
 
-def table(kind: type) -> list[Option]:
-    """The options of a dataclass: those of its own first, then those of its parents."""
+def table(kind: Any) -> list[Option]:
+    """The options of a dataclass or a pydantic model: those of its own first, then those of its parents."""
+    if issubclass(kind, BaseModel):
+        names = sorted(kind.model_fields, key=lambda name: name not in vars(kind).get("__annotations__", {}))
+        return [_option_of_field(name, kind.model_fields[name]) for name in names]
     own = vars(kind).get("__annotations__", {})
     return [_option(one) for one in sorted(fields(kind), key=lambda one: one.name not in own)]
+
+
+def _option_of_field(name: str, field: FieldInfo) -> Option:
+    kind: Any = field.annotation
+    bounds = {type(bound): bound for bound in field.metadata}
+    choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    extra = field.json_schema_extra
+    return Option(
+        name=name,
+        type=str if choices else kind,
+        default=field.default,
+        help=field.description or "",
+        choices=choices,
+        min=bounds[Ge].ge if Ge in bounds else None,
+        max=bounds[Le].le if Le in bounds else None,
+        searched=isinstance(extra, dict) and bool(extra.get("searched")),
+    )
 
 
 def _plain(kinds: list[Any]) -> Any:

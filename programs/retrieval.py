@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import bm25s
@@ -19,7 +20,6 @@ import Stemmer
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
-from aisr.programs.registry import Registry
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
@@ -167,22 +167,8 @@ DENSE = Retriever(lambda embed: partial(dense, embed=embed), embeds=True)
 HYBRID = Retriever(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True)
 
 
-class Retrievers(Registry[Any]):
-    """The retrievers by their names. Another package adds a matcher, a function from a claim and texts to scores, by an
-    entry point `aisr.retrievers`."""
-
-    def problem(self, name: str, value: object) -> str | None:
-        return None if isinstance(value, Retriever) else super().problem(name, value)
-
-
-RETRIEVERS = Retrievers(
-    "aisr.retrievers",
-    "retriever",
-    {
-        "bm25": "aisr.programs.retrieval:bm25",
-        "dense": "aisr.programs.retrieval:DENSE",
-        "hybrid": "aisr.programs.retrieval:HYBRID",
-    },
+RETRIEVERS: Mapping[str, Retriever] = MappingProxyType(
+    {"bm25": Retriever(lambda embed: bm25), "dense": DENSE, "hybrid": HYBRID}
 )
 
 
@@ -216,23 +202,10 @@ def _parsed(spec: str) -> tuple[Retriever, str | None]:
     if parts is None or parts[1] not in RETRIEVERS:
         known = ", ".join(RETRIEVERS)
         raise UserError(f"retriever {spec!r}; one of: {known}; those that embed take a model, hybrid:MODEL")
-    value = RETRIEVERS[parts[1]]
-    retriever = value if isinstance(value, Retriever) else Retriever(lambda embed: _checked(parts[1], value))
+    retriever = RETRIEVERS[parts[1]]
     if parts[2] and not retriever.embeds:
         raise UserError(f"retriever {spec!r}: {parts[1]} embeds nothing, so no model belongs behind it")
     return retriever, None if parts[2] == BUILT_IN else parts[2]
-
-
-def _checked(name: str, matcher: Matcher) -> Matcher:
-    """A matcher that refuses scores of another shape and scores that are no finite numbers."""
-
-    def match(claim: str, texts: Sequence[str]) -> Scores:
-        scores = np.asarray(matcher(claim, texts), dtype=np.float64)
-        if scores.shape != (len(texts),) or not np.isfinite(scores).all():
-            raise UserError(f"retriever {name!r}: scores {scores.shape}; expected one finite number a text")
-        return scores
-
-    return match
 
 
 def _places(scores: Scores) -> NDArray[np.int64]:

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple
 
 import dspy
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Scores, Tally, tally_statements
-from aisr.programs.base import Judge, LabelJudge
-from aisr.programs.records import LabelPrediction, Prediction, Record
+from aisr.programs.program import Program
+from aisr.programs.records import LabelPrediction, Prediction, Record, explain
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.submission import Submission
 
@@ -52,9 +52,10 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
     """What one task consists of; `programs/registry.py` has an instance of each by its name."""
 
     name: str  # as `--task` takes it: lower-case letters, digits and dashes
+    place: str = ""  # where a task of another package was imported from, `package.module:TASK`; `find_task` sets it
     record: type[RecordT]  # a line of its inputs; `gold` is the gold answer
     prediction: type[Prediction]  # a line of its predictions
-    judge: type[Judge]  # the class of its programs, which has their options
+    program: type[Program]  # the class of its programs, which has their options
     parts: ClassVar[Mapping[str, str]]  # of its score, as a person reads them: "pem" -> "paragraph exact match"
     submission: Submission[RecordT, AnswerT] = Submission("predictions.jsonl")  # the file that its server takes
 
@@ -104,19 +105,22 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
         """The task as one with labels. Raises UserError for one without."""
         raise UserError(f"{self.name} has no labels, which this needs")
 
-    def build(self, options: Mapping[str, Any]) -> Judge:
+    def build(self, options: Mapping[str, Any]) -> Program:
         """The uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
+        known = self.program.Options.model_fields
+        for name in options:
+            if name not in known:
+                raise UserError(f"{self.name}: no option {name[:80]!r}; options: {', '.join(known)}")
         try:
-            return self.judge(**options)
-        except UserError as error:
-            raise UserError(f"{self.name}: {error}") from error
+            return self.program(**options)
+        except ValidationError as error:
+            raise UserError(f"{self.name}: {explain(error)}") from error
 
 
 class LabelTask(Task[RecordT, GoldT, AnswerT]):
     """A task whose answers are labels. The defaults are those of one label a record, its gold and its answer alike."""
 
     prediction: type[Prediction] = LabelPrediction
-    judge: type[LabelJudge]
     definitions: Mapping[str, str]  # a line a label
     parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
@@ -124,8 +128,8 @@ class LabelTask(Task[RecordT, GoldT, AnswerT]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Those of the judge, the neutral one first."""
-        return self.judge.labels
+        """Those of its programs, the neutral one first."""
+        return self.program.labels
 
     @property
     def neutral(self) -> str:
@@ -138,8 +142,8 @@ class LabelTask(Task[RecordT, GoldT, AnswerT]):
         return self
 
     def text(self, record: RecordT) -> str:
-        """The field of a record that the judge is asked about."""
-        return str(getattr(record, self.judge.statement))
+        """The field of a record that its programs are asked about."""
+        return str(getattr(record, self.program.statement))
 
     def gold_labels(self, gold: GoldT) -> Sequence[Sequence[str]]:
         """The gold labels of each statement of a record, the primary one first."""
@@ -147,7 +151,7 @@ class LabelTask(Task[RecordT, GoldT, AnswerT]):
 
     def statements(self, example: dspy.Example) -> list[str]:
         """The text of each statement of an example."""
-        content = example[self.judge.statement]
+        content = example[self.program.statement]
         return list(content) if isinstance(content, list) else [str(content)]
 
     def evidence(self, example: dspy.Example) -> str:

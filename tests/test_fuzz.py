@@ -162,7 +162,7 @@ def test_any_artifact(task: Task, tmp_path: Path) -> None:
         except BadArtifact as refused:
             assert_clear(str(refused), str(file))
         else:
-            assert loaded.task in TASKS.values()
+            assert loaded.task.name in TASKS
             assert type(loaded.program) in (type(TRACK1.build({})), type(TRACK2.build({})))
 
     run()

@@ -25,12 +25,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
-from aisr.programs.base import Judge
 from aisr.programs.images import is_harmless
 from aisr.programs.label_weights import LabelWeights
+from aisr.programs.options import table
+from aisr.programs.program import Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import explain
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 from aisr.programs.task import Task
 
 FORMAT = 1
@@ -74,11 +75,11 @@ class Loaded(NamedTuple):
     """A program from an artifact."""
 
     task: Task
-    program: Judge
+    program: Program
     digest: str
 
 
-def program_text(task: Task, program: Judge) -> str:
+def program_text(task: Task, program: Program) -> str:
     """The content of program.json. The same program gives the same text, byte for byte."""
     content = {
         "format": FORMAT,
@@ -94,11 +95,12 @@ def program_text(task: Task, program: Judge) -> str:
     return NUMBERS.sub(lambda match: " ".join(match[0].split()), text)
 
 
-def load_program(folder: Path) -> Loaded:
-    """The program of an artifact folder. Raises `BadArtifact` where it is missing, not ours or changed since."""
+def load_program(folder: Path, task: Task | None = None) -> Loaded:
+    """The program of an artifact folder. task: as for `parse`. Raises `BadArtifact` where it is missing, not ours or
+    changed since."""
     check_program_exists(folder)
     file = folder / PROGRAM
-    loaded = load_file(file, str(file))
+    loaded = load_file(file, str(file), task)
     manifest = folder / FILE
     if manifest.is_file():
         recorded = read_json(manifest).get("digest")
@@ -110,8 +112,9 @@ def load_program(folder: Path) -> Loaded:
     return loaded
 
 
-def load_file(file: Path, source: str) -> Loaded:
-    """The program of a program.json, wherever that was kept. Raises `BadArtifact`, naming `source`."""
+def load_file(file: Path, source: str, task: Task | None = None) -> Loaded:
+    """The program of a program.json, wherever that was kept. task: as for `parse`. Raises `BadArtifact`, naming
+    `source`."""
     if file.stat().st_size > MAX_BYTES:
         raise BadArtifact(f"{source}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
     try:
@@ -120,13 +123,25 @@ def load_file(file: Path, source: str) -> Loaded:
         raise BadArtifact(
             f"{source}: not UTF-8 at byte {error.start}; the file was damaged. Compile the program again"
         ) from error
-    return parse(text, source)
+    return parse(text, source, task)
 
 
-def parse(text: str, source: str) -> Loaded:
-    """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
+def parse(text: str, source: str, task: Task | None = None) -> Loaded:
+    """The program in the text of a program.json.
+
+    task: the one that it must be a program of; None: that of ours which the file names. No file leads to code: a task
+    of another package is named by whoever loads a program of it. Raises `BadArtifact`, naming `source`.
+    """
     file = _validate(parse_json(text, source), source)
-    task = TASKS[file.task]
+    if task is None:
+        if file.task not in TASKS:
+            raise BadArtifact(
+                f"{source}: its task {file.task[:80]!r} is none of {', '.join(TASKS)}; name its place, as in --task "
+                "package.module:TASK"
+            )
+        task = find_task(file.task)
+    elif file.task != task.name:
+        raise BadArtifact(f"{source}: it is compiled for {file.task[:80]}, not for {task.name}")
     try:
         program = task.build(file.options)
         expected = {name for name, _ in program.named_parameters()}
@@ -182,8 +197,6 @@ def _validate(content: Any, source: str) -> _ProgramFile:
         file = _ProgramFile.model_validate(content)
     except ValidationError as error:
         raise BadArtifact(f"{source}: {explain(error)}") from error
-    if file.task not in TASKS:
-        raise BadArtifact(f"{source}: task {file.task!r} is unknown; one of: {', '.join(TASKS)}")
     return file
 
 
@@ -191,9 +204,9 @@ def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
     state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task
-    searched = {option.name for option in program.options.table() if option.searched}
+    searched = {option.name for option in table(type(program.options)) if option.searched}
     options = {name: value for name, value in program.options.as_dict().items() if name not in searched}
     baseline = task.build(options)
     baseline.ranker = program.ranker
     baseline.fitted = program.fitted
-    return parse(program_text(task, baseline), UNCOMPILED)
+    return parse(program_text(task, baseline), UNCOMPILED, task)

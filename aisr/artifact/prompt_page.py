@@ -11,8 +11,8 @@ import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
 from aisr.base.files import with_interval
-from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.label_weights import LabelWeights
+from aisr.programs.program import Options, Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.task import LabelTask, Task
 from aisr.programs.text import length, sentences, tokens
@@ -22,7 +22,7 @@ WIDTH = 110
 SPLITS = {"baseline_test": "uncompiled, test", "test": "test", "no_lm_test": "no-LM baseline, test"}  # of the manifest
 
 
-def prompt_page(title: str, task: Task, program: Judge, manifest: Manifest | None = None) -> str:
+def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | None = None) -> str:
     """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
     seed = task.build(program.options.as_dict())  # as it was before any optimizer
@@ -52,7 +52,7 @@ def _fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _lengths(program: Judge, nearest: int) -> str:
+def _lengths(program: Program, nearest: int) -> str:
     """The approximate tokens of each part of the prompt that is the same for every record. nearest: the number of demos
     chosen for each record, 0 for all."""
     rows = ["| predictor | instruction | fields | demos |", "|---|---|---|---|"]
@@ -91,7 +91,7 @@ def _fields(signature: type[dspy.Signature]) -> list[str]:
     ]
 
 
-def _demos(predictor: Any, options: JudgeOptions) -> list[str]:
+def _demos(predictor: Any, options: Options) -> list[str]:
     title = f"### Demos: {len(predictor.demos)}"
     if options.nearest:
         by = {"words": "by words", "both": "by words and by word vectors"}[options.nearest_by]

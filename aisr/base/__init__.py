@@ -1,1 +1,1 @@
-"""Used by every package: files, redaction, sandbox, private names of other packages."""
+"""Used by every package: files, redaction, private names of other packages."""

@@ -12,7 +12,7 @@ import typer
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import compile as compile_command
-from aisr.cli import data, evaluate, machine, paper, predict, report
+from aisr.cli import data, evaluate, machine, predict, report
 from aisr.cli.options import REFUSED
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
@@ -21,7 +21,6 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Data": (data.check, data.split, evaluate.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
-    "Papers": (paper.check_paper, paper.mcp),
     "Programs": (report.inspect, report.report),
     "This machine": (machine.ui,),
 }
@@ -43,8 +42,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Compile LM programs that check whether scientific statements are supported by their evidence; predict, submit,
-    check papers."""
+    """Compile LM programs that check whether scientific statements are supported by their evidence; predict, submit."""
 
 
 def main() -> None:
@@ -76,7 +74,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return redact.printable(f"{error.filename}: {error.strerror}")
     if isinstance(error, ModuleNotFoundError):
-        return f"this needs the package {error.name}; `pip install aisr` brings it (check-paper --lm none does without)"
+        return f"this needs the package {error.name}; `pip install aisr` brings it"
     return redact.secrets(error.format_message() if isinstance(error, typer.TyperException) else str(error))
 
 

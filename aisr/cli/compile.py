@@ -13,7 +13,7 @@ from aisr.cli import options as opt
 from aisr.cli.plan import TABLES, Plan, Search, compile_command, plan_text, print_tables, read_plan, task_options
 from aisr.cli.session import open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.options import suggestion
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -78,6 +78,14 @@ def compile_(
     track: Annotated[
         bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=opt.OUTPUT_PANEL)
     ] = True,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the answers of all LMs to this file (.jsonl.gz); --lm recorded:FILE gives them back.",
+            rich_help_panel=opt.OUTPUT_PANEL,
+        ),
+    ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Search for the best program by the ranking score, test it, save and register it."""
@@ -92,6 +100,8 @@ def compile_(
         limits={"max_usd": max_usd},
     )
     folder = _check_folder(merged, data)
+    if record and (merged.lm.is_recorded or (merged.teacher and merged.teacher.is_recorded)):
+        raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     prepare(artifacts)
     from aisr.artifact.program import check_name
     from aisr.cli import display
@@ -99,7 +109,7 @@ def compile_(
     from aisr.optimize.run import Callbacks, compile_program
     from aisr.predict.prepare import find_gallery
 
-    chosen = TASKS[str(merged.task)]
+    chosen = find_task(str(merged.task))
     merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").exists()}
     merged = replace(merged, search=_with_optimizers(merged, files["train"]))
@@ -120,7 +130,15 @@ def compile_(
         f"compiling {chosen.name} on {folder} with {','.join(work.optimizers)} and {merged.lm.model} "
         f"into {artifacts / chosen.name / work.name}/"
     )
-    raise typer.Exit(0 if _compile(work, opened, teacher, artifacts, track) else opt.RECORDS_FAILED)
+    if record is None:
+        is_whole = _compile(work, opened, teacher, artifacts, track)
+    else:
+        from aisr.lm.recorded import recording
+
+        with recording(record, {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}) as recorder:
+            is_whole = _compile(work, opened, teacher, artifacts, track)
+        display.note(f"wrote {record}: {recorder}")
+    raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
 
 
 def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
@@ -192,12 +210,14 @@ def _sizes(search: Search) -> "SearchSizes":
 
 def chain_of(search: Search) -> list[str]:
     """The optimizers that --optimizer names, in turn. Raises UserError for one that does not exist."""
-    from aisr.optimize.optimizers import OPTIMIZERS
+    from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
 
     chain = [step.strip() for step in search.optimizer.split(",")] if search.optimizer else []
     for step in chain:
-        if step not in OPTIMIZERS:
-            expected = f"expected one of: {', '.join(OPTIMIZERS)}, or several joined by commas"
+        if opt.is_place(step):
+            find_optimizer(step)
+        elif step not in OPTIMIZERS:
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
             raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
     return chain
 
@@ -217,7 +237,7 @@ def _compile_plan(
 
     limits = plan.limits
     options = dict(plan.options)
-    if "states" in task.judge.Options.names() and "states" not in options and states_for(lm):
+    if "states" in task.program.Options.model_fields and "states" not in options and states_for(lm):
         options["states"] = True
     if "evidence" in options:
         options["evidence"] = evidence_form(options["evidence"], lm)

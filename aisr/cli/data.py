@@ -9,7 +9,7 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +34,9 @@ def check(
     from aisr.programs.records import scan
     from aisr.programs.task import LabelTask
 
-    chosen = TASKS[task]
-    other = nearest_task(file, TASKS.usable()) if file.is_file() else None  # a pipe can be read only once
+    chosen = find_task(task)
+    others = {name: find_task(name) for name in TASKS} | {chosen.name: chosen}
+    other = nearest_task(file, others) if file.is_file() else None  # a pipe can be read only once
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
         raise typer.Exit(opt.REFUSED)
@@ -101,7 +102,7 @@ def split(
     from aisr.optimize import split as splits
     from aisr.programs.records import SentenceRecord, read
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")

@@ -21,7 +21,7 @@ from aisr.cli.session import (
     prepare,
     warn_of_another_lm,
 )
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
@@ -54,7 +54,7 @@ def evaluate(
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     loaded = load(program, artifacts, chosen)
     opened = open_lm(plan.lm)
     check_compatible(loaded.program, opened)
@@ -153,7 +153,7 @@ def compare(
     from aisr.predict.evaluate import evaluate as score_program
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
     opened = open_lm(plan.lm)
     gallery = find_gallery(image_root, data, artifacts)
@@ -254,7 +254,7 @@ def retrieval(
     from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     records = claims_with_evidence(chosen, file, limit)
     embeddings = Embeddings(replace(lm, api_base=None))
     rankers: dict[str, Any] = {

@@ -1,5 +1,7 @@
 """The options that several commands share, exit codes, and what is refused while the command line is read."""
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +18,6 @@ SAMPLE = Path("data/sample")
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
-FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 
 # Titles under which `--help` shows options.
 LM_PANEL = "Language model"
@@ -64,16 +65,34 @@ def of_field(kind: type, name: str, *words: str, metavar: str | None = None, pan
 
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
-    """The name of a task. Raises UserError for another, with the nearest one."""
-    return one_of(*TASKS)(param, value)
+    """The name of a task, or the place of one. Raises UserError for another, with the nearest one."""
+    return value if is_place(value) else one_of(*TASKS)(param, value)
 
 
-TASK_NAMES = f"{', '.join(list(TASKS)[:-1])} or {list(TASKS)[-1]}"
+def is_place(value: str | None) -> bool:
+    """Whether a value of --task or --optimizer is `package.module:VALUE`; the current folder is then searched last."""
+    if value is None or ":" not in value:
+        return False
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+    return True
+
+
+TASK_NAMES = f"{', '.join(TASKS)}, or your own as package.module:TASK"
 
 # --- Options.
 
 TaskName = Annotated[
     str, typer.Option("--task", metavar="TASK", help=f"{TASK_NAMES}.", show_default=False, callback=check_task)
+]
+ProgramTask = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        metavar="PLACE",
+        help="Where a task of your own is, package.module:TASK, for a program of it.",
+        callback=check_task,
+    ),
 ]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_files)]
 Limit = Annotated[int | None, typer.Option(min=1, help="Take only the first records.")]
@@ -100,7 +119,8 @@ LM = Annotated[
     typer.Option(
         "--lm",
         metavar="MODEL",
-        help="PROVIDER/MODEL such as openai/gpt-4o-mini, or `embedded`. Default: AISR_LM, or embedded.",
+        help="PROVIDER/MODEL such as openai/gpt-4o-mini, `embedded`, or recorded:FILE, answers of `aisr compile "
+        "--record FILE`. Default: AISR_LM, or embedded.",
         rich_help_panel=LM_PANEL,
     ),
 ]
@@ -120,17 +140,6 @@ Settings = Annotated[
         help="A setting of plan.toml, such as lm.schema=false or limits.max_calls=500, or such a file; repeatable. "
         "`aisr compile --help` lists them.",
         rich_help_panel=LM_PANEL,
-    ),
-]
-UncompiledEvidence = Annotated[
-    str | None,
-    typer.Option(
-        "--evidence",
-        metavar="caption|ocr|image|auto",
-        callback=one_of("caption", "ocr", "image", "auto"),
-        help="What uncompiled programs show of a picture: its caption, or besides its text (ocr) or its pixels "
-        "(image); auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else "
-        "caption.",
     ),
 ]
 MaxUsd = Annotated[float | None, of_field(Limits, "max_usd", panel=LIMITS_PANEL)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aisr.base.errors import UserError
 from aisr.lm.config import EMBEDDED, PROVIDER, LMConfig
 from aisr.programs.options import Option, suggestion, table
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
     from aisr.programs.task import Task
@@ -185,7 +185,9 @@ def read_file(path: Path) -> Values:
             }
         except UserError as error:
             raise UserError(f"{path}: [{name}] {error}") from None
-    if (task := values.get(TASK, {}).get("name")) is not None and not (isinstance(task, str) and task in TASKS):
+    if (task := values.get(TASK, {}).get("name")) is not None and not (
+        isinstance(task, str) and (task in TASKS or ":" in task)
+    ):
         near = suggestion(str(task)[:80], TASKS)
         raise UserError(f"{path}: [task] name is {str(task)[:80]!r}; expected one of: {', '.join(TASKS)}{near}")
     return values
@@ -258,7 +260,7 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
 def options_of(task: "Task") -> list[Option]:
     """The options of a task's judge that a user sets. `evidence` takes one value more, which depends on the LM:
     `evidence_form` puts another in its place."""
-    options = [one for one in table(task.judge.Options) if not one.searched]
+    options = [one for one in table(task.program.Options) if not one.searched]
     auto = "`auto`: image where the LM is known to take pictures, else ocr."
     return [
         one._replace(choices=(*one.choices, "auto"), help=f"{one.help} {auto}") if one.name == "evidence" else one
@@ -278,7 +280,7 @@ def print_tables(task: str | None) -> None:
                 setting = "lm.NAME=VALUE or teacher.NAME=VALUE" if name == "lm" else f"{name}.NAME=VALUE"
                 _print_options(f"{title} of plan.toml, --set {setting}", options_in(name))
         return
-    _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(TASKS[task]))
+    _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(find_task(task)))
 
 
 def _print_options(title: str, options: Iterable[Option]) -> None:

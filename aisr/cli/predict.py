@@ -11,7 +11,7 @@ from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -61,7 +61,7 @@ def predict(
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.programs.records import read
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     loaded = load(program, artifacts, chosen)
     ledger = open_ledger(plan.limits, None if estimate else out)
     opened = open_lm(plan.lm, ledger, needs_key=not estimate)
@@ -127,7 +127,7 @@ def submit(
     from aisr.cli.display import note
     from aisr.predict.submit import check_submission
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     note(f"checking {predictions} against {data}")
     checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
@@ -153,7 +153,7 @@ def score(
     from aisr.cli import display
     from aisr.predict.submit import score_files
 
-    chosen = TASKS[task]
+    chosen = find_task(task)
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
     display.print_scores(chosen.parts, report)

@@ -15,14 +15,16 @@ PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
 
 def inspect(
     program: Annotated[str, typer.Argument(help=PROGRAM)],
+    task: opt.ProgramTask = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Print a program as Markdown: instruction, demos, label weights, lengths."""
     prepare(artifacts, program)
     from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
+    from aisr.programs.registry import find_task
 
-    loaded = load(program, artifacts)
+    loaded = load(program, artifacts, find_task(task) if task else None)
     typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
 
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.errors import UserError
 from aisr.base.redact import trim_keys
 
 if TYPE_CHECKING:
@@ -107,10 +106,7 @@ def load(program: str, artifacts: Path, task: "Task | None" = None) -> "Loaded":
     """The program of a folder or of `models:/…`. Raises UserError for one of another task."""
     from aisr.tracking import registry
 
-    loaded = registry.load(program, artifacts)
-    if task is not None and loaded.task is not task:
-        raise UserError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
-    return loaded
+    return registry.load(program, artifacts, task)
 
 
 def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:

@@ -3,10 +3,10 @@ with the adapter that renders its prompts and reads its answers."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dspy
 from dspy.lm15 import BillingError, ProviderError, Request, Response
@@ -21,15 +21,21 @@ from aisr.lm.endpoint import check_length, with_readable_logprobs
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
 
+if TYPE_CHECKING:
+    from aisr.lm.recorded import Recorder
+
 
 class LedgerLM(dspy.LM):
     """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, waits for
     an overloaded server, and keeps no history (pictures would fill the memory).
 
-    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.ask`).
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
     threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
-    longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`.
+    longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`; recorder:
+    see `aisr.lm.recorded`.
     """
+
+    recorder: "Recorder | None" = None
 
     def __init__(
         self,
@@ -60,14 +66,24 @@ class LedgerLM(dspy.LM):
             with self._counted(args, kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
                 return self._clean(super(LedgerLM, lm).__call__(*args, **kwargs))
 
-        return self.limiter.run(send)
+        with self._recording(args, kwargs) as keep:
+            return keep(self.limiter.run(send))
 
     async def acall(self, *args: Any, **kwargs: Any) -> Any:
         async def send() -> Any:
             with self._counted(args, kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
                 return self._clean(await super(LedgerLM, lm).acall(*args, **kwargs))
 
-        return await self.limiter.arun(send)
+        with self._recording(args, kwargs) as keep:
+            return keep(await self.limiter.arun(send))
+
+    def update_history(self, entry: dict[str, Any]) -> None:
+        """Keep no history, but have the response recorded."""
+        if self.recorder is not None:
+            self.recorder.receive(entry["response"])
+
+    def _recording(self, args: tuple[Any, ...], options: dict[str, Any]) -> AbstractContextManager[Any]:
+        return nullcontext(lambda outputs: outputs) if not self.recorder else self.recorder.record(self, args, options)
 
     # For `aisr.programs`, which import nothing of this package.
     record_keys = staticmethod(record_keys)
@@ -83,7 +99,7 @@ class LedgerLM(dspy.LM):
         token = current_call.set(call)
         try:
             # A history entry would tell the same, at a tenth of what a call costs this process.
-            with dspy.context(usage_tracker=usage, disable_history=True):
+            with dspy.context(usage_tracker=usage, disable_history=self.recorder is None):
                 yield lm
         except BaseException as error:
             # Other exceptions are of calls that could not be made; an interruption ends one that may have been sent.

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from aisr.base.errors import UserError
 
 EMBEDDED = "embedded"
+RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 THREADS, MOST_THREADS = 8, 1_000
 SECONDS, LONGEST_TIMEOUT = 600.0, 86_400.0  # until an answer is given up
@@ -65,7 +66,8 @@ class LMConfig:
     model: str = field(
         default=EMBEDDED,
         metadata={
-            "help": "`embedded`, or PROVIDER/MODEL such as openai/gpt-4o-mini.",
+            "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or recorded:FILE, the answers that "
+            "`aisr compile --record FILE` wrote.",
         },
     )
     api_base: str | None = field(
@@ -118,8 +120,8 @@ class LMConfig:
             )
         if self.embedding_api_base and self.embedding_api_base != PROVIDER:
             check_address(self.embedding_api_base, self.option("embedding-api-base"))
-        if self.model == EMBEDDED:
-            self._check_embedded()
+        if needs_no_server(self.model):
+            self._check_without_server()
             return
         if self.api_base:
             check_address(self.api_base, self.option("api-base"))
@@ -127,7 +129,7 @@ class LMConfig:
         if not slash or not name:
             raise LMUnavailable(
                 f"{self.option('lm')} {self.model!r}: expected `embedded` or PROVIDER/MODEL, such as "
-                "openai/gpt-4o-mini or ollama_chat/llama3.2"
+                "openai/gpt-4o-mini or ollama_chat/llama3.2, or recorded:FILE for recorded answers"
             )
         if self.api_base and provider != "openai":
             raise LMUnavailable(
@@ -135,7 +137,7 @@ class LMConfig:
                 f"{self.model}"
             )
 
-    def _check_embedded(self) -> None:
+    def _check_without_server(self) -> None:
         if self.timeout is not None:
             raise LMUnavailable(
                 f"{self.option('timeout')} goes with an LM that is reached over a network, not with --lm {self.model}"
@@ -151,6 +153,10 @@ class LMConfig:
         if name == "lm" or (name == "api-base" and not self.role):
             return f"--{self.role}-{name}" if self.role else f"--{name}"
         return f"--set {self.role or 'lm'}.{name.replace('-', '_')}"
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.model.startswith(RECORDED)
 
     @property
     def stated_price(self) -> Price | None:
@@ -174,16 +180,21 @@ class LMConfig:
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
         records would leave for a provider unasked.
         """
-        if self.api_base and api_base is None and model != EMBEDDED:
+        if self.api_base and api_base is None and not needs_no_server(model):
             raise LMUnavailable(
                 f"--{role}-lm {model}: --api-base is the address of --lm alone; add --set "
                 f"{role}.api_base=ADDRESS, the same one if it serves both, or --set {role}.api_base=provider to send "
                 f"the records to {model.partition('/')[0]}"
             )
         address = None if api_base == PROVIDER else api_base
-        timeout = None if model == EMBEDDED else self.timeout
+        timeout = None if needs_no_server(model) else self.timeout
         own = {"model": model, "api_base": address, "price": price, "schema": self.schema or not address}
         return replace(self, role=role, timeout=timeout, **own)  # type: ignore[arg-type]
+
+
+def needs_no_server(model: str) -> bool:
+    """Return whether a model runs in this process, or is a recording."""
+    return model == EMBEDDED or model.startswith(RECORDED)
 
 
 def check_address(address: str, option: str) -> None:

@@ -212,7 +212,7 @@ class EmbeddedEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
-    takes_constraints = True  # aisr.programs.ask: JSON schema fragments by output field, sent as metadata
+    takes_constraints = True  # aisr.programs.program: JSON schema fragments by output field, sent as metadata
 
     def __init__(self) -> None:
         self.model = load(usable_cores())

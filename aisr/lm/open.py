@@ -1,4 +1,5 @@
-"""Opens the language model of an `LMConfig`: the built-in one, a server of the user's own, or a provider's.
+"""Opens the language model of an `LMConfig`: the built-in one, a server of the user's own, a provider's, or recorded
+answers.
 
 Keys come from the environment only and are written nowhere.
 """
@@ -27,6 +28,7 @@ from aisr.lm.config import (
 from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
+from aisr.lm.recorded import open_recorded
 from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
 
 TEMPERATURE = 0.0
@@ -49,6 +51,8 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     ledger = ledger or Ledger()
     if config.model == EMBEDDED:
         opened = _open_embedded(ledger)
+    elif config.is_recorded:
+        opened = open_recorded(config, ledger)
     else:
         check_price(config, config.stated_price or listed_price(config.model), ledger)
         opened = _open_endpoint(config, ledger) if config.api_base else _open_provider(config, ledger, needs_key)

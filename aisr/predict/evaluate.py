@@ -16,8 +16,8 @@ from aisr.metrics.intervals import Interval, difference_interval, mean_interval,
 from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.base import Judge
 from aisr.programs.probabilities import Judgement
+from aisr.programs.program import Program
 from aisr.programs.ranker import count_paper
 from aisr.programs.records import read
 from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
@@ -145,7 +145,7 @@ class Evaluation:
 
 def evaluate(
     task: Task,
-    program: Judge,
+    program: Program,
     examples: Sequence[dspy.Example],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,

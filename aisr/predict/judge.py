@@ -15,9 +15,8 @@ from dspy.utils.exceptions import AdapterParseError, LMError
 from aisr.base import redact
 from aisr.lm.client import OpenLM
 from aisr.lm.rate_limit import FATAL_ERRORS
-from aisr.programs.ask import UnusableAnswer
-from aisr.programs.base import Judge
 from aisr.programs.probabilities import Judgement
+from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
@@ -39,7 +38,7 @@ class Outcome:
     ranking: Sequence[str] = ()  # all evidence ids, as they were ranked
 
 
-def judge(task: Task, program: Judge, record: Record | dspy.Example, lm: OpenLM) -> Outcome:
+def judge(task: Task, program: Program, record: Record | dspy.Example, lm: OpenLM) -> Outcome:
     """The program's answer to one record, or to the example that was prepared from it.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
@@ -81,7 +80,7 @@ def failure_text(error: Exception) -> str:
 
 def judge_all(
     task: Task,
-    program: Judge,
+    program: Program,
     records: Iterable[Record | dspy.Example],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,

@@ -29,7 +29,7 @@ from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import picture_digest
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
 
@@ -68,7 +68,7 @@ class Summary:
 
 def predict(
     task: Task,
-    program: Judge,
+    program: Program,
     lm: OpenLM,
     data: Path,
     out: Path,

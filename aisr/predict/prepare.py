@@ -11,10 +11,10 @@ from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
-from aisr.programs.base import Judge
 from aisr.programs.images import Gallery
+from aisr.programs.program import Program
 
-ProgramT = TypeVar("ProgramT", bound=Judge)
+ProgramT = TypeVar("ProgramT", bound=Program)
 CAPTION = "caption"  # the form of evidence that shows no pictures
 IMAGES = "images"  # the folder that the official archives are extracted to
 
@@ -64,7 +64,7 @@ def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:
     return program
 
 
-def picture_digest(program: Judge, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
+def picture_digest(program: Program, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
     """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
     Empty for a program that shows none. paths: as records name them."""
     if gallery is None or program.form == CAPTION:
@@ -85,7 +85,7 @@ def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
 # --- The abilities of an LM
 
 
-def check_compatible(program: Judge, lm: OpenLM) -> None:
+def check_compatible(program: Program, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none."""
     if program.form == "image" and lm.supports_vision is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")

@@ -29,7 +29,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
@@ -43,7 +43,7 @@ class RayUnavailable(UserError):
 @contextmanager
 def ray_workers(
     task: Task,
-    program: Judge,
+    program: Program,
     lm: OpenLM,
     config: LMConfig,
     workers: int,
@@ -72,7 +72,7 @@ def ray_workers(
         images = program.gallery.root if program.gallery else None
         share = replace(config, threads=threads)
         text = program_text(task, program)
-        actors = [Worker.remote(text, share, ledger, lm.ledger.limits, images, artifacts) for _ in range(workers)]
+        actors = [Worker.remote(task, text, share, ledger, lm.ledger.limits, images, artifacts) for _ in range(workers)]
         free: SimpleQueue[Any] = SimpleQueue()
         for actor in actors * threads:
             free.put(actor)
@@ -143,6 +143,7 @@ class _Worker:
 
     def __init__(
         self,
+        task: Task,
         program: str,
         config: LMConfig,
         ledger: Any,
@@ -150,7 +151,7 @@ class _Worker:
         images: Path | None,
         artifacts: Path,
     ) -> None:
-        self.task, self.program, _ = parse(program, "the program of this run")
+        self.task, self.program, _ = parse(program, "the program of this run", task)
         self.gallery = open_gallery(images, artifacts) if images else None
         attach_gallery(self.program, self.gallery)
         self.lm = open_lm(config, _SharedLedger(ledger, limits))

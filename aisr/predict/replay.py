@@ -21,7 +21,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import attach_embeddings
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
@@ -48,7 +48,7 @@ class ReplayedRecord:
 
 def judge_with_calls(
     task: Task,
-    program: Judge,
+    program: Program,
     pairs: Iterable[tuple[Record, dspy.Example]],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
@@ -68,7 +68,7 @@ def judge_with_calls(
 
 def replay(
     task: Task,
-    program: Judge,
+    program: Program,
     path: Path,
     lm: OpenLM,
     limit: int | None = None,

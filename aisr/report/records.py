@@ -246,7 +246,7 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> list[Replayed
     from test as a whole where there is one. Returns the records of dev.
     """
     task, choice, test = plan.task, made.choice, made.test
-    loaded = load_program(made.folder)
+    loaded = load_program(made.folder, task)
     loaded.program.copy_context(choice.champion.program)
     attach_gallery(loaded.program, plan.gallery)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)

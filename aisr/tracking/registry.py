@@ -55,20 +55,22 @@ def model_name(task: Task) -> str:
     return f"aisr-{task.name}"
 
 
-def load(program: str, root: Path) -> Loaded:
-    """The program of an artifact folder, or of `models:/…` in the store below `root`. Raises `BadArtifact` and, for the
-    latter, `NoStore`."""
-    return load_registered(root, program) if program.startswith(MODEL_SCHEME) else load_program(Path(program))
+def load(program: str, root: Path, task: Task | None = None) -> Loaded:
+    """The program of an artifact folder, or of `models:/…` in the store below `root`. task: as for
+    `aisr.artifact.program.parse`. Raises `BadArtifact` and, for the latter, `NoStore`."""
+    if program.startswith(MODEL_SCHEME):
+        return load_registered(root, program, task)
+    return load_program(Path(program), task)
 
 
-def load_registered(root: Path, uri: str) -> Loaded:
+def load_registered(root: Path, uri: str, task: Task | None = None) -> Loaded:
     """The program of `models:/NAME@ALIAS` or `models:/NAME/VERSION`. Reads JSON; no stored code runs.
 
     Raises `BadArtifact` where there is no such version or its file is not the one that was registered, and `NoStore`.
     """
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         version = _version(store, root, uri)
-        loaded = load_file(store.file_of_version(version, "artifacts/program.json", Path(folder)), uri)
+        loaded = load_file(store.file_of_version(version, "artifacts/program.json", Path(folder)), uri, task)
     if loaded.digest != version.tags.get(DIGEST_TAG):
         raise BadArtifact(
             f"{uri}: digest {loaded.digest}, but version {version.version} was registered with "
@@ -154,7 +156,7 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Versi
 def config(task: Task, manifest: Manifest) -> dict[str, Any]:
     """The configuration of `aisr.serving.model`: the program, and the LM that it was compiled with."""
     return {
-        "task": task.name,
+        "task": task.place or task.name,
         "digest": manifest.digest,
         "lm": manifest.lm.spec,
         "schema": manifest.lm.adapter != "ChatAdapter",

@@ -1,19 +1,18 @@
 """AVeriTeC in three typed steps: what to ask about a claim, what its documents answer, what that makes of the claim."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import dspy
+from pydantic import Field
 
 from aisr.base.errors import UserError
-from aisr.programs.ask import Question, Steps, unknown_names
 from aisr.programs.averitec.documents import Collection, Indexed, Passage, held
 from aisr.programs.averitec.prompt import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.averitec.record import MOST_PAIRS, VERDICTS, AveritecRecord, Checked, FactCheck, Pair, Verdict
-from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
 from aisr.programs.images import BadPicture, Gallery, find
+from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import CUT, excerpt
 from aisr.programs.text import item, plain, stretch
 
@@ -26,21 +25,18 @@ LOOKED_AT = 100  # places of the ranking in which gold pages are looked for
 LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 
-@dataclass(frozen=True, kw_only=True)
 class AveritecOptions(LabelOptions, SearchOptions):
-    """The options of an AVeriTeC judge."""
+    """The options of an AVeriTeC program."""
 
-    questions: int = field(
+    questions: int = Field(
         default=MOST_QUESTIONS,
-        metadata={
-            "help": "Most questions to ask before evidence is looked for; 0: the claim alone is looked for.",
-            "min": 0,
-            "max": MOST_QUESTIONS,
-        },
+        ge=0,
+        le=MOST_QUESTIONS,
+        description="Most questions to ask before evidence is looked for; 0: the claim alone is looked for.",
     )
 
 
-class AveritecJudge(LabelJudge):
+class AveritecJudge(Program):
     """Checks a claim against a collection of documents."""
 
     Options: ClassVar[type[AveritecOptions]] = AveritecOptions
@@ -51,7 +47,7 @@ class AveritecJudge(LabelJudge):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         if self.options.questions:
-            self.ask = dspy.Predict(AskAboutClaim)
+            self.inquire = dspy.Predict(AskAboutClaim)
         self.find = dspy.Predict(answering(self.options.questions > 0))
         self.judge = dspy.Predict(judging(self.options.states))
 
@@ -87,20 +83,20 @@ class AveritecJudge(LabelJudge):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
-    def steps(
+    def forward(
         self, claim: str, context: str, passages: str, candidates: Sequence[str], collection: Collection
-    ) -> Steps:
+    ) -> dspy.Prediction:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
         `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `named`, those
         that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to "Is it true
         that …?": they are marked, and the model does not see them."""
         questions: list[str] = []  # what has to be known about the claim; nothing where none are wanted
         if most := self.options.questions:
-            answer = yield self.question(
-                self.ask,
+            answer = self.ask(
+                self.inquire,
                 claim,
                 lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
-                {"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
+                limits={"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
                 claim=claim,
                 context=context,
             )
@@ -109,14 +105,11 @@ class AveritecJudge(LabelJudge):
         read = dict(list(best.items())[:READ])
         pairs: list[SourcedPair] = []
         if read:
-            answer = yield self._pairs_question(claim, context, read, questions)
-            pairs = list(answer.pairs)[:MOST_PAIRS]
+            pairs = self._find_pairs(claim, context, read, questions)
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
         sources = {pair.answer: read[pair.source].text for pair in pairs}
-        answer = yield self.question(
-            self.judge, claim, claim=claim, evidence=as_lines(evidence, sources), context=context
-        )
-        (final,) = self.decide(self.judgements(answer, "label"))
+        answer = self.ask(self.judge, claim, claim=claim, evidence=as_lines(evidence, sources), context=context)
+        (final,) = self.decide(answer, "label")
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in best.items() if key not in named]
         return dspy.Prediction(
@@ -127,9 +120,9 @@ class AveritecJudge(LabelJudge):
             ranking=list(read),
         )
 
-    def _pairs_question(
+    def _find_pairs(
         self, claim: str, context: str, read: Mapping[str, Passage], questions: Sequence[str]
-    ) -> Question:
+    ) -> list[SourcedPair]:
         """What the passages answer, each pair with the id of one of them."""
         text = {"type": "string", "maxLength": LONGEST_QUESTION}
         pair = {
@@ -138,16 +131,17 @@ class AveritecJudge(LabelJudge):
             "source": {"type": "string", "enum": list(read)},
         }
         more = {"questions": questions} if self.options.questions else {}
-        return self.question(
+        answer = self.ask(
             self.find,
             claim,
             lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
-            {"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
+            limits={"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
             passages=rendered(read),
             claim=claim,
             context=context,
             **more,
         )
+        return list(answer.pairs)[:MOST_PAIRS]
 
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:

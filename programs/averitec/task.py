@@ -81,7 +81,7 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
     name = "averitec"
     record = AveritecRecord
     prediction = AveritecPrediction
-    judge = AveritecJudge
+    program = AveritecJudge
     definitions = VERDICT_DEFINITIONS
     parts: ClassVar = {
         "accuracy": "label accuracy",

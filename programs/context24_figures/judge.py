@@ -4,14 +4,12 @@ Retrieval ranks them, and the LM puts the ten best in order, a typed step that i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
+from pydantic import Field
 
 from aisr.base.errors import NotEmbedded
-from aisr.programs.ask import Steps
-from aisr.programs.base import Judge, SearchOptions
 from aisr.programs.context24_figures.prompt import RankElements
 from aisr.programs.context24_figures.ranking import (
     DEFAULT,
@@ -26,6 +24,7 @@ from aisr.programs.context24_figures.ranking import (
     siblings,
 )
 from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
+from aisr.programs.program import Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import DEFAULT as RETRIEVER
 from aisr.programs.retrieval import excerpt, matcher
 from aisr.programs.text import item, plain
@@ -36,28 +35,23 @@ CAPTION, READ, LEAST = 1200, 800, 300
 CANDIDATES = 20  # elements that it may put in order, at most
 
 
-@dataclass(frozen=True, kw_only=True)
 class Context24FiguresOptions(SearchOptions):
-    """The options of a Context24 judge of figures."""
+    """The options of a Context24 program for figures."""
 
-    strategy: Strategy = field(
+    strategy: Strategy = Field(
         default=DEFAULT,
-        metadata={
-            "help": "How figures are ranked: by the sentences that cite them (`element/…`) or that match the claim "
-            "(`chunk/…`), or by the `fusion` of the four ways."
-        },
+        description="How figures are ranked: by the sentences that cite them (`element/…`) or that match the claim "
+        "(`chunk/…`), or by the `fusion` of the four ways.",
     )
-    order: int = field(
+    order: int = Field(
         default=MOST,
-        metadata={
-            "help": "How many of the best figures the LM puts in order.",
-            "min": 2,
-            "max": CANDIDATES,
-        },
+        ge=2,
+        le=CANDIDATES,
+        description="How many of the best figures the LM puts in order.",
     )
 
 
-class Context24FiguresJudge(Judge):
+class Context24FiguresJudge(Program):
     """Ranks the elements of a paper."""
 
     Options: ClassVar[type[Context24FiguresOptions]] = Context24FiguresOptions
@@ -66,11 +60,6 @@ class Context24FiguresJudge(Judge):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.rank = dspy.Predict(RankElements)
-
-    @property
-    def judging(self) -> dspy.Predict:
-        """The predictor whose answer is the ranking."""
-        return self.rank
 
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `candidates` (their
@@ -107,17 +96,23 @@ class Context24FiguresJudge(Judge):
             }
         return self.example(record, inputs | failed, right)
 
-    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, of those that show a gold element."""
         return [] if example.incomplete else self.demo_rows(example)
 
-    def steps(self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]) -> Steps:
+    def forward(
+        self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]
+    ) -> dspy.Prediction:
         """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
         named: list[str] = []
         if len(candidates) > 1:
-            limits = {"minItems": 1, "maxItems": len(candidates)}
-            answer = yield self.choice_question(
-                self.rank, claim, "ranking", candidates, "label", limits, elements=elements, claim=claim
+            answer = self.ask(
+                self.rank,
+                claim,
+                lambda answer: unknown_names(answer.ranking, candidates, "label"),
+                limits={"ranking": {"minItems": 1, "maxItems": len(candidates), "items": {"enum": list(candidates)}}},
+                elements=elements,
+                claim=claim,
             )
             named = list(dict.fromkeys(answer.ranking))
         return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)

@@ -70,7 +70,7 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
     name = "context24-figures"
     record = Context24FiguresRecord
     prediction = Context24FiguresPrediction
-    judge = Context24FiguresJudge
+    program = Context24FiguresJudge
     parts: ClassVar = {"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}
     submission = LabelTable("predictions.csv")
 

@@ -1,14 +1,12 @@
 """Context24's second task: the sentences of a paper on the method behind a claim."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
+from pydantic import Field
 
 from aisr.base.errors import UserError
-from aisr.programs.ask import Steps
-from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.context24_text.prompt import ChooseMethod
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.sentences import (
@@ -21,6 +19,7 @@ from aisr.programs.context24_text.sentences import (
     paper,
     without_page,
 )
+from aisr.programs.program import Options, Program, unknown_names
 from aisr.programs.retrieval import bm25, order
 from aisr.programs.text import item, plain
 
@@ -31,17 +30,13 @@ READ = 15  # sentences that the LM chooses among
 DISTRACTORS = 4  # sentences of a demo beside the gold ones
 
 
-@dataclass(frozen=True, kw_only=True)
-class Context24TextOptions(JudgeOptions):
-    """The options of a Context24 judge of text."""
+class Context24TextOptions(Options):
+    """The options of a Context24 program for text."""
 
-    sentences: int = field(
-        default=SENTENCES,
-        metadata={"help": "Most sentences to take.", "min": 1, "max": MOST_SENTENCES},
-    )
+    sentences: int = Field(default=SENTENCES, ge=1, le=MOST_SENTENCES, description="Most sentences to take.")
 
 
-class Context24TextJudge(Judge):
+class Context24TextJudge(Program):
     """Finds the sentences of a paper that ground a claim."""
 
     Options: ClassVar[type[Context24TextOptions]] = Context24TextOptions
@@ -51,11 +46,6 @@ class Context24TextJudge(Judge):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.ground = dspy.Predict(ChooseMethod)
-
-    @property
-    def judging(self) -> dspy.Predict:
-        """The predictor whose answer is the judgement."""
-        return self.ground
 
     def fit(self, records: Sequence[Context24TextRecord]) -> None:
         """Fit the weights of the features of sentences on method."""
@@ -96,7 +86,7 @@ class Context24TextJudge(Judge):
         """A labelled example as demos: itself; none where nothing is gold."""
         return [example] if example.gold else []
 
-    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, short: what is gold, and of the rest of the paper what is most easily taken for it."""
         if not example.gold:
             return [example]  # which lacks the answer, and is passed over for that
@@ -107,13 +97,18 @@ class Context24TextJudge(Judge):
         passages = _with_neighbours(source, sorted({*right, *others}))
         return [example.copy(passages=passages, chosen=[_id(place) for place in right])]
 
-    def steps(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> Steps:
+    def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
         """`snippets`, one of all sentences that were taken, in the paper's order: the official score is divided by
         their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
         most = self.options.sentences
-        limits = {"minItems": 0, "maxItems": most, "items": {"type": "string"}}
-        answer = yield self.choice_question(
-            self.ground, claim, "chosen", candidates, "sentence id", limits, passages=passages, claim=claim
+        items = {"type": "string", "enum": list(candidates)}
+        answer = self.ask(
+            self.ground,
+            claim,
+            lambda answer: unknown_names(answer.chosen, candidates, "sentence id"),
+            limits={"chosen": {"minItems": 0, "maxItems": most, "items": items}},
+            passages=passages,
+            claim=claim,
         )
         best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
         chosen = list(dict.fromkeys(answer.chosen))[:most] or best

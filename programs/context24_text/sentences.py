@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from aisr.programs.base import Fitted
+from aisr.programs.program import Fitted
 from aisr.programs.retrieval import bm25, heading, order, split_sentences, stemmed, without_content
 from aisr.programs.text import SHORTEST, letters
 

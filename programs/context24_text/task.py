@@ -67,7 +67,7 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
     name = "context24-text"
     record = Context24TextRecord
     prediction = Context24TextPrediction
-    judge = Context24TextJudge
+    program = Context24TextJudge
     parts: ClassVar = {"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}
     submission = ContextList("context24-text.json")
 

@@ -1,32 +1,31 @@
 """A draft held against itself: one label for each of some sentences of a paragraph."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
+from pydantic import Field
 
-from aisr.programs.ask import Steps
-from aisr.programs.base import LabelOptions, SentenceJudge
 from aisr.programs.draft.prompt import signature_of
 from aisr.programs.draft.record import DRAFT_LABELS, DraftRecord
 from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
+from aisr.programs.program import LabelOptions, Program, one_each, wrong_count
 from aisr.programs.text import clean, item
 
 
-@dataclass(frozen=True, kw_only=True)
 class DraftOptions(LabelOptions):
-    """The options of a draft's judge."""
+    """The options of a draft's program."""
 
-    evidence: Form = field(default="caption", metadata={"help": FORM_HELP})
+    evidence: Form = Field(default="caption", description=FORM_HELP)
 
 
-class DraftJudge(SentenceJudge):
+class DraftJudge(Program):
     """Labels sentences of one paragraph in one call, with their evidence once."""
 
     Options: ClassVar[type[DraftOptions]] = DraftOptions
     options: DraftOptions
     labels = DRAFT_LABELS
+    statement = "sentences"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -46,11 +45,22 @@ class DraftJudge(SentenceJudge):
         right = {} if gold is None else {"gold": gold, "sentence_labels": [labels[0] for labels in gold]}
         return self.example(record, inputs, right)
 
-    def steps(self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps:
+    def forward(
+        self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()
+    ) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements` of each."""
         material = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
-        answer = yield self.sentences_question(self.judge, sentences, evidence=material, passage=passage)
-        return self.concluded(self.judgements(answer, "sentence_labels"))
+        answer = self.ask(
+            self.judge,
+            " ".join(sentences),
+            lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
+            limits=one_each(sentences),
+            evidence=material,
+            passage=passage,
+            sentences=sentences,
+        )
+        judged = self.decide(answer, "sentence_labels")
+        return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
 
 
 def _passage(record: DraftRecord) -> str:

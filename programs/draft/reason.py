@@ -6,8 +6,8 @@ from typing import Any
 import dspy
 from pydantic import BaseModel, Field, model_validator
 
-from aisr.programs.ask import Question, Steps, run
 from aisr.programs.images import Exhibits
+from aisr.programs.program import ask
 
 # Characters of what is stated, for those who hold a model to them, and for estimates.
 LENGTHS = {"sentence": 2, "says": 200, "item": 40, "row": 40, "column": 40, "quote": 120}
@@ -58,11 +58,11 @@ def explain_flags(evidence: str | Exhibits, sentences: Sequence[str]) -> list[St
     if isinstance(evidence, Exhibits):
         signature = signature.with_updated_fields("evidence", type_=Exhibits)
 
-    def steps() -> Steps:
-        inputs = {"evidence": evidence, "sentences": list(sentences)}
-        held = {"items": {"properties": {name: {"maxLength": most} for name, most in LENGTHS.items()}}}
-        constraints = {"reasons": {"minItems": len(sentences), "maxItems": len(sentences), **held}}
-        answer = yield Question(dspy.Predict(signature), inputs, constraints=constraints)
-        return answer
-
-    return list(run(steps()).reasons)
+    held = {"items": {"properties": {name: {"maxLength": most} for name, most in LENGTHS.items()}}}
+    answer = ask(
+        dspy.Predict(signature),
+        limits={"reasons": {"minItems": len(sentences), "maxItems": len(sentences), **held}},
+        evidence=evidence,
+        sentences=list(sentences),
+    )
+    return list(answer.reasons)

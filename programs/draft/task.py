@@ -17,7 +17,7 @@ class DraftTask(SentenceTask[DraftRecord]):
     name = "draft"
     record = DraftRecord
     prediction = DraftPrediction
-    judge = DraftJudge
+    program = DraftJudge
     definitions = DRAFT_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "exact": "all sentences of a record right"}
     submission = SentenceSubmission("draft_pred.jsonl")  # no server takes it; a zip like any other

@@ -1,32 +1,30 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
+from pydantic import Field
 
-from aisr.programs.ask import Steps
-from aisr.programs.base import LabelOptions, SentenceJudge
 from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
 from aisr.programs.probabilities import CONFIDENCE, Judgement
+from aisr.programs.program import LabelOptions, Program, one_each, wrong_count
 from aisr.programs.text import clean, item
 from aisr.programs.track1.prompt import Unit, signature_of
 from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
 
 
-@dataclass(frozen=True, kw_only=True)
 class Track1Options(LabelOptions):
-    """The options of a Track 1 judge."""
+    """The options of a Track 1 program."""
 
-    unit: Unit = field(
+    unit: Unit = Field(
         default="paragraph",
-        metadata={"help": "Whether a call judges all sentences of a `paragraph`, or one `sentence`."},
+        description="Whether a call judges all sentences of a `paragraph`, or one `sentence`.",
     )
-    evidence: Form = field(default="caption", metadata={"help": FORM_HELP})
+    evidence: Form = Field(default="caption", description=FORM_HELP)
 
 
-class Track1Judge(SentenceJudge):
+class Track1Judge(Program):
     """Labels the sentences of a paragraph.
 
     One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
@@ -36,6 +34,7 @@ class Track1Judge(SentenceJudge):
     Options: ClassVar[type[Track1Options]] = Track1Options
     options: Track1Options
     labels = CLAIM_LABELS
+    statement = "sentences"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -44,11 +43,6 @@ class Track1Judge(SentenceJudge):
         if not self.whole:
             self.statement = "sentence"
         self.label = dspy.Predict(signature_of(self.options.unit, self.options.evidence, self.options.states))
-
-    @property
-    def judging(self) -> dspy.Predict:
-        """The predictor whose answer is the judgement; labelled records are demos of this one."""
-        return self.label
 
     def prepare(self, record: Track1Record) -> dspy.Example:
         """The record as an example: inputs `evidence`, `sentences` and, where a model is to see them, `pictures`; where
@@ -75,18 +69,25 @@ class Track1Judge(SentenceJudge):
             rows.append(dspy.Example(**shared, **row).with_inputs("evidence", "paragraph", "sentence"))
         return rows
 
-    def steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps:
+    def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements` of each (see `aisr.programs.probabilities`)."""
         material: str | Exhibits = evidence
         if self.form == "image":
             material = Exhibits(text=evidence, pictures=tuple(pictures))
-        if self.whole:
-            answer = yield self.sentences_question(self.label, sentences, evidence=material)
-            return self.concluded(self.judgements(answer, "sentence_labels"))
+        paragraph = " ".join(sentences)
         judged: list[Judgement] = []
-        for one in sentences:
-            answer = yield self.question(
-                self.label, one, evidence=material, paragraph=" ".join(sentences), sentence=one
+        if self.whole:
+            answer = self.ask(
+                self.label,
+                paragraph,
+                lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
+                limits=one_each(sentences),
+                evidence=material,
+                sentences=sentences,
             )
-            judged += self.judgements(answer, "sentence_label")
-        return self.concluded(judged)
+            judged = self.decide(answer, "sentence_labels")
+        else:
+            for sentence in sentences:
+                answer = self.ask(self.label, sentence, evidence=material, paragraph=paragraph, sentence=sentence)
+                judged += self.decide(answer, "sentence_label")
+        return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)

@@ -17,7 +17,7 @@ class Track1Task(SentenceTask[Track1Record]):
     name = "track1"
     record = Track1Record
     prediction = Track1Prediction
-    judge = Track1Judge
+    program = Track1Judge
     definitions = CLAIM_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "pem": "paragraph exact match"}
     submission = SentenceSubmission("track1_pred.jsonl", beside=["track2_pred.jsonl"])

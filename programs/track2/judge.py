@@ -6,15 +6,13 @@ than three from either.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import dspy
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from aisr.base.errors import NotEmbedded
-from aisr.programs.ask import Steps, unknown_names
-from aisr.programs.base import Fitted, LabelJudge, LabelOptions, SearchOptions
+from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import USUAL_TOKENS, Passages, able_to_decide, excerpt, select_passages, without_content
 from aisr.programs.text import item, item_with_rows, plain
 from aisr.programs.track2.prompt import NAMED, naming_none, signature_of
@@ -27,13 +25,13 @@ SHORT = 60  # characters; a shorter paragraph says little, and stands in for a d
 GOLD, DISTRACTOR = 750, 250  # characters of one such paragraph in a demo: four fit into 3,000 tokens
 
 
-@dataclass(frozen=True, kw_only=True)
 class Track2Options(LabelOptions, SearchOptions):
-    """The options of a Track 2 judge."""
+    """The options of a Track 2 program."""
 
-    context_tokens: int = field(
+    context_tokens: int = Field(
         default=USUAL_TOKENS,
-        metadata={"help": "How many tokens of a paper the LM reads; all of it where it is shorter.", "min": 1},
+        ge=1,
+        description="How many tokens of a paper the LM reads; all of it where it is shorter.",
     )
 
 
@@ -78,7 +76,7 @@ class EvidencePolicy(Fitted):
         return f"Evidence named: none with {', '.join(self.none) or 'no label'}; with other labels {three}."
 
 
-class Track2Judge(LabelJudge):
+class Track2Judge(Program):
     """Labels a claim and names its evidence, from the best paragraphs of a paper."""
 
     Options: ClassVar[type[Track2Options]] = Track2Options
@@ -145,29 +143,29 @@ class Track2Judge(LabelJudge):
             "lesson": {**_lesson(gold, claim, paper, read.ranking), "evidence_ids": wanted[:EVIDENCE_K]},
         }
 
-    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """The same with gold evidence and the hardest distractors alone: short, and never without what decided."""
         return [example.copy(**example.lesson)]
 
-    def steps(
+    def forward(
         self,
         passages: str,
         claim: str,
         candidates: list[str],
         ranking: list[str],
         nameable: Sequence[str] = (),
-    ) -> Steps:
+    ) -> dspy.Prediction:
         """`label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
         `aisr.programs.probabilities`), `named`, the ids that the model gave, and `ranking`."""
-        answer = yield self.question(
+        answer = self.ask(
             self.judge,
             claim,
             lambda answer: unknown_names(answer.evidence_ids, candidates, "evidence id"),
-            {"evidence_ids": {"items": {"enum": list(nameable or candidates)}, "maxItems": NAMED}},
+            limits={"evidence_ids": {"items": {"enum": list(nameable or candidates)}, "maxItems": NAMED}},
             passages=passages,
             claim=claim,
         )
-        (final,) = self.decide(self.judgements(answer, "label"))
+        (final,) = self.decide(answer, "label")
         named = answer.evidence_ids
         if answer.label in self.fitted.none:
             answer.evidence_ids = []  # an answer that becomes a demo agrees with the prompt

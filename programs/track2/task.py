@@ -42,7 +42,7 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
     name = "track2"
     record = Track2Record
     prediction = Track2Prediction
-    judge = Track2Judge
+    program = Track2Judge
     definitions = CITATION_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}
     names_evidence = True

@@ -3,21 +3,26 @@
 import asyncio
 import json
 import re
-import threading
+import subprocess
+import sys
 from collections.abc import Callable
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 
 import aisr
+import aisr.files
+import aisr.retrieval
+import aisr.task
+import aisr.text
 from aisr.artifact.program import program_text
-from aisr.predict.judge import AHEAD
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from support.commands import run
+from support.compiled import Compiled
 from support.corpora import claim, read_rows, write
-from support.loopback import HttpRequest, Loopback, judged
+from support.loopback import Loopback, judged
 from support.paths import ROOT, SAMPLE
 
 KEY = "sk-planted-3b77e0"
@@ -28,10 +33,10 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
     """Saves the uncompiled program of a task as an artifact folder."""
 
     def save(task: str, **options: Any) -> Path:
-        program = TASKS[task].build(options)
+        program = find_task(task).build(options)
         folder = tmp_path / "artifacts" / task / "plain"
         folder.mkdir(parents=True)
-        (folder / "program.json").write_text(program_text(TASKS[task], program), encoding="utf-8")
+        (folder / "program.json").write_text(program_text(find_task(task), program), encoding="utf-8")
         return folder
 
     return save
@@ -41,12 +46,8 @@ def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
     return read_rows(SAMPLE / task / "test-inputs.jsonl")[:count]
 
 
-async def collected(many: Any) -> list[aisr.Judged]:
-    return [one async for one in many]
-
-
 @pytest.mark.parametrize("task", ["track1", "track2"])
-def test_all_four_ways_say_what_the_command_says(
+def test_all_ways_say_what_the_command_says(
     task: str, saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
 ) -> None:
     loopback.reply = lambda request: "I refuse." if "refuses" in request.question else judged(request)
@@ -62,15 +63,13 @@ def test_all_four_ways_say_what_the_command_says(
 
     program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
 
-    async def awaited() -> tuple[list[aisr.Judged], list[aisr.Judged]]:
-        async with aclosing(lm):
-            one_by_one = [await program.ajudge(record, lm) for record in records]
-            return one_by_one, await collected(program.ajudge_all(iter(records), lm))
+    async def awaited() -> list[aisr.Verdict]:
+        return list(await asyncio.gather(*(program.ajudge(record, lm) for record in records)))
 
     ways = [[program.judge(record, lm) for record in records], list(program.judge_all(iter(records), lm))]
     # From the cache, where the command's answers are; failed records are sent again each time, with a repair.
     assert lm.spend["calls"] == 2 * 2 < int(lm.spend["cached_calls"] or 0)
-    for results in [*ways, *asyncio.run(awaited())]:
+    for results in [*ways, asyncio.run(awaited())]:
         assert [one.line for one in results] == expected
     assert (program.task, lm.spec) == (task, "openai/local")
     assert re.fullmatch("[0-9a-f]{16}", program.digest)
@@ -88,24 +87,22 @@ def test_a_bad_record_is_named_with_its_field(
     record: Any, message: str, saved: Callable[..., Path], loopback: Loopback
 ) -> None:
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(message)}"):
+    with pytest.raises(aisr.UserError, match=f"^{re.escape(message)}"):
         program.judge(record, lm)
-    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(message)}"):
+    with pytest.raises(aisr.UserError, match=f"^{re.escape(message)}"):
         asyncio.run(program.ajudge(record, lm))
     results = program.judge_all([claim(None), record], lm)
     assert next(results).answer == {"labels": ["Supported"]}  # what stands before it is judged
-    with pytest.raises(aisr.BadRecord, match=rf"^records\[1\]: {re.escape(message)}"):
+    with pytest.raises(aisr.UserError, match=rf"^records\[1\]: {re.escape(message)}"):
         next(results)
-    with pytest.raises(aisr.BadRecord, match=r"^records\[1\]"):
-        asyncio.run(collected(program.ajudge_all([claim(None), record], lm)))
 
 
 def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback: Loopback, tmp_path: Path) -> None:
     folder, lm = saved("track1", evidence="image"), aisr.open_lm("openai/local", api_base=loopback.url)
     (record,) = sample("track1", 1)
-    with pytest.raises(aisr.BadRecord, match="needs to know where the pictures are; give image_root"):
+    with pytest.raises(aisr.UserError, match="needs to know where the pictures are; give image_root"):
         aisr.load(folder).judge(record, lm)
-    with pytest.raises(aisr.BadProgram, match=r"image_root .*: no such folder"):
+    with pytest.raises(aisr.UserError, match=r"image_root .*: no such folder"):
         aisr.load(folder, image_root=tmp_path / "nowhere")
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
     assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
@@ -115,7 +112,6 @@ def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback
         lambda: program.judge(record, blind),
         lambda: program.judge_all([record], blind),
         lambda: asyncio.run(program.ajudge(record, blind)),
-        lambda: asyncio.run(collected(program.ajudge_all([record], blind))),
     ):
         with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
             judge()
@@ -153,47 +149,116 @@ def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_ma
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    with pytest.raises(aisr.BadProgram, match=r"no program\.json in there"):
+    with pytest.raises(aisr.UserError, match=r"no program\.json in there"):
         aisr.load("track1/plain")
-    with pytest.raises(aisr.BadProgram, match=r"no MLflow store in .*elsewhere/artifacts; expected"):
+    with pytest.raises(aisr.UserError, match=r"no MLflow store in .*elsewhere/artifacts; expected"):
         aisr.load("models:/aisr-track1@champion")
     folder = saved("track1")
     (folder / "manifest.json").write_text('{"digest": "0123456789abcdef"}', encoding="utf-8")
-    with pytest.raises(aisr.BadProgram, match=r"digest .*[0-9a-f]{16}.* manifest.json says 0123456789abcdef"):
+    with pytest.raises(aisr.UserError, match=r"digest .*[0-9a-f]{16}.* manifest.json says 0123456789abcdef"):
         aisr.load(folder)
     assert list(elsewhere.iterdir()) == []
 
 
-def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..., Path], loopback: Loopback) -> None:
-    """The server answers the first record only when the second was sent."""
-    second = threading.Event()
+def test_a_verdict_has_label_probabilities_and_evidence(saved: Callable[..., Path], loopback: Loopback) -> None:
+    labels = ["Supported", "Contradiction"]
+    loopback.reply = lambda request: json.dumps(
+        {"sentence_labels": labels, "how_sure": ["90, Contradiction 5", "of no use"]}
+    )
+    record = claim(None, None, id="a")
+    record["evidence_bundle"].append({"type": "table", "text": "Scores.\n| a | 1 |\n| b | 2 |", "img_path": "t.png"})
+    program = aisr.load(saved("track1", states=True))
+    verdict = program.judge(record, aisr.open_lm("openai/local", api_base=loopback.url))
+    assert verdict.labels == tuple(labels)
+    known, unknown = verdict.probabilities
+    assert unknown is None  # a single vote says nothing of how likely it is
+    assert known is not None
+    assert list(known) == list(program.labels)
+    assert known["Supported"] == pytest.approx(0.9)
+    assert sum(known.values()) == pytest.approx(1)
+    shown = verdict.evidence[-1]
+    assert (shown.key, shown.picture, shown.chosen) == ("table 1", "t.png", 0)
+    assert shown.lines == ("Scores.", "a | 1", "b | 2")
 
-    def reply(request: HttpRequest) -> str:
-        if "record 0" in request.question:
-            assert second.wait(30)
-        if "record 1" in request.question:
-            second.set()
-        return judged(request)
 
-    loopback.reply = reply
-    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url, threads=2)
-    rows = [claim(None, id=f"r{number}") for number in range(40)]
-    for number, row in enumerate(rows):
-        row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
-    left = iter(rows)
+def test_named_evidence_comes_with_its_place(saved: Callable[..., Path], loopback: Loopback) -> None:
+    loopback.reply = lambda request: json.dumps({"label": "Supported", "evidence_ids": ["P2"]})
+    paper = [{"P1": "Pears keep for long."}, {"P2": "Quinces keep for longer than pears."}]
+    record = {"id": "a", "claim_text": "Quinces keep.", "cited_paper_full_text": paper}
+    verdict = aisr.load(saved("track2")).judge(record, aisr.open_lm("openai/local", api_base=loopback.url))
+    assert [(one.key, one.chosen) for one in verdict.evidence] == [("P1", 2), ("P2", 1)]
+    assert verdict.answer is not None
+    assert verdict.answer["evidence_para_ids"] == ["P2", "P1"]
 
-    async def stopped() -> list[str]:
-        ids: list[str] = []
-        async with aclosing(lm), aclosing(program.ajudge_all(left, lm)) as results:
-            async for one in results:
-                ids.append(one.id)
-                if len(ids) == 3:
-                    break
-        assert asyncio.all_tasks() == {asyncio.current_task()}  # nobody goes on asking
-        return ids
 
-    assert asyncio.run(stopped()) == ["r0", "r1", "r2"]
-    assert len(list(left)) >= len(rows) - AHEAD * 2 - 3
+def test_an_uncompiled_program_suits_its_lm(loopback: Loopback) -> None:
+    lm = aisr.open_lm("openai/local", api_base=loopback.url)
+    program = aisr.uncompiled("track1", lm)
+    loopback.reply = judged
+    assert program.judge(claim(None), lm).answer == {"labels": ["Supported"]}
+    assert "how_sure" in json.dumps(loopback.requests[-1].body)  # a server that may give no log-probabilities
+    assert program.test_scores is None
+    with pytest.raises(aisr.UserError, match="track1: no option 'temperature'; options: "):
+        aisr.uncompiled("track1", lm, temperature=1)
+    with pytest.raises(aisr.UserError, match="task 'track9': expected one of: track1, track2"):
+        aisr.uncompiled("track9", lm)
+
+
+def test_an_estimate_sends_nothing(loopback: Loopback) -> None:
+    lm = aisr.open_lm("openai/local", api_base=loopback.url, price=(1.0, 2.0))
+    dry = lm.estimating()
+    program = aisr.uncompiled("track2", dry)
+    assert all(verdict.answer for verdict in program.judge_all(sample("track2", 3), dry))
+    assert dry.spend["calls"] == 3
+    assert float(dry.spend["usd"] or 0) > 0
+    assert (lm.spend["calls"], loopback.requests) == (0, [])
+
+
+def test_a_question_of_ones_own_is_asked_with_a_check(loopback: Loopback) -> None:
+    lm = aisr.open_lm("openai/local", api_base=loopback.url)
+    predict = dspy.Predict("question -> colour")
+    answers = iter(["grey", "red", "grey", "grey"])
+    loopback.reply = lambda request: json.dumps({"colour": next(answers)})
+
+    def check(answer: dspy.Prediction) -> str | None:
+        return None if answer.colour == "red" else f"{answer.colour} is no colour"
+
+    with lm.context():
+        assert aisr.ask(predict, check, question="Which?").colour == "red"
+    assert "grey is no colour" in loopback.requests[-1].question
+    with lm.context(), pytest.raises(aisr.UnusableAnswer, match="also after one repair: grey is no colour"):
+        aisr.ask(predict, check, question="Which one?")
+    loopback.reply = lambda request: (400, "{}")
+    with pytest.raises(aisr.UnusableAnswer, match="LMInvalidRequestError"), lm.context():
+        aisr.ask(predict, question="Why?")
+    loopback.reply = lambda request: (401, "{}")
+    with pytest.raises(aisr.LMUnavailable), lm.context():
+        aisr.ask(predict, question="Why not?")
+
+
+def test_a_compiled_program_knows_how_it_did_on_test(compiled: Compiled) -> None:
+    program = aisr.load(compiled.folder(), artifacts=compiled.root)
+    registered = aisr.load("models:/aisr-track1@champion", artifacts=compiled.root)
+    scores = program.test_scores
+    assert scores is not None
+    assert registered.test_scores == scores
+    assert scores.records == 4
+    assert set(scores.per_label) <= set(program.labels)
+    assert 0 <= (scores.accuracy or 0) <= 1
+    assert scores.lm == "openai/gpt-4o-mini"
+
+
+def test_the_public_names_are_listed_and_there() -> None:
+    for module in (aisr, aisr.files, aisr.retrieval, aisr.task, aisr.text):
+        assert dir(module)
+        for name in module.__all__:
+            assert getattr(module, name) is not None, f"{module.__name__}.{name}"
+
+
+def test_records_of_a_task_cost_no_import_of_dspy() -> None:
+    code = "import sys, aisr, aisr.text, aisr.files, aisr.task; aisr.task.SentenceRecord, aisr.task.EvidenceItem; "
+    code += "aisr.UserError, aisr.LMUnavailable; print({'dspy', 'mlflow', 'litellm', 'scipy'} & {*sys.modules})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 def test_the_five_lines_of_the_readme_run(

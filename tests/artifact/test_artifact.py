@@ -29,8 +29,8 @@ Edit = Callable[[dict[str, Any]], object]
 def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
     rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
-    fields = program.judging.signature.fields
-    program.judging.demos = [{name: row[name] for name in fields} for row in rows]
+    fields = program.main_predictor.signature.fields
+    program.main_predictor.demos = [{name: row[name] for name in fields} for row in rows]
     return program
 
 
@@ -215,9 +215,9 @@ def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
 
 def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
     program = TRACK1.build({})
-    seed = program.judging.signature.instructions
+    seed = program.main_predictor.signature.instructions
     changed = seed.replace("Most sentences of such a paragraph are Supported", "Nearly all sentences are Supported")
-    program.judging.signature = program.judging.signature.with_instructions(changed)
+    program.main_predictor.signature = program.main_predictor.signature.with_instructions(changed)
     text = prompt_page("mine", TRACK1, program)
     assert "### What changed from the seed instruction" in text
     lost = [line for line in text.splitlines() if line.startswith("- Most sentences")]
@@ -227,13 +227,13 @@ def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
 
 def test_a_text_with_fences_stays_in_its_fence() -> None:
     program = with_demos(TRACK2, 1)
-    program.judging.demos[0]["claim"] = "```\n# Not a heading\n````"
+    program.main_predictor.demos[0]["claim"] = "```\n# Not a heading\n````"
     assert "`````text" in prompt_page("mine", TRACK2, program)
 
 
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:
     program = with_demos(TRACK1, 2)
-    program.judging.demos[-1]["evidence"] = "\x1b[2Jgone"
+    program.main_predictor.demos[-1]["evidence"] = "\x1b[2Jgone"
     save_files(tmp_path / "a", {"program.json": program_text(TRACK1, program)})
     finished = aisr("inspect", tmp_path / "a")
     assert finished.code == 0, finished.err

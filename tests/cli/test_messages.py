@@ -1,4 +1,4 @@
-"""What commands say of files of another task, of estimates without a key, and of papers with nothing to check."""
+"""What commands say of files of another task, of estimates without a key, and while they work."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from aisr.cli import display
 from aisr.cli.__main__ import app
 from aisr.lm.budget import Ledger
 from aisr.programs.probabilities import CONFIDENCE
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from aisr.tracking.registry import model_name
 from support.commands import Aisr, sets
 from support.compiled import FEW, Compiled
@@ -21,7 +21,7 @@ from support.corpora import beginning
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
-NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
+NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text")
 
 
 def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -> None:
@@ -39,28 +39,14 @@ def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: P
     at = ["--task", "track2", "--data", SAMPLE / "track2"]
     few = beginning(SAMPLE / "track2" / "test.jsonl", 2, tmp_path / "few.jsonl")
     data = ["--task", "track2", "--data", few, "--out", tmp_path / "out.jsonl"]
-    (tmp_path / "paper.md").write_text("# Results\n\nWe gain 3 points (Figure 1).\n\n![Figure 1: gain.](x.png)\n")
     for words in (
         ["compile", *at, *FEW, "--optimizer", "labeled", "--teacher-lm", "openai/gpt-4o", *lm],
         ["predict", *data, "--program", compiled.folder("track2"), *lm],
-        ["check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", *lm],
     ):
         done = aisr(*words)
         assert done.code == 0, done.err
         assert "USD" in done.out
         assert aisr(*words[:-1]).code == 2  # and without it does
-
-
-def test_a_paper_with_nothing_to_check_says_why(aisr: Aisr, tmp_path: Path) -> None:
-    (tmp_path / "paper.md").write_text(
-        "# Birds\n\nBirds sing.\n\nSo it is [1].\n\n## References\n\n1. Obi, A. Wind. 2022.\n"
-    )
-    lm = ["--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
-    done = aisr("check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", *lm)
-    assert done.code == 0, done.err
-    output = " ".join(done.out.split())
-    assert "nothing to check: 2 paragraphs: " in output
-    assert "1 sentence with a citation of a work without a file; --papers brings them" in output
 
 
 # --- Help, and the refusal of a typing error, come at once: before DSPy, MLflow or LiteLLM are imported, which takes
@@ -81,7 +67,7 @@ for line in sys.stdin:
 
 
 def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path: Path) -> None:
-    none = f"models:/{model_name(TASKS['track1'])}/first"
+    none = f"models:/{model_name(find_task('track1'))}/first"
     helps = ["--help", *(f"{command.name} --help" for command in app.registered_commands)]
     lines = [
         "check nope.jsonl --task track1",
@@ -96,9 +82,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
         "report nope",
-        "check-paper nope.tex",
-        f"check-paper {GOLD}",
-        "mcp --folder nope",
         f"promote {none}",
         "retrieval nope.jsonl",
     ]

@@ -26,7 +26,7 @@ def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) ->
     lm = scripted(right)
     work = Search(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
     candidates = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
-    return [candidate.program.judging.demos for candidate in candidates[1:]]
+    return [candidate.program.main_predictor.demos for candidate in candidates[1:]]
 
 
 def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:

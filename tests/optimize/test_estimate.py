@@ -13,7 +13,7 @@ from aisr.lm.open import open_lm
 from aisr.optimize.estimate import DryRun
 from aisr.optimize.run import Plan, Run, compile_program
 from aisr.optimize.search import Settings
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import TASKS, find_task
 from aisr.programs.text import tokens
 from support.corpora import beginning
 from support.embedder import embed_letters, is_embedding, texts
@@ -32,7 +32,7 @@ def plan(folder: Path, task: str, optimizer: str, **options: Any) -> Plan:
         for name, count in RECORDS.items()
     }
     settings = Settings(demos=2, candidates=2)
-    return Plan(TASKS[task], "x", [optimizer], settings, options, data, limits={}, command="aisr compile")
+    return Plan(find_task(task), "x", [optimizer], settings, options, data, limits={}, command="aisr compile")
 
 
 def dry(compile_plan: Plan, root: Path, lm: OpenLM, teacher: OpenLM) -> tuple[DryRun, Run]:
@@ -69,7 +69,8 @@ ASKING = ("random-search", "mipro", "simba", "gepa")  # the optimizers that ask 
 
 
 @pytest.mark.parametrize(
-    ("task", "optimizer"), [*((task, "labeled") for task in TASKS), *(("track1", one) for one in ASKING)]
+    ("task", "optimizer"),
+    [*((task, "labeled") for task in TASKS if (SAMPLE / task).is_dir()), *(("track1", one) for one in ASKING)],
 )
 def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: Loopback, tmp_path: Path) -> None:
     """The teacher has its own price: a dollar a token, where the LM is free."""

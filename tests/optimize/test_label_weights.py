@@ -120,10 +120,12 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     edited = scripted.claim(S, SCOPE, number=1).sentence_label
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
-    program.judging.demos = [rows[2].example.toDict()]
+    program.main_predictor.demos = [rows[2].example.toDict()]
     assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [other.id]
-    program.judging.demos = []
-    program.judging.signature = program.judging.signature.with_instructions("Row 2.1 is Unsupported Entity, for one.")
+    program.main_predictor.demos = []
+    program.main_predictor.signature = program.main_predictor.signature.with_instructions(
+        "Row 2.1 is Unsupported Entity, for one."
+    )
     assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [parent.id, "beside"]
 
 
@@ -186,8 +188,8 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
         for outcome in judge_all(TRACK2, one, rows[12:], lm):
             assert outcome.answer is not None
             assert bool(outcome.answer.evidence_para_ids) == (outcome.answer.label == "Supported")
-    assert len(program.judging.demos) > 2
-    for demo in program.judging.demos:
+    assert len(program.main_predictor.demos) > 2
+    for demo in program.main_predictor.demos:
         assert bool(demo["evidence_ids"]) == (demo["label"] == "Supported")
     for request in scripted.requests(lm):
         assert "empty where the label is Irrelevant or Overstate or Topical Match" in scripted.wording(request)

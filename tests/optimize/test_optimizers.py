@@ -12,12 +12,11 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
-from aisr.optimize.optimizers import OPTIMIZERS, CorpusAcceptance, Reflection, compile_candidates
+from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
 from aisr.optimize.search import Candidate, Objective, Search, Settings, describe_confusion, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.track1.task import TRACK1
-from support.plugins import install
 from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
 
 
@@ -56,7 +55,7 @@ def test_the_same_seed_gives_the_same_programs_and_another_one_others() -> None:
 
 
 def test_bootstrapped_demos_come_from_right_answers_only() -> None:
-    own = [demo for _, one in compiled("random-search") for demo in one.judging.demos if demo.get("augmented")]
+    own = [demo for _, one in compiled("random-search") for demo in one.main_predictor.demos if demo.get("augmented")]
     assert own
     for demo in own:
         assert demo["sentence_labels"] == re.findall(r" is ([^.]*)\.", str(demo["sentences"]))
@@ -67,7 +66,7 @@ def test_a_repaired_answer_shows_no_trace_of_the_repair() -> None:
         return right(request) if "correction" in question(request) or has_demos(request) else "garbage"
 
     candidates = compiled("bootstrap", stubborn)
-    assert any(program.judging.demos for _, program in candidates)
+    assert any(program.main_predictor.demos for _, program in candidates)
     assert "correction" not in "".join(texts(candidates))
 
 
@@ -80,14 +79,14 @@ def test_instructions_that_mipro_has_written_become_candidates() -> None:
 
     candidates = compiled("mipro", answer)
     assert candidates[0].name == "uncompiled"
-    instructions = [program.judging.signature.instructions for _, program in candidates]
+    instructions = [program.main_predictor.signature.instructions for _, program in candidates]
     assert "LOOK CLOSELY" not in instructions[0]
     assert any("LOOK CLOSELY" in instruction for instruction in instructions[1:])
     assert all(predictor.lm is None for _, program in candidates for predictor in program.predictors())
     assert len(set(texts(candidates))) == len(candidates)
 
 
-def test_a_package_adds_an_optimizer_by_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_of_ones_own_is_an_optimizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stranger.py").write_text("""
 def terse(search):
     program = search.student.deepcopy()
@@ -95,12 +94,12 @@ def terse(search):
         predictor.signature = predictor.signature.with_instructions("Be terse.")
     return [program]
 """)
-    install(monkeypatch, tmp_path, "stranger", "terse = stranger:terse\nlost = stranger:lost", OPTIMIZERS)
-    candidates = compiled("terse", flat)
-    assert [candidate.name for candidate in candidates] == ["uncompiled", "terse 1"]
-    assert candidates[1].program.judging.signature.instructions == "Be terse."
-    with pytest.raises(UserError, match=r"optimizer 'lost' of package stranger 1\.0 cannot be used"):
-        compiled("lost", flat)
+    monkeypatch.syspath_prepend(tmp_path)
+    candidates = compiled("stranger:terse", flat)
+    assert [candidate.name for candidate in candidates] == ["uncompiled", "stranger:terse 1"]
+    assert candidates[1].program.main_predictor.signature.instructions == "Be terse."
+    with pytest.raises(UserError, match=r"optimizer stranger:lost: AttributeError: module 'stranger' has no attribute"):
+        compiled("stranger:lost", flat)
 
 
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes
@@ -126,7 +125,7 @@ def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
 
 def test_what_an_instruction_quotes_is_cut_out_of_it_but_for_words_of_the_uncompiled_one() -> None:
     program = TRACK1.build({})
-    own = " ".join(program.judging.signature.instructions.split()[:12])
+    own = " ".join(program.main_predictor.signature.instructions.split()[:12])
     rows = [*corpus(TRACK1), claim("Supported").model_copy(update={"sentences": [own]})]
     cleaned = Reflection(program, [program.prepare(row) for row in rows], "").without_quotes
     kept = cleaned(f"{RULES}For example: {QUOTED.upper()}, is supported. Then answer.")

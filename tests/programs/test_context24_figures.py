@@ -126,12 +126,12 @@ def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None
 
 def test_a_labelled_record_is_a_demo_that_names_gold_first() -> None:
     program = Context24FiguresJudge()
-    (row,) = program.lessons(program.prepare(claim()))
+    (row,) = program.trimmed_demos(program.prepare(claim()))
     assert row.ranking == ["FIG 1C", "FIG 1"]
-    assert all(name in row for name in program.judging.signature.fields)
+    assert all(name in row for name in program.main_predictor.signature.fields)
     hidden = Context24FiguresJudge(order=2).prepare(claim(findings=["FIG 3"]))
     assert hidden.incomplete
-    assert Context24FiguresJudge(order=2).lessons(hidden) == []
+    assert Context24FiguresJudge(order=2).trimmed_demos(hidden) == []
 
 
 def test_an_element_shows_its_caption_then_what_cites_it_and_nothing_twice() -> None:

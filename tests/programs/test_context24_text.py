@@ -148,7 +148,7 @@ def test_gold_passages_are_located_in_the_paper() -> None:
 def test_a_demo_shows_the_gold_sentences_and_little_else() -> None:
     program = Context24TextJudge()
     long = claim(paragraphs=[*claim().paragraphs, *(f"Moss {k} in the shade. " * 40 for k in range(30))])
-    (row,) = program.lessons(program.prepare(long))
+    (row,) = program.trimmed_demos(program.prepare(long))
     assert len(row.passages) < 4000
     assert [lines(row.passages)[key] for key in row.chosen] == [METHOD, MEASURE]
     without_gold = program.prepare(claim(context=[]))

@@ -108,7 +108,7 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
     with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
         optimizer = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0)
         compiled = optimizer.compile(program, trainset=[example])
-        (demo,) = compiled.judging.demos
+        (demo,) = compiled.main_predictor.demos
         assert demo["evidence"] == "[figure 1] Figure 1: what is seen."
         compiled(**example.inputs())
     *before, last = map(json.dumps, loopback.requests[-1].body["messages"])

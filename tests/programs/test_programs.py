@@ -11,11 +11,11 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.judge import judge_all
-from aisr.programs.ask import UnusableAnswer
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.probabilities import CONFIDENCE
+from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record, read
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
@@ -116,7 +116,7 @@ FINE_CITATION = {"label": "Overstate", "evidence_ids": ["P2"]}
 def test_an_unusable_answer_is_repaired_once_with_its_fault_and_then_fails(
     adapter: str, record: Record, bad: dict[str, Any], good: dict[str, Any], message: str
 ) -> None:
-    task = TASKS[record.id.partition("-")[0]]
+    task = find_task(record.id.partition("-")[0])
     form = JSON if adapter == "json" else ""
     lm = scripted([written(form, bad), written(form, good)], adapter=adapter)
     prediction = answer(task.build({}), record, lm)
@@ -148,7 +148,7 @@ def test_an_unusable_answer_is_repaired_once_with_its_fault_and_then_fails(
 def test_evidence_that_was_not_shown_is_asked_about_again_and_then_fails_the_record(
     name: str, options: dict[str, Any], bad: dict[str, Any], message: str
 ) -> None:
-    task = TASKS[name]
+    task = find_task(name)
     record = next(read(SAMPLE / name / "train.jsonl", task.record, name))
     lm = scripted([written(JSON, bad)] * 2)
     with pytest.raises(UnusableAnswer, match=message):
@@ -183,7 +183,7 @@ def test_a_saved_program_keeps_the_papers_of_its_demos_and_shows_them_to_no_lm()
 def test_two_labelled_demos_are_shown_and_state_no_confidence(task: Task, optimizer: str) -> None:
     ((_, program), *_), lm, dev = compiled(task, optimizer, states=True)
     assert requests(lm) == []
-    demos = program.judging.demos
+    demos = program.main_predictor.demos
     assert demos
     assert not any(CONFIDENCE in demo for demo in demos)
     judge_all(task, program, dev[:1], lm)

@@ -1,13 +1,11 @@
 """Which paragraphs of a cited paper a model sees for a claim."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aisr.base.errors import UserError
 from aisr.programs.retrieval import (
     RETRIEVERS,
     Matcher,
@@ -19,8 +17,6 @@ from aisr.programs.retrieval import (
     rank,
     select_passages,
 )
-from aisr.programs.track2.judge import Track2Judge
-from support.plugins import install
 
 PAPER = {
     "P1": "We study how pears are stored over winter.",
@@ -116,20 +112,3 @@ def test_another_spec_is_refused() -> None:
     for spec, message in (("dense:http://127.0.0.1/x", "one of"), ("hybrid:openai/x", "nothing embeds with openai/x")):
         with pytest.raises(ValueError, match=message):
             matcher(spec)
-
-
-def test_another_package_adds_a_retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    source = (
-        "def by_length(claim, texts):\n    return [len(text) for text in texts]\n\n\nodd = lambda claim, texts: [1]\n"
-    )
-    (tmp_path / "lengths_of_a_test.py").write_text(source)
-    points = "length = lengths_of_a_test:by_length\nodd = lengths_of_a_test:odd\nlost = lengths_of_a_test:none"
-    install(monkeypatch, tmp_path, "lengths", points, RETRIEVERS)
-    assert rank("pears", {"P1": "a", "P2": "a b"}, matcher("length")) == ["P2", "P1"]
-    assert Track2Judge(retriever="length").retriever == "length"
-    with pytest.raises(UserError, match=r"retriever 'odd': scores .*; expected one finite number a text"):
-        matcher("odd")("pears", ["a", "b"])
-    with pytest.raises(UserError, match=r"retriever 'lost' of package lengths 1.0 cannot be used"):
-        matcher("lost")
-    with pytest.raises(UserError, match="one of: bm25, dense, hybrid, length, lost, odd"):
-        matcher("lengths")

@@ -1,4 +1,4 @@
-"""`aisr` commands run in this process: starting one of its own costs seconds of imports."""
+"""Commands run in this process: starting one of their own costs seconds of imports."""
 
 import io
 import sys
@@ -28,8 +28,13 @@ def run(*words: object) -> Finished:
     """`aisr WORDS…`, as a shell would run it."""
     from aisr.cli.__main__ import main
 
+    return run_main(main, "aisr", *words)
+
+
+def run_main(main: Callable[[], None], name: str, *words: object) -> Finished:
+    """`NAME WORDS…`, a console script of that name and its words, as a shell would run it."""
     with (
-        mock.patch.object(sys, "argv", ["aisr", *map(str, words)]),
+        mock.patch.object(sys, "argv", [name, *map(str, words)]),
         redirect_stdout(io.StringIO()) as out,
         redirect_stderr(io.StringIO()) as err,
     ):

@@ -5,21 +5,21 @@
 
 import sys
 
-from aisr.programs.registry import TASKS
+from aisr.programs.registry import find_task
 from support.golden_prompts import Case, write_anew
 from support.paths import TESTS
 
 ROOT = TESTS / "golden" / "prompts"
 STATES = {"states": True}  # demos lack this output, and leave it out
 CASES = {
-    "track1": Case(TASKS["track1"], "knn", compiled=STATES),
-    "track1-sentences": Case(TASKS["track1"], "knn", options={"unit": "sentence"}, compiled=STATES),
-    "track1-pictures": Case(TASKS["track1"], "labeled", options={"evidence": "image"}),
-    "track2": Case(TASKS["track2"], "knn", compiled={**STATES, "context_tokens": 600}, ranker=True),
-    "averitec": Case(TASKS["averitec"], "labeled", compiled=STATES),
-    "context24-figures": Case(TASKS["context24-figures"], "labeled"),
-    "context24-text": Case(TASKS["context24-text"], "knn"),
-    "draft": Case(TASKS["draft"], "knn", compiled=STATES),
+    "track1": Case(find_task("track1"), "knn", compiled=STATES),
+    "track1-sentences": Case(find_task("track1"), "knn", options={"unit": "sentence"}, compiled=STATES),
+    "track1-pictures": Case(find_task("track1"), "labeled", options={"evidence": "image"}),
+    "track2": Case(find_task("track2"), "knn", compiled={**STATES, "context_tokens": 600}, ranker=True),
+    "averitec": Case(find_task("averitec"), "labeled", compiled=STATES),
+    "context24-figures": Case(find_task("context24-figures"), "labeled"),
+    "context24-text": Case(find_task("context24-text"), "knn"),
+    "draft": Case(find_task("draft"), "knn", compiled=STATES),
 }
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from aisr.optimize.examples import Prepare, examples, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.search import Objective, Search, Settings
-from aisr.programs.base import Judge
 from aisr.programs.images import Gallery
+from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 from support.scripted import Answers, requests, scripted
@@ -82,14 +82,14 @@ def write_anew(case: Case, folder: Path) -> str:
     return "".join(f"{line}\n" for line in diff)
 
 
-def build_student(case: Case, folder: Path, form: str, **options: Any) -> Judge:
+def build_student(case: Case, folder: Path, form: str, **options: Any) -> Program:
     """Return the uncompiled program, as a compile for an LM of this form begins with it."""
     program = case.task.build({**case.options, **options})
     program.gallery = Gallery(folder, lambda file: [])
     return program
 
 
-def build_compiled(case: Case, folder: Path, form: str) -> Judge:
+def build_compiled(case: Case, folder: Path, form: str) -> Program:
     """Return a program fitted and optimized on `train.jsonl` by the functions of a compile, then saved and loaded."""
     task, path = case.task, folder / "train.jsonl"
     student = build_student(case, folder, form, **case.compiled)
@@ -111,7 +111,7 @@ def build_compiled(case: Case, folder: Path, form: str) -> Judge:
     return loaded
 
 
-def calls(program: Judge, record: Record, form: str, answer: Any, unusable: Any = None) -> list[Request]:
+def calls(program: Program, record: Record, form: str, answer: Any, unusable: Any = None) -> list[Request]:
     """Return the calls of a program for a record. unusable: the answer to calls without a complaint, if any."""
 
     def reply(request: Request) -> str:

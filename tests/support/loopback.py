@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from support import reasons, scripted
+from support import scripted
 
 _numbers = itertools.count()
 # The text of an answer; or a status and a body, sent as they stand; or what is done with the connection instead.
@@ -144,14 +144,10 @@ def prompt_tokens(request: HttpRequest) -> int:
 
 
 def judged(request: HttpRequest) -> str:
-    """An answer to either track, or about a draft, that depends on the wording alone, in the requested form."""
+    """An answer to either track that depends on the wording alone, in the requested form."""
     prompt = request.question
-    if reasons.asks_why(prompt):
-        return reasons.first_words(prompt)
     if (sentences := scripted.field(prompt, "sentences")) is not None:
         labels = [claim_label(sentence) for sentence in json.loads(sentences)]
-        if scripted.field(prompt, "passage") is not None:  # of a draft, which has labels of its own
-            labels = [label if label == "Supported" else "Beyond the evidence" for label in labels]
         return scripted.written(prompt, {"sentence_labels": labels})
     if (sentence := scripted.field(prompt, "sentence")) is not None:
         return scripted.written(prompt, {"sentence_label": claim_label(sentence)})

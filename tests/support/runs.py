@@ -13,7 +13,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.predict.predict import Summary, predict
-from aisr.programs.base import Judge
+from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 
@@ -45,7 +45,7 @@ def predict_in_child(url: str, data: Path, out: Path, cache: Path, timeout: floa
     run(TRACK1, data, out, opened(url, threads=4, timeout=timeout))
 
 
-def save_program(folder: Path, task: Task, program: Judge | None = None) -> Path:
+def save_program(folder: Path, task: Task, program: Program | None = None) -> Path:
     """A program's folder. Default: the uncompiled program."""
     save_files(folder, {"program.json": program_text(task, program or task.build({}))})
     return folder

@@ -16,12 +16,10 @@ from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
 from aisr.cli.machine import run
-from aisr.paper.open import read_draft
-from aisr.paper.readers.figures import draw_pictures
 from aisr.tracking import registry, runs
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
-from support import pdfs, servers
+from support import servers
 from support.commands import Aisr, Finished
 from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.loopback import Loopback
@@ -358,17 +356,6 @@ def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
     assert run("timeit", ["-h"], {}) == 0
     assert run("starter", [], {}) == 0
     assert sorted(os.listdir(here)) == sorted(PLANTED)
-
-
-@pytest.mark.usefixtures("here")
-def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
-    (tmp_path / "paper").mkdir()
-    paper = pdfs.write(tmp_path / "paper" / "a.pdf", pdfs.text(72, 700, "A title") + pdfs.text(72, 650, "It is 5."))
-    assert read_draft(paper).paragraphs
-    pdfs.write(paper.with_name("plot.pdf"), "1 0 0 rg 0 0 306 792 re f\n")
-    figure = r"\begin{figure}\includegraphics{plot}\caption{A plot.}\end{figure}"
-    paper.with_suffix(".tex").write_text(f"See Figure 1. It falls by 3 points.\n\n{figure}", encoding="utf-8")
-    assert draw_pictures(read_draft(paper.with_suffix(".tex")), tmp_path / "kept").drawings
 
 
 # --- An artifacts folder that was moved or copied: what is in its store is found where it is now, and nothing is

@@ -1,0 +1,363 @@
+"""Recorded answers: `recording` writes the answers of LMs to a file while a compile runs, and `--lm recorded:FILE`
+gives them back, so that anybody repeats the compile without a key, a server or costs.
+
+The file is JSON Lines, gzip. Its first line (`Header`) has what shapes prompts and choices; each further line
+(`Answer`) an answer, by the digest of its call. It holds no prompt, key or address. Calls are recorded and replayed
+above DSPy's response cache, whose hits reach no engine.
+"""
+
+import gzip
+import json
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import dspy
+from dspy.lm15 import InvalidRequestError, Request, Response
+from dspy.utils.callback import with_callbacks
+from dspy.utils.exceptions import LMConfigurationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from aisr.base import redact
+from aisr.base.errors import UserError
+from aisr.base.files import digest_text, pluralize, replacing
+from aisr.lm.budget import Ledger
+from aisr.lm.client import LedgerLM, OpenLM, adapter_for
+from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
+from aisr.lm.response_cache import attributes, plain
+from aisr.programs.records import LONGEST, explain
+
+ADAPTERS: Mapping[str, Callable[[], Any]] = {
+    "JSONAdapter": lambda: adapter_for(True),
+    "ChatAdapter": lambda: adapter_for(False),
+}
+CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
+_response: ContextVar[Any] = ContextVar("response of the latest call", default=None)
+
+
+# --- The lines of a recording
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Model(_Strict):
+    """An LM as far as it shapes prompts and the choice of a champion. Fields are as `OpenLM`, `LedgerLM` and its engine
+    have them."""
+
+    spec: str
+    model: str
+    endpoint: str | None
+    adapter: Literal["JSONAdapter", "ChatAdapter"]
+    sampling: dict[str, Any]  # temperature, longest answer
+    price: tuple[float, float] | None  # the champion is chosen by score and price
+    gives_logprobs: bool
+    supports_vision: bool | None
+    reflection_tokens: int
+    takes_constraints: bool
+    supports_response_schema: bool
+    supports_function_calling: bool
+    supports_reasoning: bool
+    supported_params: list[str]
+
+
+class Header(_Strict):
+    """The first line. aisr: the version that wrote it; lms: by role, `lm` and maybe `teacher`."""
+
+    format: Literal[1] = 1
+    aisr: str
+    lms: dict[str, Model]
+
+
+class Answer(_Strict):
+    """A further line. call: digest of the call; outputs: as DSPy returns them, a text each, or an object with `text`
+    and `logprobs`; finish: why each ended; usage: tokens that the server reported."""
+
+    call: str
+    outputs: list[str | dict[str, Any] | None]
+    finish: list[str | None]
+    usage: dict[str, int]
+
+
+def call_digest(lm: dspy.LM, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
+    """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
+    temperature, rollout and schema."""
+    shaping = {name: value for name, value in {**lm.kwargs, **options}.items() if name not in CONNECTION}
+    call = [lm.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
+    return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
+        return value.model_json_schema()
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
+
+
+def read_lines(path: Path) -> Iterator[Header | Answer]:
+    """Yield the lines of a recording, the header first. Raises `LMUnavailable`, with file and line, for other files."""
+    number, calls = 1, set()
+    try:
+        with gzip.open(path) as file:
+            while (text := file.readline(LONGEST + 1)) or number == 1:
+                if len(text) > LONGEST:
+                    raise ValueError(f"longer than {LONGEST >> 20} MiB")
+                line = (Header if number == 1 else Answer).model_validate(json.loads(text))
+                if isinstance(line, Answer):
+                    if line.call in calls:  # a small file may hold any number of equal lines
+                        raise ValueError(f"a second answer to the call {line.call}")
+                    calls.add(line.call)
+                yield line
+                number += 1
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+        raise LMUnavailable(
+            f"{path}:{number}: {_reason(error)}; expected a recording, which `aisr compile … --record FILE` writes"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        return explain(error)
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON ({error})"
+    return str(getattr(error, "strerror", None) or error)
+
+
+# --- Recording
+
+
+@contextmanager
+def recording(path: Path, lms: Mapping[str, OpenLM]) -> Iterator["Recorder"]:
+    """Record all answers of LMs, by role, for as long as the block lasts. The file is written when the block ends well.
+
+    Raises UserError where another file has that name, and `CannotWrite`.
+    """
+    if path.exists():
+        try:
+            next(read_lines(path))
+        except LMUnavailable as error:
+            raise UserError(f"--record {path} exists and is no recording; choose another name") from error
+    header = Header(aisr=version("aisr"), lms={role: _model(lm) for role, lm in lms.items()})
+    with replacing(path) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as lines:
+        recorder = Recorder(lines)
+        recorder.write(header)
+        for lm in lms.values():
+            lm.lm.recorder = recorder
+        try:
+            yield recorder
+        finally:
+            for lm in lms.values():
+                lm.lm.recorder = None
+        if recorder.error is not None:
+            raise recorder.error
+
+
+class Recorder:
+    """Writes the first answer to each call. A call that is made again returns that answer, also where two threads made
+    it at once and the server answered differently: a replay has one answer to give.
+
+    unanswered: digests of calls that failed; error: why lines could not be written.
+    """
+
+    def __init__(self, lines: gzip.GzipFile) -> None:
+        self.unanswered: set[str] = set()
+        self.error: OSError | None = None
+        self._lines = lines
+        self._lock = threading.Lock()
+        self._outputs: dict[str, bytes] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Recorder":
+        return self
+
+    def __str__(self) -> str:
+        text = pluralize(len(self._outputs), "answer")
+        if not self.unanswered:
+            return text
+        return f"{text}; no answer came to {pluralize(len(self.unanswered), 'call')}: run the same command again"
+
+    @contextmanager
+    def record(self, lm: dspy.LM, args: tuple[Any, ...], options: dict[str, Any]) -> Iterator[Callable[[Any], Any]]:
+        """Within the block, the call is made. Yields a function from the outputs of the call to those to return."""
+        call = call_digest(lm, *args, **options)
+        try:
+            yield lambda outputs: self._keep(call, outputs)
+        except Exception:
+            self.unanswered.add(call)
+            raise
+
+    def receive(self, response: Any) -> None:
+        """Take the response behind the outputs, or several, as DSPy's history has it."""
+        _response.set(response)
+
+    def write(self, line: BaseModel) -> None:
+        """Write a line. A failure ends the recording and not the compile, whose answers cost money."""
+        try:
+            self._lines.write(json.dumps(line.model_dump()).encode() + b"\n")
+        except OSError as error:
+            self.error = self.error or error
+
+    def _keep(self, call: str, outputs: Any) -> Any:
+        known = redact.throughout(plain(outputs), redact.secret_values())
+        answer = Answer(call=call, outputs=known, **_ending(_response.get()))
+        with self._lock:
+            if call not in self._outputs:
+                self._outputs[call] = _packed(answer.outputs)
+                self.write(answer)
+            self.unanswered.discard(call)
+        return _unpacked(self._outputs[call])
+
+
+def _model(lm: OpenLM) -> Model:
+    client = lm.lm
+    special: dict[str, Any] = {
+        "adapter": type(lm.adapter).__name__,
+        "sampling": {name: value for name, value in client.kwargs.items() if name not in CONNECTION},
+        "supported_params": sorted(client.supported_params),
+        "takes_constraints": getattr(client.engine, "takes_constraints", False),
+    }
+    rest = [name for name in Model.model_fields if name not in special]
+    return Model.model_validate(special | {name: getattr(lm if hasattr(lm, name) else client, name) for name in rest})
+
+
+def _ending(response: Any) -> dict[str, Any]:
+    """Return why the outputs of a response ended, and its tokens. DSPy has responses of its own form, and OpenAI's."""
+    responses = response if isinstance(response, tuple) else (response,)
+    usages = [getattr(one, "usage", None) for one in responses]
+    endings = [one for each in responses for one in (getattr(each, "choices", None) or [each])]
+    return {
+        "finish": [getattr(one, "finish_reason", None) for one in endings],
+        "usage": {
+            "prompt_tokens": sum(_count(usage, "input_tokens", "prompt_tokens") for usage in usages),
+            "completion_tokens": sum(_count(usage, "output_tokens", "completion_tokens") for usage in usages),
+        },
+    }
+
+
+def _count(usage: Any, *names: str) -> int:
+    return next((int(count) for name in names if (count := getattr(usage, name, None))), 0)
+
+
+def _packed(outputs: Any) -> bytes:
+    """Outputs as they are kept in memory: log-probabilities of 20 alternatives a token are a hundred times as long as
+    the text."""
+    return zlib.compress(json.dumps(outputs).encode(), 1)
+
+
+def _unpacked(packed: bytes) -> Any:
+    return attributes(json.loads(zlib.decompress(packed)))
+
+
+# --- Replaying
+
+
+class UnknownPrompt(LMConfigurationError):
+    """A recording holds no answer to a call. It ends the command, as every other record would meet it too."""
+
+
+class Recording:
+    """The answers of a recording, by the digests of their calls; one for all LMs of a command."""
+
+    def __init__(self, path: Path) -> None:
+        """Read a file. Raises `LMUnavailable` for what is no recording."""
+        lines = read_lines(path)
+        self.path = path
+        self.header: Header = next(lines)  # type: ignore[assignment]
+        self._outputs = {answer.call: _packed(answer.outputs) for answer in lines if isinstance(answer, Answer)}
+        self._asked: set[str] = set()
+        self._lock = threading.Lock()
+        self._unknown: UnknownPrompt | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Recording":
+        return self
+
+    def outputs(self, call: str) -> Any:
+        """Return the outputs of a call. Raises `UnknownPrompt`, and from then on always: DSPy's optimizers take the
+        error for a failed record, and would go on to another program."""
+        with self._lock:
+            self._asked.add(call)
+            if self._unknown is None and call not in self._outputs:
+                self._unknown = UnknownPrompt(self._explanation())
+            if self._unknown is not None:
+                raise self._unknown
+        return _unpacked(self._outputs[call])
+
+    def _explanation(self) -> str:
+        asked, options = len(self._asked), {"lm": "--lm", "teacher": "--teacher-lm"}
+        lms = " ".join(f"{options.get(role, role)} {model.spec}" for role, model in self.header.lms.items())
+        return (
+            f"{self.path} holds no answer to a prompt; it held those to {asked - 1} of {asked} prompts so far. Prompts "
+            f"change with the version of aisr (recorded: {self.header.aisr}, this one: {version('aisr')}), with data, "
+            f"options, optimizer and seed, and with the LMs (recorded: {lms}); repeat the recorded command with "
+            f"{RECORDED}FILE in place of each LM, or ask an LM itself"
+        )
+
+
+class RecordedLM(LedgerLM):
+    """An LM whose answers are those of a recording. They count as answers of the cache."""
+
+    recorded: Recording
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
+        outputs = self.recorded.outputs(call_digest(self, prompt, messages=messages, **options))
+        self.ledger.from_cache()
+        self.contact.succeed()
+        return outputs
+
+    async def acall(self, *args: Any, **options: Any) -> Any:
+        return self(*args, **options)
+
+
+class _Abilities:
+    """An engine that answers nothing and says what the recorded one could."""
+
+    def __init__(self, model: Model) -> None:
+        self.takes_constraints = model.takes_constraints
+        self.supports_response_schema = model.supports_response_schema
+        self.supports_function_calling = model.supports_function_calling
+        self.supports_reasoning = model.supports_reasoning
+        self.supported_params = frozenset(model.supported_params)
+
+    def complete(self, request: Request) -> Response:
+        raise InvalidRequestError("a recording answers no request but those of its compile")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+_opened: WeakKeyDictionary[Ledger, dict[Path, Recording]] = WeakKeyDictionary()  # the LMs of a command share a ledger
+
+
+def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
+    """Return the recorded LM of the role of a config. Raises `LMUnavailable`."""
+    path = Path(config.model.removeprefix(RECORDED))
+    opened = _opened.setdefault(ledger, {})
+    recorded = opened[path] = opened.get(path) or Recording(path)
+    model = recorded.header.lms.get(config.role or "lm")
+    if model is None:
+        raise LMUnavailable(f"{config.option('lm')} {config.model}: that compile had no such LM; leave the option out")
+    lm = RecordedLM(
+        model.model,
+        ledger=ledger,
+        price=model.price and Price(*model.price),
+        gives_logprobs=model.gives_logprobs,
+        threads=config.most_threads,
+        engine=_Abilities(model),
+    )
+    lm.kwargs = dict(model.sampling)
+    lm.recorded = recorded
+    return OpenLM(
+        lm,
+        ADAPTERS[model.adapter](),
+        model.spec,
+        model.endpoint,
+        config.most_threads,
+        reflection_tokens=model.reflection_tokens,
+        supports_vision=model.supports_vision,
+    )

@@ -1,0 +1,65 @@
+"""What a task of one's own is made of (docs/adding-a-task.md): records, a program, a task.
+
+Each name is imported when it is used: records cost no import of DSPy, programs and tasks do.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aisr.metrics.scores import Scores, tally_statements
+    from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
+    from aisr.programs.probabilities import definitions, with_confidence
+    from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_each, wrong_count
+    from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
+    from aisr.programs.sentence_tasks import SentenceTask
+    from aisr.programs.task import Exhibit, LabelTask, Query, Task
+
+PLACES = {
+    "aisr.programs.records": ["EvidenceItem", "Prediction", "Record", "SentenceRecord", "Text"],
+    "aisr.metrics.scores": ["Scores", "tally_statements"],
+    "aisr.programs.images": ["FORM_HELP", "Exhibits", "Form", "Picture", "render"],
+    "aisr.programs.probabilities": ["definitions", "with_confidence"],
+    "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_each", "wrong_count"],
+    "aisr.programs.task": ["Exhibit", "LabelTask", "Query", "Task"],
+    "aisr.programs.sentence_tasks": ["SentenceTask"],
+}
+_MODULES = {name: module for module, names in PLACES.items() for name in names}
+
+__all__ = [
+    "FORM_HELP",
+    "EvidenceItem",
+    "Exhibit",
+    "Exhibits",
+    "Form",
+    "LabelOptions",
+    "LabelTask",
+    "Options",
+    "Picture",
+    "Prediction",
+    "Program",
+    "Query",
+    "Record",
+    "Scores",
+    "SearchOptions",
+    "SentenceRecord",
+    "SentenceTask",
+    "Task",
+    "Text",
+    "definitions",
+    "one_each",
+    "render",
+    "tally_statements",
+    "with_confidence",
+    "wrong_count",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'aisr.task' has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

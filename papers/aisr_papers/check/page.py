@@ -1,0 +1,57 @@
+"""The page's frame: one HTML file that loads nothing, with its data, style, script and pictures in it."""
+
+import hashlib
+import json
+import os
+from base64 import b64encode
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+WEBP = "data:image/webp;base64,"
+Thumbnail = Callable[[str], bytes | None]  # the path of a picture below the paper's folder -> a small WebP, or None
+
+
+def no_picture(path: str) -> None:
+    """For where no pictures are at hand: captions and paths are shown."""
+
+
+def render_page(title: str, data: Mapping[str, Any], **shown: Any) -> str:
+    """Render `page.html`. Its policy admits its own script, its own style and inlined pictures, and no network.
+
+    data: what the script reads, by the id of the element that holds it; shown: what else the template names.
+    """
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "paper.js"))
+    pages = Environment(loader=FileSystemLoader(HERE), autoescape=True)
+    return pages.get_template("page.html").render(
+        title=title,
+        style=Markup(style),
+        style_hash=_digest(style),
+        script=Markup(script),
+        script_hash=_digest(script),
+        data={name: Markup(_script_json(content)) for name, content in data.items()},
+        **shown,
+    )
+
+
+def _script_json(content: Any) -> str:
+    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _digest(text: str) -> str:
+    """A script or style as the policy of a page admits it."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def inline_pictures(paths: Collection[str], thumbnail: Thumbnail) -> dict[str, str]:
+    """Return small copies of the pictures at these paths, as addresses that hold them; those that there are none of
+    left out."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
+        small = zip(sorted(paths), pool.map(thumbnail, sorted(paths)), strict=True)
+        return {path: f"{WEBP}{b64encode(content).decode()}" for path, content in small if content is not None}

@@ -1,0 +1,329 @@
+// Whatever comes from data goes into the page as text: `el` sets text nodes and never HTML.
+"use strict";
+const parsed = new Map();
+const data = (id) => {
+  if (!parsed.has(id)) parsed.set(id, JSON.parse(document.getElementById(id).textContent));
+  return parsed.get(id);
+};
+
+function el(tag, props, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") node.className = value;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...some(children));
+  return node;
+}
+
+const some = (children) => children.filter((child) => child || child === 0);
+const MOST_ROWS = 200, AROUND = 10; // of a table: beyond so many, those at its top and around what is marked
+
+// A table, as far as there are rows. marked: the number of a row that stands out -> those of its cells that do.
+function drawTable(rows, marked = new Map()) {
+  const near = (k) => k < AROUND || [...marked.keys()].some((row) => Math.abs(row - k) <= AROUND);
+  const cellsOf = (row) => row.replace(/^\| /, " | ").split(/ \|(?: |$)/);
+  // A row of one cell is the name of those below it.
+  const draw = (row, k) => el("tr", { class: marked.has(k) ? "marked-line" : null }, ...cellsOf(row).map((cell, column, cells) =>
+    el("td", { class: marked.get(k)?.includes(column) ? "cell" : null, colspan: cells.length === 1 ? cellsOf(rows[0]).length : null }, cell)));
+  const all = () => el("table", null, el("tbody", null, ...rows.map(draw)));
+  if (rows.length <= MOST_ROWS) return rows.length ? [all()] : [];
+  const kept = [...rows.keys()].filter(near);
+  const few = el("table", null, el("tbody", null, ...kept.flatMap((k, place) =>
+    [place > 0 && kept[place - 1] < k - 1 && el("tr", null, el("td", null, "…")), draw(rows[k], k)]).filter(Boolean)));
+  const more = el("button", { type: "button", onclick: () => { few.replaceWith(all()); more.remove(); } },
+    `Show all ${rows.length} rows`);
+  return [few, more];
+}
+
+const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
+
+// A paper with its verdicts: text in its own order, a list with the doubtful ones first, evidence beside it.
+(() => {
+  const { labels, paragraphs, verdicts, order, bundles, pieces } = data("review");
+  const byId = (id) => document.getElementById(id);
+  const list = byId("list"), detail = byId("detail"), search = byId("search");
+  const EXACT = ["arithmetic", "quote"];
+  const FEW = 4; // pieces of evidence that are all shown
+  const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
+
+  const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
+  const colourOf = (verdict) => {
+    if (verdict.folded) return "vn";
+    if (verdict.kind === "hidden") return "vh";
+    if (EXACT.includes(verdict.kind) || verdict.level === "error") return "vx";
+    const place = verdict.label === null ? -1 : Object.keys(labels[verdict.kind].meanings).indexOf(verdict.label);
+    return place < 0 ? "vf" : "v" + place;
+  };
+  const dot = (verdict) => el("span", { class: "dot " + colourOf(verdict), "aria-hidden": "true" });
+  const sure = (verdict) => (verdict.confidence === null ? "" : " " + percent(verdict.confidence));
+  const labelOf = (verdict) => nameOf(verdict) + sure(verdict);
+  const sentenceOf = (verdict) => paragraphs[verdict.paragraph].sentences[verdict.sentence];
+  const key = (paragraph, sentence) => `s-${paragraph}-${sentence}`;
+
+  // What stands about each sentence, the most doubtful first.
+  const about = new Map();
+  for (const number of order) {
+    const id = key(verdicts[number].paragraph, verdicts[number].sentence);
+    about.set(id, [...(about.get(id) || []), number]);
+  }
+  const spans = new Map();
+
+  let chosen = verdicts.some((verdict) => verdict.doubtful) ? DOUBTFUL : ALL;
+  let unfolded = false; // whether what was not found is listed behind the doubtful
+  let listed = []; // numbers of verdicts
+  let at = 0; // place in `listed`
+
+  // --- the paper
+  function drawPaper() {
+    let headings = [];
+    const text = [];
+    paragraphs.forEach((paragraph, p) => {
+      paragraph.headings.forEach((heading, depth) => {
+        if (headings.slice(0, depth + 1).join("\n") !== paragraph.headings.slice(0, depth + 1).join("\n"))
+          text.push(el("h2", null, heading));
+      });
+      headings = paragraph.headings;
+      text.push(el("p", null, ...paragraph.sentences.flatMap((sentence, k) => [drawSentence(sentence, key(p, k)), " "])));
+    });
+    byId("text").replaceChildren(...text);
+  }
+
+  function drawSentence(sentence, id) {
+    const numbers = about.get(id);
+    if (!numbers) return el("span", { class: "unchecked", id, title: sentence.place }, el("bdi", null, sentence.text));
+    const first = verdicts[numbers[0]];
+    const classes = ["sentence", colourOf(first), first.doubtful && "doubtful", sentence.hidden && "hidden"];
+    const tags = numbers.map((number) => drawTag(verdicts[number]));
+    const span = el("span", { class: classes.filter(Boolean).join(" "), id, title: sentence.place, onclick: () => choose(numbers[0]) },
+      el("bdi", null, sentence.text), ...tags);
+    spans.set(id, span);
+    return span;
+  }
+
+  function drawTag(verdict) {
+    const words = verdict.doubtful ? labelOf(verdict) : sure(verdict).trim() || "✓";
+    return el("span", { class: "tag", title: labelOf(verdict) + (verdict.work ? ": " + verdict.work : "") }, dot(verdict), words);
+  }
+
+  // --- the list
+  function matches(number, words) {
+    const verdict = verdicts[number];
+    const listed = verdict.doubtful || (verdict.folded && unfolded);
+    const kinds = [nameOf(verdict), ALL, listed && DOUBTFUL, verdict.dismissed && DISMISSED];
+    if (!kinds.includes(chosen)) return false;
+    if (!words.length) return true;
+    const sentence = sentenceOf(verdict);
+    const text = [sentence.text, sentence.place, nameOf(verdict), verdict.work || ""].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  }
+
+  function filter() {
+    const current = listed[at];
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    listed = order.filter((number) => matches(number, words));
+    at = Math.max(0, listed.indexOf(current));
+    byId("found").textContent = `${listed.length} of ${verdicts.length} verdicts`;
+    for (const one of document.querySelectorAll("#labels button"))
+      one.setAttribute("aria-pressed", String(one.dataset.label === chosen));
+    list.replaceChildren(...some(listed.flatMap((number, place) => [drawFold(number, place), drawRow(number, place)]).concat(drawFold(null, listed.length))));
+    const narrow = words.length > 0 || ![DOUBTFUL, ALL].includes(chosen);
+    const kept = new Set(listed.map((number) => key(verdicts[number].paragraph, verdicts[number].sentence)));
+    for (const [id, span] of spans) span.classList.toggle("other", narrow && !kept.has(id));
+    show();
+  }
+
+  // Before the first row of what was not listed, or where it would stand: a switch that folds and unfolds these rows.
+  function drawFold(number, place) {
+    if (chosen !== DOUBTFUL) return null;
+    const here = number === null ? !unfolded : verdicts[number].folded && !(place && verdicts[listed[place - 1]].folded);
+    const folded = verdicts.filter((verdict) => verdict.folded).length;
+    if (!here || !folded) return null;
+    const words = `${unfolded ? "▾" : "▸"} not found in the paper's tables, figures and text: ${folded}`;
+    return el("button", { type: "button", class: "fold", "aria-expanded": String(unfolded), onclick: () => { unfolded = !unfolded; filter(); } }, words);
+  }
+
+  function drawRow(number, place) {
+    const verdict = verdicts[number], sentence = sentenceOf(verdict);
+    return el("div", { class: "row" + (verdict.dismissed ? " gone" : ""), id: "row-" + number, role: "option", onclick: () => go(place) },
+      el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
+      el("div", { class: "words" }, sentence.text),
+      ...verdict.reasons.slice(0, 1).map(({ text }) => el("div", { class: "words why" }, text)));
+  }
+
+  function drawLabels() {
+    const count = { [DOUBTFUL]: verdicts.filter((verdict) => verdict.doubtful).length };
+    for (const number of order) count[nameOf(verdicts[number])] = (count[nameOf(verdicts[number])] || 0) + 1;
+    const gone = verdicts.filter((verdict) => verdict.dismissed).length;
+    if (gone) count[DISMISSED] = gone;
+    count[ALL] = verdicts.length;
+    byId("labels").replaceChildren(...Object.entries(count).map(([name, times]) =>
+      el("button", { type: "button", "data-label": name, onclick: () => { chosen = name; filter(); } }, `${name} ${times}`)));
+  }
+
+  // --- one sentence
+  function go(place) {
+    if (place < 0 || place >= listed.length) return;
+    at = place;
+    show();
+  }
+
+  function choose(number) {
+    if (!listed.includes(number)) {
+      chosen = ALL;
+      search.value = "";
+      filter();
+    }
+    go(listed.indexOf(number));
+  }
+
+  function show() {
+    for (const row of list.querySelectorAll('[aria-selected="true"]')) row.setAttribute("aria-selected", "false");
+    for (const span of document.querySelectorAll(".sentence.here")) span.classList.remove("here");
+    detail.scrollTop = 0;
+    if (!listed.length) {
+      const none = verdicts.length ? "No sentence is like that." : "There are no verdicts.";
+      detail.replaceChildren(el("p", { class: "empty" }, none));
+      return;
+    }
+    const verdict = verdicts[listed[at]], row = byId("row-" + listed[at]);
+    const id = key(verdict.paragraph, verdict.sentence);
+    row.setAttribute("aria-selected", "true");
+    row.scrollIntoView({ block: "nearest" });
+    list.setAttribute("aria-activedescendant", row.id);
+    spans.get(id).classList.add("here");
+    spans.get(id).scrollIntoView({ block: "center" });
+    const others = about.get(id).filter((number) => number !== listed[at]);
+    detail.replaceChildren(
+      el("div", { class: "where" }, sentenceOf(verdict).place),
+      ...[listed[at], ...others].flatMap((number) => drawVerdict(verdicts[number])));
+    for (const cell of detail.querySelectorAll("td.cell")) reveal(cell);
+    try { history.replaceState(null, "", "#" + id); } catch { /* a sandboxed frame */ }
+  }
+
+  function drawVerdict(verdict) {
+    const meaning = verdict.label === null ? verdict.failure : verdict.meaning;
+    return some([
+      el("div", { class: "verdict-of " + colourOf(verdict) },
+        el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)),
+          verdict.confidence === null && verdict.label !== null && !["hidden", ...EXACT].includes(verdict.kind)
+            && el("span", { class: "quiet" }, "confidence unknown"),
+          verdict.work && el("span", { class: "quiet" }, "cites " + verdict.work)),
+        el("p", { class: "quiet" }, meaning),
+        el("p", null, verdict.statement),
+        ...verdict.reasons.map(drawReason),
+        verdict.label !== null && verdict.failure && el("p", { class: "quiet" }, verdict.failure),
+        verdict.dismissed && el("p", { class: "quiet" }, "Dismissed."),
+        verdict.dismissal && el("details", { class: "dismissal" }, el("summary", { class: "quiet" }, "Dismiss this flag"),
+          el("p", { class: "quiet" }, "Add this line to the file of --dismissed:"), el("code", null, verdict.dismissal))),
+      ...drawEvidence(verdict),
+    ]);
+  }
+
+  function drawReason({ label, confidence, text, quote, place }) {
+    const also = label && label + (confidence === undefined ? "" : " " + percent(confidence));
+    const beside = place && [place.row, place.column].filter(Boolean).join(", ");
+    return el("p", { class: "why" }, also && el("b", null, also + (text ? ": " : "")), text && el("bdi", null, text),
+      place && !text.includes(place.name) && el("span", { class: "quiet" }, ` (${place.name}${beside && ": " + beside}`,
+        quote && !text.includes(quote) && el("bdi", null, `: “${quote}”`), ")"));
+  }
+
+  function drawEvidence(verdict) {
+    const all = bundles[verdict.evidence] || [];
+    const named = verdict.marks.filter(([, , place]) => place > 0);
+    const cited = verdict.kind === "citation", placed = verdict.reasons.filter(({ mark }) => mark);
+    const draw = (k) => drawPiece(pieces[all[k]], verdict.marks.filter(([piece]) => piece === k), placed.filter(({ mark }) => mark[0] === k));
+    // First where reasons stand, then what decides, or is nearest, then the rest of what the model read.
+    const few = !cited && all.length <= FEW;
+    const marks = [...placed.map(({ mark }) => mark), ...(few ? [] : cited ? named : verdict.marks)];
+    const first = [...new Set(marks.map(([piece]) => piece))];
+    const rest = all.map((_, k) => k).filter((k) => !first.includes(k));
+    if (few) return [...first, ...rest].map(draw);
+    const what = cited ? "paragraph" : "piece";
+    return some([
+      ...first.map(draw),
+      cited && all.length > 0 && !named.length && el("p", { class: "quiet" }, "No paragraph was named."),
+      rest.length > 0 && el("details", null,
+        el("summary", null, `Also read by the model: ${rest.length} ${what}${rest.length === 1 ? "" : "s"}`), ...rest.map(draw)),
+    ]);
+  }
+
+  function drawPiece(piece, marks, reasons) {
+    const [whole, ...rows] = piece.lines;
+    const first = whole.startsWith(piece.key + ": ") ? whole.slice(piece.key.length + 2) : whole;
+    const inlined = piece.picture && Object.hasOwn(data("pictures"), piece.picture);
+    const named = marks.find(([, , place]) => place > 0);
+    const quotes = reasons.filter(({ mark }) => mark[1] === 0).map(({ quote }) => quote).filter(Boolean);
+    const nearest = marks.some(([, line]) => line === 0) && !named && !reasons.length;
+    const marked = new Map(); // of each marked row the marked cells
+    for (const [, line, , columns] of marks)
+      if (line > 0) marked.set(line - 1, [...(marked.get(line - 1) || []), ...columns]);
+    return el("div", { class: "exhibit" + (marks.length ? " marked" : "") },
+      el("div", { class: "key" }, el("b", null, piece.key),
+        named && el("span", { class: "badge chosen" }, "named, place " + named[2]),
+        reasons.length > 0 && el("span", { class: "badge chosen" }, "the reason stands here"),
+        marks.length > 0 && !named && !reasons.length && el("span", { class: "badge chosen" }, "nearest"),
+        piece.picture && !inlined && el("span", null, piece.picture)),
+      el("p", { class: nearest ? "marked-line" : null }, ...withMarks(first, quotes)),
+      ...drawTable(rows, marked),
+      inlined && el("img", { src: data("pictures")[piece.picture], alt: first || piece.key,
+        onclick: (event) => event.target.classList.toggle("large") }));
+  }
+
+  // A text in which the words that reasons quote stand out.
+  function withMarks(text, quotes) {
+    const quote = quotes.find((one) => text.includes(one));
+    if (!quote) return [text];
+    const at = text.indexOf(quote), rest = quotes.filter((one) => one !== quote);
+    return [...withMarks(text.slice(0, at), rest), el("mark", null, quote), ...withMarks(text.slice(at + quote.length), rest)];
+  }
+
+  // A wide table is scrolled to what is marked in it.
+  function reveal(cell) {
+    const table = cell.closest("table");
+    if (cell.offsetLeft + cell.offsetWidth > table.scrollLeft + table.clientWidth)
+      table.scrollLeft = cell.offsetLeft + cell.offsetWidth - table.clientWidth;
+  }
+
+  // --- what the reader does
+  let waiting = 0;
+  search.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(filter, 60);
+  });
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target === search;
+    if (event.key === "Escape") {
+      search.blur();
+      search.value = "";
+      chosen = ALL;
+      filter();
+    } else if (typing && event.key === "Enter") {
+      search.blur();
+    } else if (typing) {
+      return;
+    } else if (event.key === "j" || (event.key === "ArrowDown" && event.target === list)) {
+      go(at + 1);
+    } else if (event.key === "k" || (event.key === "ArrowUp" && event.target === list)) {
+      go(at - 1);
+    } else if (event.key === "/") {
+      search.focus();
+      search.select();
+    } else if (event.key === "d") {
+      chosen = chosen === DOUBTFUL ? ALL : DOUBTFUL;
+      filter();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+
+  drawPaper();
+  drawLabels();
+  const linked = about.get(location.hash.slice(1));
+  filter();
+  if (linked) choose(linked[0]);
+})();

@@ -1,0 +1,290 @@
+"""The records that the judge of a draft is given: statements of a paper, some at a time, each with the tables, figures
+and passages of the rest of the paper that speak of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, zip_longest
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisr.base.files import digest_text
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.text import tokens
+from aisr.programs.track2.record import Track2Record
+from aisr_papers.check.index import PaperIndex, Passage
+from aisr_papers.check.statements import MARKED, result_numbers
+from aisr_papers.draft import Float, Sentence, caption_sentences
+from aisr_papers.recompute.grid import read_layout
+
+AT_ONCE = 8  # statements in one question
+TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 230, 2_400  # of evidence: for one statement, for each more, for all
+MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that statements name
+MOST_WHOLE = 4_000  # the same of a table that is asked about by itself; few papers have one of half as many
+FLOATS, PASSAGES = 2, 2  # for each statement, at most
+BESIDE = 200  # characters of each neighbouring paragraph
+MOST_PARAGRAPH = 600  # characters, beyond which only what is near the statements is shown
+LEFT_OUT = "(rows are left out here)"
+SECTION = "Section “"
+
+Place = tuple[int, int]  # the position of a paragraph in the draft, and that of a sentence in it
+
+
+class Check(NamedTuple):
+    """A record to judge."""
+
+    record: Track2Record | DraftRecord
+    places: tuple[Place, ...]  # of each sentence that it has to judge, a single one for a Track2Record
+    work: str | None = None  # the key of the cited work for a Track2Record
+
+
+class Questions:
+    """What is asked about the statements of a draft."""
+
+    def __init__(self, index: PaperIndex) -> None:
+        self._draft, self._index = index.draft, index
+
+    def checks(self, wanted: Mapping[int, Sequence[int]]) -> tuple[Check, ...]:
+        """The records for statements, by the positions of their paragraphs and of themselves in these; those for which
+        nothing can be shown are left out. As many as fit stand in one question, those of a section together, and none
+        that sum up beside others."""
+        taken: Counter[str] = Counter()
+        made = ((places, self._evidence(places)) for places in self._groups(wanted))
+        return tuple(self._check(places, evidence, taken) for places, evidence in made if evidence)
+
+    def with_whole_table(self, places: Iterable[Place], checks: Sequence[Check]) -> tuple[Check, ...]:
+        """The records for statements that were not found: each that has a number, with the best table that it or its
+        paragraph refers to, whole; none where that was shown. checks: those that were asked before."""
+        asked = {place: check.record for check in checks for place in check.places}
+        by_table: dict[str, list[Place]] = {}
+        for paragraph, number in places:
+            sentence = self._sentence((paragraph, number))
+            referred = self._index.referred(*self._draft.paragraphs[paragraph].sentences)
+            keys = [key for key in self._index.floats(sentence, paragraph) if key in referred]
+            tables = [key for key in keys if self._draft.floats[key].rows]
+            if tables and result_numbers(sentence.text) and not self._has_shown(asked[paragraph, number], tables[0]):
+                by_table.setdefault(tables[0], []).append((paragraph, number))
+        taken: Counter[str] = Counter()
+        return tuple(
+            self._check(group, self._float_items(key, group, MOST_WHOLE), taken)
+            for key, all_places in by_table.items()
+            for first in range(0, len(all_places), AT_ONCE)
+            for group in [all_places[first : first + AT_ONCE]]
+        )
+
+    def _has_shown(self, record: Track2Record | DraftRecord, key: str) -> bool:
+        items = record.evidence_bundle if isinstance(record, DraftRecord) else []
+        return any(item.text == self._draft.floats[key].rows for item in items)
+
+    # --- Which statements stand in one question.
+
+    def _groups(self, wanted: Mapping[int, Sequence[int]]) -> list[list[Place]]:
+        """The statements of each question. A section that does not fit beside the one before begins a new one, so that
+        an edit of one moves few of the others."""
+        groups: list[list[Place]] = []
+        for _, part in groupby(sorted(wanted, key=lambda number: (self._part(number), number)), key=self._part):
+            room = 0
+            for _, section in groupby(part, key=self._top):
+                units = [unit for paragraph in section for unit in _units(paragraph, wanted[paragraph])]
+                room = room if sum(map(self._weight, units)) <= room else 0
+                for unit in units:
+                    if self._weight(unit) > room:
+                        groups.append([])
+                        room = AT_ONCE
+                    groups[-1] += unit
+                    room -= self._weight(unit)
+        return groups
+
+    def _part(self, paragraph: int) -> int:
+        """Summaries, the body, and captions are not asked about together."""
+        if self._draft.paragraphs[paragraph].caption_of is not None:
+            return 2
+        return int(not self._index.sums_up[paragraph])
+
+    def _weight(self, unit: Sequence[Place]) -> int:
+        """How many statements a unit takes the place of: of a caption its table must find room."""
+        key = self._draft.paragraphs[unit[0][0]].caption_of
+        rows = self._draft.floats[key].rows if key else ""
+        return max(len(unit), ceil(AT_ONCE * tokens(rows) / MOST_TOKENS))
+
+    def _top(self, paragraph: int) -> str:
+        """The outermost heading of a paragraph."""
+        return next(iter(self._draft.paragraphs[paragraph].headings), "")
+
+    # --- A record.
+
+    def _sentence(self, place: Place) -> Sentence:
+        return self._draft.paragraphs[place[0]].sentences[place[1]]
+
+    def _check(self, places: Sequence[Place], evidence: list[dict[str, Any]], taken: Counter[str]) -> Check:
+        first, last = places[0][0], places[-1][0]
+        sentences = [self._sentence(place) for place in places]
+        alone = len({self._top(paragraph) for paragraph, _ in places}) == 1
+        near = alone and self._draft.paragraphs[first].caption_of is None
+        before = self._neighbour(first, -1) if near else ""
+        after = self._neighbour(last, 1) if near else ""
+        fields = {
+            "id": record_id(sentences[0].place.file, [*(one.text for one in sentences), *map(str, evidence)], taken),
+            "title": self._draft.title,
+            "headings": self._draft.paragraphs[first].headings if alone else (),
+            "before": f"… {before[-BESIDE:]}" if len(before) > BESIDE else before,
+            "paragraph": self._around(places, alone),
+            "after": f"{after[:BESIDE]} …" if len(after) > BESIDE else after,
+            "own_results": not self._index.sums_up[first],
+            "sentences": [{"sentence": one.text} for one in sentences],
+            "evidence_bundle": evidence,
+        }
+        return Check(DraftRecord.model_validate(fields), tuple(places))
+
+    def _around(self, places: Sequence[Place], alone: bool) -> str:
+        """The paragraphs of statements; of long ones these and what stands beside them. alone: whether they are of one
+        section; else each section is named where it begins."""
+        parts, before = [], ""
+        for paragraph, of_paragraph in groupby(places, key=lambda one: one[0]):
+            wanted = [place for _, place in of_paragraph]
+            sentences = enumerate(self._draft.paragraphs[paragraph].sentences)
+            texts = [(k, one.text) for k, one in sentences if not one.hidden]
+            if sum(len(text) for _, text in texts) > MOST_PARAGRAPH:
+                texts = [(k, text) for k, text in texts if any(abs(k - place) <= 1 for place in wanted)]
+            section = "" if alone else f"({self._top(paragraph) or 'Abstract'}) "
+            parts.append((section if section != before else "") + " ".join(text for _, text in texts))
+            before = section
+        return " … ".join(parts)
+
+    def _neighbour(self, paragraph: int, step: int) -> str:
+        """The paragraph before or after, if it stands in the same section."""
+        place, paragraphs = paragraph + step, self._draft.paragraphs
+        if not 0 <= place < len(paragraphs) or paragraphs[place].headings != paragraphs[paragraph].headings:
+            return ""
+        return " ".join(one.text for one in paragraphs[place].sentences if not one.hidden)
+
+    # --- Its evidence.
+
+    def _evidence(self, places: Sequence[Place]) -> list[dict[str, Any]]:
+        """What is shown, within the budget: by turns the best float and the best passage of each statement; of the
+        caption and notes of a table its cells."""
+        passages = self._index.passages([self._sentence(place) for place in places], [one for one, _ in places])
+        turns: list[list[str | Passage]] = []
+        own_tables = set[str | Passage]()  # always shown; `_weight` bounds them
+        for place, best in zip(places, passages, strict=True):
+            own = self._draft.paragraphs[place[0]].caption_of
+            if own is not None and self._draft.floats[own].rows:
+                own_tables.add(own)
+                turns.append([own])
+            else:
+                floats = self._index.floats(self._sentence(place), place[0])[:FLOATS]
+                pairs = zip_longest(floats, best[:PASSAGES])
+                turns.append([one for pair in pairs for one in pair if one is not None])
+        left = min(TOKENS + TOKENS_MORE * (len(places) - 1), MOST_TOKENS)
+        evidence: dict[str | Place, list[dict[str, Any]]] = {}
+        for one in filter(None, chain.from_iterable(zip_longest(*turns))):
+            key = one if isinstance(one, str) else (one.paragraph, one.first)
+            if key not in evidence:
+                items = self._items(one, places)
+                cost = sum(tokens(f"{item.get('text', '')} {_caption(item)}") for item in items)
+                if cost <= left or not evidence or one in own_tables:
+                    evidence[key] = items
+                    left -= cost
+        in_order = sorted(evidence, key=lambda key: (not isinstance(key, str), key))
+        return [item for key in in_order for item in evidence[key]]
+
+    def _items(self, one: str | Passage, places: Sequence[Place]) -> list[dict[str, Any]]:
+        """A float with its parts, by its key, or a passage as items of evidence."""
+        if isinstance(one, str):
+            return [item for key in self._index.family(one) for item in self._float_items(key, places)]
+        headings = self._draft.paragraphs[one.paragraph].headings
+        section = f"{SECTION}{' > '.join(headings)}”" if headings else "Text above the first heading"
+        return [{"type": "text", "text": f"{section}: {' '.join(one.texts)}"}]
+
+    def _float_items(self, key: str, places: Sequence[Place], most: int = MOST_TABLE) -> list[dict[str, Any]]:
+        """A float as items, of its rows at most so many tokens: those that the statements name, as far as there is
+        room. A picture is dear: it is shown where a statement refers to it, or has a number and its paragraph does.
+        Where its caption is judged, only its cells and what is not judged are shown."""
+        one = self._draft.floats[key]
+        judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].caption_of == key]
+        if judged:
+            return [caption_evidence(one, judged)] if one.rows else []
+        sentences = [self._sentence(place) for place in places]
+        rows = one.rows
+        if tokens(rows) > most:
+            rows = rows_within(rows, self._index.rows_of(key, [sentence.text for sentence in sentences]), most)
+        items = list(float_items(self._draft.folder, one, rows))
+        near = [
+            sentence
+            for sentence, (paragraph, _) in zip(sentences, places, strict=True)
+            for sentence in (
+                self._draft.paragraphs[paragraph].sentences if result_numbers(sentence.text) else [sentence]
+            )
+        ]
+        is_looked_at = self._index.family(key)[0] in self._index.referred(*near)
+        return items if is_looked_at else [{**items[0], "img_path": None}]
+
+
+def _units(paragraph: int, statements: Sequence[int]) -> list[list[Place]]:
+    """The statements of a paragraph, as many together as one question has."""
+    places = [(paragraph, place) for place in sorted(statements)]
+    return [places[first : first + AT_ONCE] for first in range(0, len(places), AT_ONCE)]
+
+
+def _caption(item: Mapping[str, Any]) -> str:
+    return " ".join([*item.get("table_caption", ()), *item.get("image_caption", ())])
+
+
+def record_id(file: str, texts: Sequence[str], taken: Counter[str]) -> str:
+    """File and digest of what is in a record; a second record of the same content gets a number."""
+    name = f"{file}:{digest_text(chr(0).join(texts))}"
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"
+
+
+def rows_within(rows: str, named: Sequence[int], most: int) -> str:
+    """The rows of a table; of one of more than `most` tokens its head, then those that are named, from 0, with their
+    sections, and then the others, as far as there is room."""
+    if tokens(rows) <= most:
+        return rows
+    lines = rows.split("\n")
+    layout = read_layout([line.split("\t") for line in lines])
+    wanted = [place for row in named for place in sorted(layout.with_names([row]))]
+    kept: set[int] = set()
+    for place in dict.fromkeys([0, 1, *wanted, *range(2, len(lines))]):
+        cost = tokens(lines[place]) + 1 if place < len(lines) else most + 1
+        if cost > most:
+            break
+        kept.add(place)
+        most -= cost
+    return "\n".join([*(lines[place] for place in sorted(kept)), LEFT_OUT])
+
+
+def float_items(folder: Path, one: Float, rows: str) -> Iterator[dict[str, Any]]:
+    """A float as items of evidence, its pictures by their paths from the folder; each picture behind the first is an
+    item of its own. rows: those of its cells that are shown."""
+    words = " ".join(part for part in (one.caption, one.notes) if part)
+    caption = f"{one.name}: {words}" if words else one.name
+    paths = [picture.path(folder) for picture in one.pictures if picture.file.is_relative_to(folder)]
+    kind = (
+        {"type": "table", "table_caption": [caption]}
+        if one.kind == "table"
+        else {"type": "image", "image_caption": [caption]}
+    )
+    yield {**kind, "text": rows, "img_path": paths[0] if paths else None}
+    for number, path in enumerate(paths[1:], start=2):
+        yield {"type": "image", "image_caption": [f"{one.name} ({number} of {len(paths)})"], "img_path": path}
+
+
+def caption_evidence(table: Float, judged: Sequence[int]) -> dict[str, Any]:
+    """The table as evidence for its own caption and notes: its cells (of a very long one the first rows) and of the
+    caption and notes what is not judged. Bold cells are marked where a judged sentence speaks of them."""
+    texts = caption_sentences(table.caption, table.notes)
+    rest = " ".join(text for place, text in enumerate(texts) if place not in judged)
+    rows = table.rows
+    if any(MARKED.search(texts[place]) for place in judged):
+        lines = [row.split("\t") for row in rows.split("\n")]
+        rows = "\n".join(
+            "\t".join(f"**{cell}**" if (line, column) in table.bold else cell for column, cell in enumerate(row))
+            for line, row in enumerate(lines)
+        )
+    return {
+        "type": "table",
+        "table_caption": [f"{table.name}: {rest}" if rest else table.name],
+        "text": rows_within(rows, (), MOST_WHOLE),
+    }

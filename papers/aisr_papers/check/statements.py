@@ -1,0 +1,242 @@
+"""Which sentences of a paper are statements that the rest of it can support or deny: results, in running text, captions
+and notes; on request interpretations too."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aisr_papers.citations import find_marks
+from aisr_papers.cues import is_general, names_cause
+from aisr_papers.draft import Draft, Float, Paragraph, Sentence, caption_sentences
+from aisr_papers.recompute.grid import Grid, find_mentions
+from aisr_papers.recompute.numbers import Number, find_numbers
+
+MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
+HIDDEN = "hidden from a reader"
+FRONT = "stands before the abstract: how to cite the paper, and the like"
+NO_RESULT = "no number, comparison or named result"
+TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
+# Sections that speak of others as well.
+OF_OTHERS = re.compile(
+    r"\b(?:introduction|background|related work|preliminaries|discussion|limitations|outlook|implications)\b",
+    re.IGNORECASE,
+)
+
+
+class Statements(NamedTuple):
+    """The sentences to judge."""
+
+    places: dict[int, tuple[int, ...]]  # position of a paragraph -> those of its statements
+    skipped: Counter[str]  # reason -> number of paragraphs of running text without a statement
+
+
+def choose_statements(draft: Draft, tables: Sequence[Grid], interpretations: bool) -> Statements:
+    """The statements of a draft. interpretations: whether causes and generality without a number are among them."""
+    places: dict[int, tuple[int, ...]] = {}
+    skipped: Counter[str] = Counter()
+    front, left = _front(draft), MOST_STATEMENTS
+    for number, paragraph in enumerate(draft.paragraphs):
+        if paragraph.caption_of is not None:
+            statements = caption_statements(draft.floats[paragraph.caption_of])
+        elif number in front:
+            statements = []
+        else:
+            statements = _statements(paragraph, tables, interpretations)
+        if kept := statements[:left]:
+            places[number] = tuple(kept)
+            left -= len(kept)
+        elif paragraph.caption_of is None:
+            skipped[_skip_reason(paragraph, number in front, bool(statements))] += 1
+    return Statements(places, skipped)
+
+
+def _statements(paragraph: Paragraph, tables: Sequence[Grid], interpretations: bool) -> list[int]:
+    own = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
+    return [
+        place
+        for place, one in enumerate(paragraph.sentences)
+        if states_result(one, tables, own) or (interpretations and interprets(one, own))
+    ]
+
+
+def _skip_reason(paragraph: Paragraph, is_front: bool, has_statements: bool) -> str:
+    if all(one.hidden for one in paragraph.sentences):
+        return HIDDEN
+    return FRONT if is_front else TOO_MANY if has_statements else NO_RESULT
+
+
+def _front(draft: Draft) -> frozenset[int]:
+    """The paragraphs without a heading that stand before one that is called the abstract: they are none."""
+    for number, paragraph in enumerate(draft.paragraphs):
+        if paragraph.headings:
+            is_abstract = paragraph.headings[0].casefold().strip(" :.") == "abstract"
+            return frozenset(range(number)) if is_abstract else frozenset()
+    return frozenset()
+
+
+# --- Running text.
+
+# Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)", "follows from (2)".
+POINTER = re.compile(
+    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm)(?:s|ses|ces)?\b\.?\s?"
+    r"\(?[A-Z]?\d[\w.]{0,9}\)?(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{0,9}\)?)*+"
+    r"|\b(?:in|into|by|from|to|of|using|with|expression|condition)\s\(\d{1,3}\)",
+    re.IGNORECASE,
+)
+# What stands before the sentence itself: "(ii) ", "3.2 ", "Result. ", "Experiment 2: ".
+LIST_NUMBER = re.compile(r"(?:\(?(?:\d{1,2}|[ivx]{1,5}|[a-h])[.)]|\d{1,2}(?:\.\d{1,2}){1,3}\.?)\s+")
+TITLE = re.compile(
+    r"(?:(?:Experiment|Study|Step|Stage|Phase|Question|Hypothesis|RQ|H)\s?\d{1,2}"
+    r"|[A-Z][^\W\d_]{1,30}+(?:[ -][^\W\d_]{1,30}+){0,3}+)[.:]\s+(?=[A-Z“\"(\d])"
+)
+HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")  # Chinese and Japanese have no blanks between words and numbers
+WORD = re.compile(rf"{HAN.pattern}|[^\W\d_]{{2,}}")
+FEWEST_WORDS = 2  # fewer are a heading or a list number
+COMPARISON = re.compile(
+    r"%|(?<!rather )(?<!other )\bthan\b|\b(?:fewer|higher|lower|better|worse|larger|smaller|faster|slower|stronger"
+    r"|weaker|greater|best|worst|highest|lowest|largest|smallest|fastest|slowest|strongest|weakest"
+    r"|(?<!at )most(?! of)|(?<!at )least|ahead|behind|outperform\w*+|underperform\w*+|exceed\w*+|surpass\w*+"
+    r"|beat(?:s|en)?|twice|half|double[sd]?|on par|comparabl[ey]|state[- ]of[- ]the[- ]art|significantly"
+    r"|improv(?:es|ed|ement|ements)|degrade[sd]?|increase[sd]|decrease[sd]|reduce[sd]|reductions?|gains?|drops?"
+    r"|rises?|rose|falls?|fell|grows?|shrinks?)\b",
+    re.IGNORECASE,
+)
+RESULT = re.compile(
+    r"\b(?:achiev\w*+|reach\w*+|obtain\w*+|perform(?:s|ed)|wins?|won|lead[s]?(?! to)|led(?! to)|fail(?:s|ed)?|costs?"
+    r"|confirm\w*+|remains?)\b",
+    re.IGNORECASE,
+)
+OURS = re.compile(r"\b(?:we|our|ours|us|this (?:paper|work|study)|here)\b", re.IGNORECASE)
+# A guess that is marked as one. "May" with a capital is a month.
+HEDGE = re.compile(
+    r"\b(?:may|might|perhaps|possibly|presumably|[Cc]onsistent with|[Ss]uggest(?:s|ed|ing)?|speculat\w++"
+    r"|hypothesi[sz]\w++|conjectur\w++|suspect(?:s|ed)?|we (?:believe|expect)"
+    r"|(?:do|did|does|could) not (?:measure|test|examine)|not (?:measured|tested|examined))\b"
+)
+# Definitions, and thanks.
+NO_STATEMENT = re.compile(
+    r"(?:Let|Suppose|Assume|Denote|Define|Consider)\b|.{0,80}?\b(?:acknowledges?|thank|grants?)\b"
+)
+# Signs of a formula, such as a function of a letter or an index; "n = 35, SD = 0.4" and "T_eff" have none.
+MATHS = re.compile(r"=(?!\s?[-−]?[.\d])|(?<!\d)\^|[∈∑∏∫∀∂ℝ√∞𝒪ℒ]|\w\([A-Za-z]\b|_[a-z](?!\w)(?!\s?[=≈]\s?[-−]?\d*\.\d)")
+FORMULA, LONG_FORMULA = 2, 4  # such signs, where no number has two digits, and where one has
+MEASURED = re.compile(r"\d[\d,.]*\d|\.\d")
+YEAR = re.compile(r"(?:19|20)\d\d")
+NO_RESULTS = frozenset({"0", "1", "2"})  # alone, such numbers are those of formulas and lists
+
+
+def without_pointers(text: str) -> str:
+    """A sentence without its citations and without the numbers of sections, figures and tables."""
+    for mark in reversed(find_marks(text)):
+        text = f"{text[: mark.start]} {text[mark.end :]}"
+    return POINTER.sub(" ", text)
+
+
+def plain_text(text: str) -> str:
+    """The same, without a list number and a run-in title before it."""
+    text = without_pointers(text).lstrip()
+    for before in (LIST_NUMBER, TITLE):
+        if match := before.match(text):
+            text = text[match.end() :]
+    return text
+
+
+def result_numbers(text: str) -> list[Number]:
+    """The numbers of a sentence that may be results: no years, no pointers, and not 1 and 2 alone."""
+    plain = HAN.sub(" ", plain_text(text))
+    numbers = [one for one in find_numbers(plain) if not (YEAR.fullmatch(one.text) and not one.percent)]
+    return numbers if any(one.text.strip() not in NO_RESULTS for one in numbers) else []
+
+
+def states_result(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bool:
+    """Whether a sentence states a result of this paper, as far as its words show: a number; a comparison, of something
+    that is this paper's; a result of what a table names; without a number, none that is marked as a guess.
+    of_this_paper: whether its section speaks of little else."""
+    text = plain_text(sentence.text)
+    if not _is_statement(sentence, text):
+        return False
+    if result_numbers(sentence.text):
+        return True
+    if HEDGE.search(text):
+        return False
+    compares = COMPARISON.search(text) is not None
+    if compares and _is_ours(sentence, text, of_this_paper):
+        return True
+    return (compares or RESULT.search(text) is not None) and any(find_mentions(text, table) for table in tables)
+
+
+def interprets(sentence: Sentence, of_this_paper: bool) -> bool:
+    """Whether a sentence gives a cause or claims generality for this paper's results, and not as a guess."""
+    text = plain_text(sentence.text)
+    if not _is_statement(sentence, text) or HEDGE.search(text) or not _is_ours(sentence, text, of_this_paper):
+        return False
+    return names_cause(text) or is_general(text)
+
+
+def _is_statement(sentence: Sentence, text: str) -> bool:
+    """Whether a sentence says something of this paper: no heading, formula or definition, and none that cites others
+    and speaks neither of this paper nor of its floats."""
+    if sentence.hidden or len(WORD.findall(text)) < FEWEST_WORDS or NO_STATEMENT.match(text):
+        return False
+    if len(MATHS.findall(text)) >= (LONG_FORMULA if MEASURED.search(text) else FORMULA):
+        return False
+    return not sentence.work_keys or bool(sentence.float_keys) or OURS.search(text) is not None
+
+
+def _is_ours(sentence: Sentence, text: str, of_this_paper: bool) -> bool:
+    return of_this_paper or bool(sentence.float_keys) or OURS.search(text) is not None
+
+
+# --- Captions and notes.
+
+# "Accuracy of five models" is a title with nothing to check, "F1 (all p > .3)" one with a statement.
+STATES = re.compile(
+    r"(?<![\w.])\d*\.\d|\d\s?%|[<>≤≥]\s?\.?\d|\b(?:than|best|worst|highest|lowest|largest|smallest|fastest|slowest"
+    r"|higher|lower|larger|smaller|better|worse|outperform\w*+|exceed\w*+|improv\w*+|increas\w*+|decreas\w*+"
+    r"|significan\w*+)\b",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d")
+MARKED = re.compile(r"\b(?:bold|boldface|boldfaced|bolded)\b", re.IGNORECASE)
+# "Best in bold, second best underlined." says how to read the cells; whether the best is bold is recomputed.
+NOTATION = re.compile(
+    r"the|an?|all|and|or|of|in|by|with|per|for|each|every|are|is|best|second|next|top|highest|lowest|largest"
+    r"|smallest|results?|scores?|values?|numbers?|entr(?:y|ies)|cells?|models?|methods?|systems?|ones?|bold\w*+|face|font"
+    r"|type|text|marks?|marked|indicate[sd]?|denote[sd]?|shows?|shown|highlight(?:s|ed)?|print(?:s|ed)?|set"
+    r"|underline[sd]?|italics?|columns?|rows?|datasets?|metrics?|respectively"
+)
+# What a sign means is no statement: "* p < .05, ** p < .01".
+LEGEND = re.compile(r"[a-z]\s?:")
+SIGNS = re.compile(r"[*†‡§¶]{1,4}\s?[pP]\s?[<≤=]\s?[\d.]{1,6}")
+MOST_OF_CAPTION = 20  # statements
+MOST_CHARACTERS = 2_000  # of one; a longer one is no prose
+
+
+def caption_statements(one: Float) -> list[int]:
+    """The positions of the sentences of a float's caption and notes that state something to check: no titles, and not
+    what signs, bold cells and columns mean."""
+    places = []
+    for place, sentence in enumerate(caption_sentences(one.caption, one.notes)):
+        text = without_pointers(sentence)
+        if len(text) > MOST_CHARACTERS or (MARKED.search(text) and not one.bold):
+            continue
+        if LEGEND.match(text) or _is_notation(text) or _names_a_cell(text.partition(":")[0], one.rows):
+            continue
+        text = SIGNS.sub(" ", text)
+        title = place == 0 and bool(one.caption)
+        if STATES.search(text) or (MARKED.search(text) and one.bold) or (not title and result_numbers(text)):
+            places.append(place)
+    return places[:MOST_OF_CAPTION]
+
+
+def _is_notation(text: str) -> bool:
+    """Whether a sentence says what bold means, and nothing of any row, column or number."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return bool(MARKED.search(text)) and not NUMBER.search(text) and all(map(NOTATION.fullmatch, words))
+
+
+def _names_a_cell(text: str, rows: str) -> bool:
+    """Whether "Wind" of "Wind: share of seconds with more than 6 m/s" is a row or column, so that it is a legend."""
+    names = (cell.partition(" (")[0].strip().lower() for line in rows.split("\n") for cell in line.split("\t"))
+    return bool(text.strip()) and text.strip().lower() in names

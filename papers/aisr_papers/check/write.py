@@ -1,0 +1,372 @@
+"""The files that a checked paper leaves, and its lines in the terminal: the page, SARIF, JSON Lines."""
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from aisr.base.files import digest_text, pluralize, write_whole
+from aisr.base.redact import printable
+from aisr.programs.records import valid_text
+from aisr_papers.check.dismissed import dismissal_line
+from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page
+from aisr_papers.check.verdicts import (
+    EXACT,
+    HIDDEN,
+    HIDDEN_MEANS,
+    NOT_JUDGED,
+    Kind,
+    Piece,
+    Review,
+    Verdict,
+    file_path,
+    label_words,
+    level,
+    reason_place,
+    reason_words,
+    reasons_as_data,
+)
+from aisr_papers.draft import Place
+from aisr_papers.recompute.numbers import Outcome
+from aisr_papers.recompute.recompute import PlacedFact
+
+PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
+LONGEST = 240  # characters of a sentence in a list
+
+
+def write_files(folder: Path, review: Review) -> list[Path]:
+    """Write them into a folder, over those of an earlier run; their paths, the page first."""
+    files = [write_page(folder, review, _thumbnails(review)), folder / SARIF, folder / JSONL]
+    write_whole(folder / SARIF, as_sarif(review))
+    write_whole(folder / JSONL, as_jsonl(review))
+    return files
+
+
+def _thumbnails(review: Review) -> Thumbnail:
+    """Small copies of the pictures; what makes them loads DSPy, which a paper without any does not need."""
+    if not any(piece.picture for verdict in review.verdicts for piece in verdict.evidence):
+        return no_picture
+    from aisr.report.records import Thumbnails
+
+    return Thumbnails(review.draft.folder, review.draft.drawings)
+
+
+# --- The page: one HTML file that loads nothing, the error browser's look, in the paper's own order.
+
+
+def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) -> Path:
+    """Write the page into a folder; its path. thumbnail: the path of a picture below the draft's folder -> a small
+    copy. Halves of characters, which a PDF may hold, become question marks."""
+    paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
+    page = render_page(
+        review.draft.title or "A paper without a title",
+        {"review": _content(review), "pictures": inline_pictures(paths, thumbnail)},
+        lm=review.lm,
+        reliability=review.reliability,
+        details=review.details,
+        left_out=[*left_out(review), *list_recomputed(review)],
+        verdicts=bool(review.verdicts),
+    )
+    write_whole(folder / PAGE, page.encode("utf-8", "replace"))
+    return folder / PAGE
+
+
+def left_out(review: Review) -> list[dict[str, Any]]:
+    """What is not among the verdicts and why, in groups: title and items."""
+    works = review.draft.works
+    titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
+    missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
+    groups = [
+        ("judging was stopped", [review.stopped] if review.stopped else []),
+        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
+        (f"cited works without a file: {len(missing)}", missing),
+        (
+            f"paragraphs not checked: {sum(review.skipped.values())}",
+            [f"{why}: {pluralize(count, 'paragraph')}" for why, count in review.skipped.items()],
+        ),
+        (f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]),
+    ]
+    return [{"title": title, "items": items} for title, items in groups if items]
+
+
+def list_recomputed(review: Review) -> list[dict[str, Any]]:
+    """What was recomputed and holds, and what could not be decided, each with its cells, in groups: title and items,
+    a sentence each. The title counts recomputations."""
+    groups = []
+    for outcome, title in ((Outcome.HOLDS, "recomputed and right"), (Outcome.UNDECIDED, "not decided")):
+        computed: dict[str, list[str]] = {}
+        for one in review.recomputed:
+            if one.fact.outcome is outcome:
+                computed.setdefault(f"{_place(review, one)}: “{_bounded(one.text)}”", []).append(one.fact.computed)
+        items = [printable(f"{sentence}: {'; '.join(each)}") for sentence, each in computed.items()]
+        groups.append({"title": f"{title}: {sum(map(len, computed.values()))}", "items": items})
+    return [one for one in groups if one["items"]]
+
+
+def _bounded(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"
+
+
+def _place(review: Review, one: PlacedFact) -> Place:
+    """Where a statement stands that was recomputed."""
+    if one.float is not None:
+        table = review.draft.floats[one.float]
+        return table.caption_place or table.place
+    return review.draft.paragraphs[one.paragraph or 0].sentences[one.sentence].place
+
+
+def _content(review: Review) -> dict[str, Any]:
+    """What the script draws; each piece of evidence and each bundle of them stands in it once."""
+    pieces: dict[Piece, int] = {}
+    bundles: dict[tuple[int, ...], int] = {}
+    verdicts = [_page_verdict(review, one, pieces, bundles) for one in review.verdicts]
+    return {
+        "labels": {
+            kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
+        },
+        "paragraphs": [
+            {
+                "headings": paragraph.headings,
+                "sentences": [
+                    {"text": one.text, "place": str(one.place), "hidden": one.hidden} for one in paragraph.sentences
+                ],
+            }
+            for paragraph in review.draft.paragraphs
+        ],
+        "verdicts": verdicts,
+        "order": review.by_doubt(),
+        "bundles": list(bundles),
+        "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
+    }
+
+
+def _page_verdict(
+    review: Review,
+    verdict: Verdict,
+    pieces: dict[Piece, int],
+    bundles: dict[tuple[int, ...], int],
+) -> dict[str, Any]:
+    """A verdict with its evidence by its place."""
+    bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
+    return {
+        **verdict._asdict(),
+        "reasons": [
+            {**data, "mark": one.mark} for data, one in zip(reasons_as_data(verdict), verdict.reasons, strict=True)
+        ],
+        "meaning": HIDDEN_MEANS if verdict.kind == "hidden" else review.meaning(verdict),
+        "doubtful": verdict.doubtful,
+        "folded": verdict.folded and not verdict.dismissed,
+        "level": verdict.level,
+        "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
+        "evidence": bundles.setdefault(bundle, len(bundles)),
+        "dismissal": dismissal_line(review, verdict) if verdict.flag and not verdict.dismissed else None,
+    }
+
+
+# --- Verdicts as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
+
+
+def format_line(review: Review, verdict: Verdict) -> str:
+    """One line, as compilers write theirs: `main.tex:12: Contradicted 83 %: The sentence.`. Of a PDF the page stands
+    behind the file: `paper.pdf: page 3: …`."""
+    place = review.place(verdict)
+    where = review.file(verdict)
+    if place.line is not None:
+        where += f":{place.line}"
+    elif place.within:
+        where += f": {place.within}"
+    work = f" [{verdict.work}]" if verdict.work else ""
+    why = f" ({reasons})" if (reasons := reason_words(verdict)) else ""
+    words = f"{where}: {label_words(verdict) or NOT_JUDGED}{work}{why}: {review.sentence(verdict).text}"
+    return printable(" ".join(words.split()))
+
+
+def as_jsonl(review: Review) -> str:
+    """Every verdict, a line each, in the paper's order; then, of kind "recomputed", what was without a fault."""
+    rows = [_object(review, one) for one in review.verdicts]
+    for one in review.recomputed:
+        if not one.fact.wrong:
+            place, fact = _place(review, one), one.fact
+            row = _where(review, place) | {
+                "kind": "recomputed",
+                "statement": _bounded(one.text),
+                "label": fact.outcome,
+                "why": fact.computed,
+            }
+            rows.append(row)
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _where(review: Review, place: Place) -> dict[str, Any]:
+    file = file_path(review.draft.folder, place)
+    return {"file": file, "line": place.line, "page": place.page, "paragraph": place.paragraph or None}
+
+
+def _object(review: Review, verdict: Verdict) -> dict[str, Any]:
+    return {
+        **_where(review, review.place(verdict)),
+        "kind": verdict.kind,
+        "sentence": review.sentence(verdict).text,
+        "statement": verdict.statement,
+        "work": verdict.work,
+        "label": verdict.label,
+        "confidence": None if verdict.confidence is None else round(verdict.confidence, 4),
+        "failed": verdict.failure,
+        "reasons": reasons_as_data(verdict),
+        "level": None if verdict.neutral else verdict.level,
+        "dismissed": verdict.dismissed,
+        "evidence": [
+            {"key": piece.key, "text": piece.lines[mark.line], "named": mark.place or None}
+            for mark in verdict.marks
+            for piece in [verdict.evidence[mark.piece]]
+        ],
+    }
+
+
+# --- Verdicts as SARIF 2.1.0 (OASIS), which code hosts and editors show at the lines that they are about.
+#
+# Only what a reader should look at becomes a result. The ids of rules stay: `claim-contradicted`, `citation-overstate`,
+# `hidden-text`, `claim-not-judged`; suppressions and filters of others rest on them.
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+UNJUDGED = "not-judged"
+FINGERPRINT = "sentence/v1"
+NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+BRACKETS = re.compile(r"[\\\[\]]")
+PLACEHOLDER = re.compile(r"\{\d+\}")
+
+
+def _rule_id(verdict: Verdict) -> str:
+    """The id of the rule that a verdict is a result of."""
+    return _slug(HIDDEN) if verdict.kind == "hidden" else _id(verdict.kind, verdict.label or UNJUDGED)
+
+
+def as_sarif(review: Review) -> str:
+    """The whole file."""
+    rules = _rules(review)
+    places = {rule["id"]: number for number, rule in enumerate(rules)}
+    results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
+    driver = {"name": "check-paper", "version": version("aisr-papers"), "rules": rules}
+    unread = [
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
+        for one in review.draft.unread
+    ]
+    invocation = {
+        "executionSuccessful": not review.unjudged and review.stopped is None,
+        "toolExecutionNotifications": unread,
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": results,
+        "properties": {"lm": review.lm, "worth": list(review.reliability)},
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _rules(review: Review) -> list[dict[str, Any]]:
+    """One for each label that finds fault, for what was not judged, and for hidden text; whether met or not, in a fixed
+    order."""
+    rules = []
+    for kind, labels in review.labels.items():
+        rules += [
+            _rule(_id(kind, label), label, meaning, level(kind, label))
+            for label, meaning in labels.meanings.items()
+            if label != labels.neutral
+        ]
+        if kind not in EXACT:
+            rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no verdict could be had", "note"))
+    return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
+
+
+def _id(kind: Kind, label: str) -> str:
+    """`claim-contradicted`; `quote-not-found`, not `quote-quote-not-found`."""
+    return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
+
+
+def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in label.split()),
+        "shortDescription": {"text": f"{label}: {meaning}."},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _result(review: Review, verdict: Verdict, rules: Mapping[str, int]) -> dict[str, Any]:
+    place, rule = review.place(verdict), _rule_id(verdict)
+    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
+    within = f"{place.within[0].upper()}{place.within[1:]}: " if place.within else ""
+    work = f" [{verdict.work}]" if verdict.work else ""
+    words = reason_words(verdict) or (verdict.failure if verdict.label is None else "")
+    why = f" ({words})" if words else ""
+    text = f"{within}{verdict.label or 'Not judged'}{sure}{work}{why}: {review.sentence(verdict).text}"
+    result: dict[str, Any] = {
+        "ruleId": rule,
+        "ruleIndex": rules[rule],
+        "level": verdict.level,
+        "message": {"text": _as_it_stands(text)},
+        "locations": [_location(review, place)],
+        "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict, review.sentence(verdict).text)},
+        "properties": {
+            **({"page": place.page} if place.page is not None else {}),
+            **({"reasons": reasons} if (reasons := reasons_as_data(verdict)) else {}),
+        },
+    }
+    if verdict.dismissed:
+        result["suppressions"] = [{"kind": "external", "status": "accepted"}]
+    if verdict.confidence is not None:
+        result["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
+    if related := _related(review, verdict):
+        result["relatedLocations"] = [
+            {**_location(review, where), "id": number, "message": {"text": _as_it_stands(what)}}
+            for number, (what, where) in enumerate(related.items())
+        ]
+    return result
+
+
+def _related(review: Review, verdict: Verdict) -> dict[str, Place]:
+    """The floats that reasons of a verdict stand in, with row and column, then the others that its sentence refers to,
+    and where each begins."""
+    starts = {one.name: one.place for one in review.draft.floats.values()}
+    known = [reason_place(verdict, reason) for reason in verdict.reasons]
+    related = {str(one): starts[one.name] for one in known if one and one.name in starts}
+    names = {one.name for one in known if one}
+    keys = [key for key in review.sentence(verdict).float_keys if key in review.draft.floats]
+    others = [review.draft.floats[key] for key in keys]
+    return related | {one.name: one.place for one in others if one.name not in names}
+
+
+def _as_it_stands(text: str) -> str:
+    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
+    and no half of a character."""
+    text = valid_text(text)
+    if "](" in text:
+        text = BRACKETS.sub(r"\\\g<0>", text)
+    return PLACEHOLDER.sub(r"{\g<0>}", text)
+
+
+def _fingerprint(rule: str, verdict: Verdict, sentence: str) -> str:
+    """The same for the same sentence wherever it stands, so that an edit above it does not make it a new result. The
+    statement alone may be a few numbers, which other sentences repeat."""
+    text = f"{rule}\n{verdict.work or ''}\n{verdict.statement}\n{sentence}"
+    return digest_text(text.encode("utf-8", "replace").decode())
+
+
+def _location(review: Review, place: Place) -> dict[str, Any]:
+    # A relative reference, byte by byte: file names need not be text.
+    uri = quote(file_path(review.draft.folder, place), errors="surrogateescape")
+    location: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if place.line is not None:
+        location["region"] = {"startLine": place.line}
+    return {"physicalLocation": location}
+
+
+def _slug(label: str) -> str:
+    return NOT_WORD.sub("-", label.lower()).strip("-")

@@ -1,0 +1,355 @@
+"""Cited papers: a folder of them, found by key, DOI or title; each a PDF, JATS XML, text or Markdown, as paragraphs."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from aisr.base.errors import UserError
+from aisr_papers.citations import find_doi
+from aisr_papers.draft import Draft, Place, Unread, Work
+from aisr_papers.paragraphs import read_paragraphs
+from aisr_papers.readers.files import parse_count
+from aisr_papers.readers.pdf import read as read_pdf
+from aisr_papers.readers.pdf_blocks import REFERENCES
+from aisr_papers.readers.pdf_process import LIMITS, Limits
+from aisr_papers.readers.xml_tree import local_name, parse_xml
+
+# --- JATS, the XML of publishers, as paragraphs with headings; tables as rows, without the list of references.
+#
+# The file comes from a stranger: no entity of its own is expanded, nothing is fetched, and what is nested or large
+# beyond what a paper is, is refused.
+
+MOST_XML_BYTES = 30 * 2**20
+DEEPEST = 60  # elements in elements; a table in a section of an appendix takes some 15
+MOST_COLUMNS = 60  # that a cell may say it spans
+PASSED_OVER = {"ref-list", "fn-group", "fn", "glossary", "processing-meta", "supplementary-material", "object-id"}
+BLOCKS = {
+    "sec",
+    "p",
+    "list",
+    "def-list",
+    "disp-quote",
+    "boxed-text",
+    "statement",
+    "app",
+    "ack",
+    "list-item",
+    "abstract",
+}
+BLANKS = re.compile(r"\s+")
+MANY_BLANKS = re.compile(r" {2,}")
+DIGITS = re.compile(r"[0-9,;–\s-]+")
+OPEN = re.compile(r"[\[(,;–\s-]\s?$")
+
+
+class Source(NamedTuple):
+    """The content of a cited paper. Title and DOI, its own, are empty where unknown."""
+
+    paragraphs: tuple[str, ...]  # headings among them, in order
+    title: str
+    doi: str
+    notes: tuple[Unread, ...] = ()  # what of it was not read
+
+
+def read_jats(file: Path) -> Source:
+    """The article in a JATS file. Raises UserError where there is none, or it is broken, hostile or too large."""
+    if file.stat().st_size > MOST_XML_BYTES:
+        raise UserError(f"{file}: larger than {MOST_XML_BYTES >> 20} MiB; expected the JATS XML of one paper")
+    root = parse_xml(file.read_bytes(), file, DEEPEST, "the JATS XML of one paper")
+    article = next((one for one in root.iter() if local_name(one) == "article"), None)
+    if article is None:
+        raise UserError(f"{file}: XML, but no JATS article (its root is <{local_name(root)[:40]}>)")
+    dois = (one for one in article.iter() if local_name(one) == "article-id" and one.get("pub-id-type") == "doi")
+    _check_tables(article, file)
+    doi = next(map(_text, dois), "")
+    title = next((_text(one) for one in article.iter() if local_name(one) == "article-title"), "")
+    paragraphs = _article_texts(article)
+    if not paragraphs:
+        raise UserError(f"{file}: a JATS article without text; expected one with an abstract or body")
+    return Source(tuple(paragraphs), title, doi.lower())
+
+
+def _check_tables(article: Element, file: Path) -> None:
+    """A cell stands in each column that it spans, and once more in the cells that it lies in: its text is counted
+    before it is repeated."""
+    cells = (one for one in article.iter() if local_name(one) in ("td", "th"))
+    if sum(_columns(cell) * sum(map(len, cell.itertext())) for cell in cells) > MOST_XML_BYTES:
+        raise UserError(f"{file}: tables of more than {MOST_XML_BYTES:,} characters; expected those of one paper")
+
+
+def _article_texts(article: Element) -> list[str]:
+    """Headings, paragraphs and floats of the abstract, the body and what stands behind it."""
+    blocks: list[list[str]] = [[]]
+    for one in article:
+        if local_name(one) == "front":
+            for abstract in (part for part in one.iter() if local_name(part) == "abstract"):
+                titled = any(local_name(part) == "title" for part in abstract)
+                blocks += [] if titled else [["Abstract"]]
+                _add_text(abstract, blocks)
+        elif local_name(one) in ("body", "back"):
+            _add_text(one, blocks)
+    return [text for block in blocks if (text := _line(block))]
+
+
+def _add_text(element: Element, blocks: list[list[str]]) -> None:
+    """Append the words of an element to the last block. What is a block or float begins a new one, and ends it."""
+    name = local_name(element)
+    last = blocks[-1][-1] if blocks[-1] else ""
+    if not name or name in PASSED_OVER:
+        return
+    if name in ("table-wrap", "fig"):
+        blocks += [[_float(element)], []]
+        return
+    if name in ("inline-formula", "tex-math", "disp-formula"):
+        blocks[-1].append(_formula(element) if name != "disp-formula" else f" {_formula(element)} ")
+        return
+    if (
+        name == "xref"
+        and element.get("ref-type") in ("bibr", "fn")
+        and DIGITS.fullmatch("".join(element.itertext()))
+        and last
+        and not OPEN.search(last)
+    ):
+        return  # the raised number of a note or work
+    if name == "sup" and any(local_name(part) == "xref" for part in element):
+        return
+    if name in BLOCKS:
+        blocks.append([])
+    elif name == "break" or (name == "sup" and last[-1:].isalnum()):
+        blocks[-1].append("^" if name == "sup" else " ")
+    blocks[-1] += [BLANKS.sub(" ", element.text)] if element.text else []
+    for one in element:
+        _add_text(one, blocks)
+        blocks[-1] += [BLANKS.sub(" ", one.tail)] if one.tail else []
+    if name == "label":
+        blocks[-1].append(" ")
+    elif name in BLOCKS or name == "title":
+        blocks.append([])
+
+
+def _line(pieces: Iterable[str]) -> str:
+    return MANY_BLANKS.sub(" ", "".join(pieces).replace("\u2212", "-")).strip(" ")
+
+
+def _text(element: Element) -> str:
+    """The words of an element in one line."""
+    blocks: list[list[str]] = [[]]
+    _add_text(element, blocks)
+    return _line(" ".join("".join(block) for block in blocks))
+
+
+def _float(element: Element) -> str:
+    """A figure or table: label and caption in a line, and the rows of a table below it, with tabs between cells."""
+    label = " ".join(_text(one) for one in element if local_name(one) == "label")
+    caption = " ".join(_text(one) for one in element if local_name(one) == "caption")
+    head = f"{label.rstrip('.:')}: {caption}" if label and caption else label or caption
+    rows = ["\t".join(_cells(row)) for row in element.iter() if local_name(row) == "tr"]
+    return "\n".join([head, *rows])
+
+
+def _cells(row: Element) -> Iterator[str]:
+    for cell in row:
+        if local_name(cell) in ("td", "th"):
+            yield from [_text(cell)] * _columns(cell)
+
+
+def _columns(cell: Element) -> int:
+    return min(max(parse_count(cell.get("colspan", "1")), 1), MOST_COLUMNS)
+
+
+def _formula(element: Element) -> str:
+    """A formula by its MathML, whose text can be read; `[formula]` for another."""
+    math = next((one for one in element.iter() if local_name(one) == "math"), None)
+    text = "".join("".join(math.itertext()).split()) if math is not None else ""
+    return text or "[formula]"
+
+
+# --- One cited paper: a PDF, JATS XML, text or Markdown, as paragraphs with headings, with its own title and DOI.
+
+SUFFIXES = {".xml": "JATS", ".nxml": "JATS", ".pdf": "PDF", ".md": "text", ".markdown": "text", ".txt": "text"}
+HASHES = re.compile(r"#{1,6}\s+")
+FIRST = 3_000  # characters that a paper says its own DOI in
+
+
+def read_source(file: Path, limits: Limits = LIMITS) -> Source:
+    """A paper by its suffix. Raises UserError where it cannot be read."""
+    kind = SUFFIXES.get(file.suffix.lower())
+    if kind is None:
+        raise UserError(f"{file}: expected a PDF, JATS XML (.xml), text (.txt) or Markdown (.md)")
+    if kind == "JATS":
+        return read_jats(file)
+    if kind == "PDF":
+        draft = read_pdf(file, limits)
+        first_page = (one.text for paragraph in draft.paragraphs for one in paragraph.sentences if one.place.page == 1)
+        return Source(tuple(_draft_texts(draft)), draft.title, _own_doi(" ".join(first_page)), draft.unread)
+    paragraphs = _read_text(file)
+    return Source(tuple(paragraphs), paragraphs[0].splitlines()[0], _own_doi("\n".join(paragraphs)))
+
+
+def _draft_texts(draft: Draft) -> Iterator[str]:
+    """Headings and paragraphs as they stand, and then tables and figures; nothing that is hidden."""
+    above: tuple[str, ...] = ()
+    for paragraph in draft.paragraphs:
+        text = " ".join(sentence.text for sentence in paragraph.sentences if not sentence.hidden)
+        if not text:
+            continue
+        same = 0
+        while above[same : same + 1] == paragraph.headings[same : same + 1] != ():
+            same += 1
+        yield from paragraph.headings[same:]
+        above = paragraph.headings
+        yield text
+    for one in draft.floats.values():
+        yield "\n".join([f"{one.name}: {one.caption}", *one.rows.split("\n")])
+
+
+def _own_doi(text: str) -> str:
+    return find_doi(text[:FIRST]).rstrip(".;)").lower()
+
+
+def _read_text(file: Path) -> list[str]:
+    """The paragraphs of a text, which blank lines part, without a list of references."""
+    paragraphs: list[str] = []
+    in_references = False
+    for block in read_paragraphs(file):
+        hashes = HASHES.match(block)
+        words = block[hashes.end() :] if hashes else block
+        if REFERENCES.fullmatch(words):
+            in_references = True
+        elif hashes:
+            in_references = False
+        if words and not in_references:
+            paragraphs.append(words if "\t" in words or words.count("|") > 1 else " ".join(words.split()))
+    if not paragraphs:
+        raise UserError(f"{file}: no text in it; expected the text of one paper")
+    return paragraphs
+
+
+# --- The papers of a folder, each linked to its work: by the name of the file, or else by its own DOI or title.
+
+MOST_FILES = 2_000
+SIGN = re.compile(r"[^\W_]+")
+LEAST_TITLE = 20  # letters; two titles where one goes on behind the other's end are the same from this length
+KINDS = tuple(dict.fromkeys(SUFFIXES.values()))  # of two files of one work, the first kind is the better to read
+
+
+class CitedPapers(NamedTuple):
+    """The papers of a folder."""
+
+    papers: Mapping[str, Mapping[str, str]]  # key of a work -> paragraph id (P1, P2, …) -> text, headings among them
+    files: Mapping[str, Path]  # key -> the file that it was read from
+    unread: tuple[
+        Unread, ...
+    ]  # files that could not be read or linked to one work, and what of the others was not read
+
+
+class _Match(NamedTuple):
+    way: int  # 0: by the file's name, 1: by its own DOI or title; lower is surer
+    kind: int
+    file: Path
+    source: Source
+
+
+def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> CitedPapers:
+    """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder."""
+    matches: dict[str, list[_Match]] = {}
+    unread: list[Unread] = []
+    for file in _files(folder):
+        place = Place(file.name)
+        if why := _reason_to_skip(file, folder):
+            unread.append(Unread(place, why))
+            continue
+        try:
+            source = read_source(file, limits)
+        except (UserError, OSError) as error:
+            unread.append(Unread(place, str(error).removeprefix(f"{file}: ")))
+            continue
+        by_name = _keys_by_name(file.stem, works)
+        keys = by_name or _keys_by_content(source, works)
+        if len(keys) != 1:
+            unread.append(Unread(place, _no_single_work(keys, source)))
+            continue
+        kind = KINDS.index(SUFFIXES[file.suffix.lower()])
+        matches.setdefault(keys[0], []).append(_Match(0 if by_name else 1, kind, file, source))
+    papers: dict[str, Mapping[str, str]] = {}
+    files: dict[str, Path] = {}
+    for key, key_matches in sorted(matches.items()):
+        best = min(match[:2] for match in key_matches)
+        chosen = [match for match in key_matches if match[:2] == best]
+        for match in key_matches:
+            if len(chosen) > 1 and match in chosen:
+                others = ", ".join(other.file.name for other in chosen if other is not match)
+                unread.append(Unread(Place(match.file.name), f"ambiguous: {others} is a file for {key} as well"))
+            elif match not in chosen:
+                unread.append(Unread(Place(match.file.name), f"left aside: {key} is read from {chosen[0].file.name}"))
+        if len(chosen) == 1:
+            (one,) = chosen
+            papers[key] = {f"P{number}": text for number, text in enumerate(one.source.paragraphs, start=1)}
+            files[key] = one.file
+            unread += [Unread(note.place._replace(file=one.file.name), note.reason) for note in one.source.notes]
+    return CitedPapers(papers, files, tuple(unread))
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        files = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
+    except OSError as error:
+        raise UserError(
+            f"{folder}: no folder of cited papers ({error.strerror}); expected one of PDFs, JATS or text"
+        ) from error
+    if len(files) > MOST_FILES:
+        raise UserError(f"{folder}: {len(files):,} files; expected the cited papers alone, {MOST_FILES:,} at most")
+    return files
+
+
+def _reason_to_skip(file: Path, folder: Path) -> str | None:
+    """Why a file is not looked into: what is read is sent to an LM and printed, and a pipe or device never ends."""
+    try:
+        path = file.resolve(strict=True)
+        if not path.is_relative_to(folder.resolve()):
+            return "a link that leads out of the folder; put the file itself there"
+        if path.is_dir():
+            return f"a folder; only what lies in {folder.name or folder}/ itself is read: put its papers there"
+        return None if path.is_file() else "no file but a pipe, a device or the like"
+    except (OSError, RuntimeError) as error:  # a link to nothing, a circle of links
+        return f"cannot be opened ({getattr(error, 'strerror', None) or 'a circle of links'})"
+
+
+def _keys_by_name(stem: str, works: Mapping[str, Work]) -> list[str]:
+    """The keys of the works that a file may be by its name."""
+    name = _plain(stem)
+    exact = [key for key in works if key.casefold() == stem.casefold()]
+    if exact or not name:
+        return exact
+    close = [key for key, work in works.items() if name in (_plain(key), _plain(work.doi))]
+    return close or [key for key, work in works.items() if _same_title(name, _plain(work.title))]
+
+
+def _keys_by_content(source: Source, works: Mapping[str, Work]) -> list[str]:
+    """The keys of the works that a file may be by its own DOI or title."""
+    by_doi = [key for key, work in works.items() if source.doi and work.doi.lower() == source.doi]
+    title = _plain(source.title)
+    return by_doi or [key for key, work in works.items() if _same_title(title, _plain(work.title))]
+
+
+def _plain(text: str) -> str:
+    """Letters and digits alone, small, without accents."""
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", text[:1_000]) if not unicodedata.combining(sign))
+    return "".join(SIGN.findall(bare.casefold()))
+
+
+def _same_title(one: str, other: str) -> bool:
+    if not one or not other:
+        return False
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= LEAST_TITLE and long.startswith(short))
+
+
+def _no_single_work(keys: list[str], source: Source) -> str:
+    if keys:
+        return f"ambiguous: it may be {', '.join(keys)}; name it by its key"
+    title = source.title or "no title was found in it"
+    return f"no work of the bibliography by name, DOI or title ({title[:80]}); name it by its key"

@@ -1,0 +1,115 @@
+"""Opens a paper by the suffix of its file, and the folder of the papers that it cites."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aisr.base.errors import UserError
+from aisr.programs.text import INVISIBLE
+from aisr_papers.draft import Draft, Paragraph, Place, Unread, Work
+from aisr_papers.readers.files import find_main_file
+
+if TYPE_CHECKING:
+    from aisr_papers.cited_papers import CitedPapers
+
+# Each is imported when a file of its form is opened: its packages take time to load, and may be missing.
+READERS = {
+    ".tex": "aisr_papers.readers.latex",
+    ".md": "aisr_papers.readers.markdown",
+    ".markdown": "aisr_papers.readers.markdown",
+    ".docx": "aisr_papers.readers.word",
+    ".pdf": "aisr_papers.readers.pdf",
+}
+
+
+def check_paper(file: Path) -> None:
+    """Raises UserError where there is no file, or one that is no paper by its name; reads nothing else."""
+    if file.is_dir():
+        find_main_file(file)
+    elif not file.is_file():
+        raise UserError(
+            f"{file}: no such file; expected the paper, such as main.tex, paper.md, paper.docx or paper.pdf"
+        )
+    elif file.suffix.lower() not in READERS:
+        raise UserError(f"{file}: neither LaTeX, Markdown, Word nor PDF; its name should end in {', '.join(READERS)}")
+
+
+def check_papers_folder(papers: Path | None) -> None:
+    """Raises UserError where --papers names no folder."""
+    if papers is not None and not papers.is_dir():
+        raise UserError(f"--papers {papers}: no such folder; expected the one with the cited papers")
+
+
+def read_draft(file: Path, root: Path | None = None) -> Draft:
+    """The draft in a LaTeX main file or the folder of one, a Markdown file, a Word file or a PDF. root: the folder that
+    LaTeX and Markdown may put files in from, by default that of the paper. Raises UserError for what is no paper, for
+    what cannot be read as a whole, and where a package is missing."""
+    check_paper(file)
+    suffix = ".tex" if file.is_dir() else file.suffix.lower()
+    reader = _import(READERS[suffix])
+    draft = _visible(reader.read(file) if suffix == ".pdf" else reader.read(file, root))
+    if _is_english(draft):
+        return draft
+    place = Place(draft.paragraphs[0].sentences[0].place.file)
+    return replace(draft, unread=(Unread(place, NOT_ENGLISH), *draft.unread))
+
+
+def _visible(draft: Draft) -> Draft:
+    """The draft without characters that nobody sees: a soft hyphen or a zero-width space within a number would make
+    another number of it."""
+
+    def visible(text: str) -> str:
+        return text if text.isascii() else INVISIBLE.sub("", text)
+
+    def visible_paragraph(one: Paragraph) -> Paragraph:
+        sentences = tuple(each._replace(text=visible(each.text)) for each in one.sentences)
+        return one._replace(sentences=sentences, headings=tuple(map(visible, one.headings)))
+
+    floats = {
+        key: one._replace(
+            caption=visible(one.caption),
+            rows=visible(one.rows),
+            notes=visible(one.notes),
+            headings=tuple(map(visible, one.headings)),
+        )
+        for key, one in draft.floats.items()
+    }
+    paragraphs = tuple(map(visible_paragraph, draft.paragraphs))
+    return replace(draft, title=visible(draft.title), paragraphs=paragraphs, floats=floats)
+
+
+# The commonest words of English: some 25 % of a paper's, and 1 to 3 % of one in German, French or Spanish.
+ENGLISH = re.compile(r"(?:the|of|and|to|is|that|for|with|we|are|as|by|on|this|be|it|was|which|our|an|at|not|these|can)")
+WORD = re.compile(r"[^\W\d_]{1,40}")
+FEWEST_WORDS = 50
+LEAST_SHARE = 0.06  # short parts of papers, full of names and numbers, come to 0.1
+NOT_ENGLISH = "the paper does not read as English, which the checks are made for; it is checked all the same"
+
+
+def _is_english(draft: Draft) -> bool:
+    """Whether a draft is in English, as far as its words tell; one of few words counts as English."""
+    text = " ".join(one.text for paragraph in draft.paragraphs for one in paragraph.sentences)
+    words = WORD.findall(text.lower())
+    return len(words) < FEWEST_WORDS or sum(ENGLISH.fullmatch(word) is not None for word in words) >= LEAST_SHARE * len(
+        words
+    )
+
+
+def read_cited_papers(folder: Path, works: Mapping[str, Work]) -> "CitedPapers":
+    """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder, or a
+    package is missing."""
+    check_papers_folder(folder)
+    papers: CitedPapers = _import("aisr_papers.cited_papers").read(folder, works)
+    return papers
+
+
+def _import(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"checking a paper needs the package {error.name}; `pip install 'aisr[paper]'` brings it"
+        ) from error

@@ -1,0 +1,413 @@
+r"""The running text of a LaTeX paper: paragraphs, formulas, hidden text, and what stands within what."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from aisr_papers.citations import Entry
+from aisr_papers.draft import Picture, Place
+from aisr_papers.passages import Piece, flatten
+from aisr_papers.readers.files import Files
+from aisr_papers.readers.latex_commands import ACCENTS, BOLD_MATH, DROPPED, FORMULA, PLAIN, accented, formula, symbol
+from aisr_papers.readers.latex_stream import Stream
+from aisr_papers.readers.latex_tokens import Token, Tokens, source, tokenize
+
+# --- What is read of a paper before its references and citations have words.
+
+MAX_CELLS = 20_000
+
+
+class Reference(NamedTuple):
+    r"""A \ref or the like, whose words are known when all labels are."""
+
+    command: str
+    labels: tuple[str, ...]
+    place: Place
+
+
+class Citation(NamedTuple):
+    r"""A \cite or the like, whose words are known when the bibliography is."""
+
+    command: str
+    keys: tuple[str, ...]
+    place: Place
+    before: tuple["Item", ...] = ()
+    after: tuple["Item", ...] = ()
+    close: bool = False
+
+
+Item = Piece | Reference | Citation
+
+
+class Block(NamedTuple):
+    """A paragraph."""
+
+    items: list[Item]
+    headings: tuple[str, ...]
+    hidden: bool = False
+
+
+class Target(NamedTuple):
+    """What a label names: `Section`, `Equation`, `Figure` or `Table`, and its number."""
+
+    kind: str
+    number: str
+
+
+@dataclass
+class Cell:
+    items: list[Item] = field(default_factory=list)
+    columns: int = 1
+    rows: int = 1
+    bold: bool = False
+
+
+@dataclass
+class Table:
+    """The cells of a tabular, as they come."""
+
+    rows: list[list[Cell]] = field(default_factory=lambda: [[Cell()]])
+    depth: int = 0  # tabulars that are open within it
+    cells: int = 1
+    head: int | None = None  # rows of its head, where that is repeated on each page
+
+    @property
+    def cell(self) -> Cell:
+        return self.rows[-1][-1]
+
+    def add_cell(self) -> None:
+        self.cells += 1
+        if self.cells <= MAX_CELLS:
+            self.rows[-1].append(Cell())
+
+    def add_row(self) -> None:
+        self.cells += 1
+        if self.cells <= MAX_CELLS:
+            self.rows.append([Cell()])
+
+    def end_part(self, is_head: bool) -> None:
+        """End a head or a foot of a table that goes over pages; the first head stays."""
+        if is_head and self.head is None:
+            self.head = len(self.rows)
+        elif self.head is not None:
+            del self.rows[self.head :]
+        self.rows.append([Cell()])
+
+
+@dataclass
+class FloatParts:
+    """What stands in a figure or table that is being read."""
+
+    kind: Literal["figure", "table"]
+    environment: str
+    place: Place
+    headings: tuple[str, ...]
+    below: list[Item]
+    number: str = ""  # as it is printed, empty before its caption
+    captions: list[list[Item]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    notes: list[Item] = field(default_factory=list)
+    within: list["FloatParts"] = field(default_factory=list)
+    code_places: list[Place] = field(default_factory=list)
+    before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.capitalize()} {self.number or f'without a number ({self.place})'}"
+
+    @property
+    def content(self) -> tuple[list[Any], ...]:
+        return self.pictures, self.tables, self.within, self.code_places
+
+    def take(self, other: "FloatParts") -> None:
+        """Make the content of another one its own."""
+        other.split((0, 0, 0, 0), self)
+        self.labels += other.labels
+        self.notes += other.notes
+
+    def split(self, places: Sequence[int], second: "FloatParts") -> None:
+        """Leave of each kind of content what stands before a place, and move the rest to a second float."""
+        for mine, others, place in zip(self.content, second.content, places, strict=True):
+            others += mine[place:]
+            del mine[place:]
+
+
+def join_words(items: Iterable[Item]) -> str:
+    """The text among the items in one line."""
+    return flatten(item for item in items if isinstance(item, Piece)).text
+
+
+# --- The reading of it, token by token.
+
+END = "\0"  # a command that no source can hold: the end of an argument that is read by itself
+MAX_FORMULAS = 10_000
+MAX_WITHIN = 30  # arguments that are read within each other
+DASHES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("\u00a0", " "))
+Handler = Callable[[Token], None]
+
+
+class Run:
+    """Reads a paper once: text and what is around it. Subclasses add a handler for each command that is more."""
+
+    def __init__(self, files: Files, main: Path) -> None:
+        self.files = files
+        self.main = main
+        self.stream = Stream(files)
+        self.title: list[Item] = []
+        self.blocks: list[Block] = []
+        self.floats: list[FloatParts] = []
+        self.labels: dict[str, Target] = {}
+        self.works: dict[str, Entry] = {}
+        self._items: list[Item] = []  # of what is being read: a paragraph, a cell, a caption
+        self._footnotes: list[list[Item]] = []  # of the paragraph
+        self._headings: list[tuple[int, str]] = []
+        self._numbers: Counter[str] = Counter()
+        self._here = Target("Section", "")
+        self._environments: list[str] = []
+        self._open: list[FloatParts] = []
+        self._tables: list[Table] = []
+        self._within = 0
+        self._braces = 0  # that are open
+        self._hiding: tuple[int, int, list[Item]] | None = None  # since when text is hidden, and what it interrupts
+        self._hidden: list[list[Item]] = []  # in the paragraph
+        self._in_document = False  # behind \begin{document}
+        self._handlers: dict[str, Handler] = {}
+
+    def read(self) -> None:
+        """Read the main file and what it puts in."""
+        self.stream.open(self.main, Place(self.files.name(self.main), 1))
+        # Without a \begin{document}, all is text.
+        self._in_document = "\\begin{document}" not in self.files.peek_text(self.main)
+        self._run()
+        while self._open:
+            self._close_float("the paper ends within it")
+        self._end_paragraph()
+
+    @property
+    def _is_text(self) -> bool:
+        """Whether what comes next is text of the paper: behind the preamble, or an argument."""
+        return self._in_document or self._within > 0
+
+    def _run(self) -> None:
+        while (token := self.stream.next()) is not None:
+            if token.kind == "command":
+                if token.text == END:
+                    return
+                self._command(token)
+            elif token.kind in ("text", "bracket"):
+                self._add_text(token.text, token.place)
+            elif token.kind == "open":
+                self._braces += 1
+            elif token.kind == "close":
+                self._braces -= 1
+                self._leave_group()
+            elif token.kind == "par":
+                self._end_paragraph()
+            elif token.kind == "cell":
+                self._next_cell(token)
+            elif token.kind == "math":
+                self._math(token, "math", token.text)
+
+    def _inline(self, tokens: Tokens, place: Place) -> list[Item]:
+        """The items of an argument read by itself."""
+        if self._within >= MAX_WITHIN:
+            self.files.note_unread(place, f"what lies deeper than {MAX_WITHIN} arguments is left out")
+            return []
+        outer_items, self._items = self._items, []
+        outer_tables, self._tables = self._tables, []
+        self._within += 1
+        hiding = self._hiding
+        self.stream.push((*tokens, Token("command", END, place)))
+        self._run()
+        if self._hiding is not hiding:
+            self._end_hiding()
+        self._within -= 1
+        self._tables = outer_tables
+        items, self._items = self._items, outer_items
+        return items
+
+    def _next_inline(self, token: Token) -> list[Item]:
+        """The items of the next argument."""
+        return self._inline(self.stream.argument(), token.place)
+
+    def _tokens(self, text: str, token: Token) -> Tokens:
+        """Some source as if it stood where a token is, without the blank at the end of its line."""
+        tokens = tokenize(text, token.place.file, self.files)[:-1]
+        return tuple(one._replace(place=token.place) for one in tokens)
+
+    def _add_text(self, text: str, place: Place) -> None:
+        if self._is_text:
+            for source_text, printed in DASHES:
+                text = text.replace(source_text, printed)
+            self._items.append(Piece(text, place))
+
+    def _note_once(self, token: Token, why: str) -> None:
+        """Note what is not understood; each command or environment once."""
+        if self._in_document:
+            self.files.note_once(token.place, why)
+
+    def _hide(self, place: Place, why: str, group: int = 0) -> None:
+        """What comes next in this group of braces and this environment is hidden. Cells of tables are not: white on
+        colour is common there."""
+        if self._hiding is None and not self._tables and self._is_text:
+            note = f"{why}; what no reader sees is marked as hidden, and no model is asked about it"
+            self.files.note_unread(place, note)
+            self._hiding = self._braces + group, len(self._environments), self._items
+            self._items = []
+
+    def _end_hiding(self) -> None:
+        if self._hiding is not None:
+            self._hidden.append(self._items)
+            self._items = self._hiding[2]
+            self._hiding = None
+
+    def _leave_group(self) -> None:
+        if self._hiding and (self._braces < self._hiding[0] or len(self._environments) < self._hiding[1]):
+            self._end_hiding()
+
+    def _end_paragraph(self) -> None:
+        if self._within or self._tables:
+            if self._items:
+                self._items.append(Piece(" ", self._items[-1].place))
+            return
+        if self._open:
+            self._items.append(Piece(" ", self._open[-1].place))
+            return
+        headings, hiding = self._path(), self._hiding
+        self._end_hiding()
+        if self._items:
+            self.blocks.append(Block(self._items, headings))
+            self._items = []
+        self.blocks += [Block(items, headings) for items in self._footnotes]
+        self.blocks += [Block(items, headings, hidden=True) for items in self._hidden]
+        self._footnotes, self._hidden = [], []
+        if hiding is not None:
+            self._hiding = hiding[0], hiding[1], self._items
+            self._items = []
+
+    def _path(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self._headings)
+
+    def _command(self, token: Token) -> None:
+        name = token.text
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler(token)
+        elif name in DROPPED:
+            self._drop(DROPPED[name])
+        elif name in ACCENTS:
+            letters = join_words(self._next_inline(token))
+            self._add_text(accented(name, letters[:1]) + letters[1:] if letters else "", token.place)
+        elif (text := symbol(name)) is not None and name not in PLAIN:
+            self._add_text(text, token.place)
+        elif name.endswith("ref") and name not in PLAIN:  # \figref, \secref: a style's own
+            self._handlers["autoref"](token)
+        elif name not in PLAIN and name[-1:].isalpha():
+            if "@" not in name:
+                self._note_once(token, f"\\{name}: not known; what is in its braces is read as text")
+            self.stream.option()
+
+    def _drop(self, pattern: str) -> None:
+        """Pass over arguments: s a star, o in square brackets, m in braces, p in brackets and then in braces."""
+        for kind in pattern:
+            if kind == "s":
+                self.stream.star()
+            elif kind == "o":
+                self.stream.option()
+            elif kind == "m":
+                self.stream.argument()
+            elif kind == "p":  # (l{3pt}r{3pt}){2-3}
+                self.stream.skip_blanks()
+                token = self.stream.peek()
+                if token is not None and token.text.startswith("("):
+                    while (token := self.stream.raw()) is not None and token.kind != "par":
+                        if token.kind == "text" and ")" in token.text:
+                            self.stream.push_text(token, token.text.partition(")")[2])
+                            break
+                self.stream.argument()
+
+    def _math(self, token: Token, end_kind: str, end: str) -> None:
+        """A formula up to its end; a sign without partner in its paragraph is left out."""
+        tokens: list[Token] = []
+        while (one := self.stream.next()) is not None:
+            if one.kind == end_kind and one.text == end:
+                if self._is_text:
+                    self._add_text(self._formula(tokens, token), token.place)
+                return
+            tokens.append(one)
+            again = one.kind == "command" and one.text == token.text and token.kind == "command"
+            if one.kind == "par" or one.text == END or again:
+                break
+        self.files.note_unread(token.place, "a formula that does not end in its paragraph")
+        self.stream.push(tokens)
+
+    def _formula(self, tokens: Sequence[Token], token: Token) -> str:
+        self._numbers["formula"] += 1
+        if self._numbers["formula"] > MAX_FORMULAS:
+            self._note_once(token, f"more than {MAX_FORMULAS} formulas; from here on they are left out")
+            return FORMULA
+        if self._tables and any(one.kind == "command" and one.text in BOLD_MATH for one in tokens):
+            self._tables[-1].cell.bold = True
+        return formula(source(tokens))
+
+    def _display(self, name: str, token: Token) -> None:
+        """A formula in an environment such as `equation`."""
+        tokens: list[Token] = []
+        numbered = not name.endswith("*")
+        self._numbers["equation"] += numbered
+        while (one := self.stream.next()) is not None:
+            if one.kind == "command" and one.text in ("end", "begin", "label"):
+                argument = self.stream.word()
+                if one.text == "end" and argument == name:
+                    self._add_text(f" {self._formula(tokens, token)} ", token.place)
+                    return
+                if one.text == "label":
+                    self.labels.setdefault(argument, Target("Equation", str(self._numbers["equation"])))
+                    continue
+                place = one.place
+                tokens += [one, Token("open", "{", place), Token("text", argument, place), Token("close", "}", place)]
+                if one.text == "begin" and argument == name:
+                    break
+                continue
+            if one.kind == "command" and one.text == "\\" and numbered and name.startswith(("align", "gather")):
+                self._numbers["equation"] += 1
+            if one.kind == "par" or one.text == END:
+                tokens.append(one)
+                break
+            if not (one.kind == "command" and one.text in ("nonumber", "notag")):
+                tokens.append(one)
+        self.files.note_unread(token.place, f"a formula ({name}) that does not end in its paragraph")
+        self.stream.push(tokens)
+
+    def _open_float(self, kind: Literal["figure", "table"], environment: str, place: Place) -> None:
+        self._end_hiding()
+        parts = FloatParts(kind, environment, place, self._path(), self._items)
+        self._items = parts.notes
+        self._open.append(parts)
+
+    def _close_float(self, why: str) -> None:
+        self._end_hiding()
+        parts = self._open.pop()
+        self._items = parts.below
+        self._tables.clear()
+        if why:  # what stands in it may be half of the paper
+            self.files.note_unread(parts.place, f"a {parts.kind} without its end: {why}")
+            self.blocks.append(Block(parts.notes, self._path()))
+            parts.notes = []
+        if self._open and not parts.captions:  # LaTeX counts it by no letter: what it holds is the whole's
+            self._open[-1].take(parts)
+        elif self._open:
+            self._open[-1].within.append(parts)
+        else:
+            self.floats.append(parts)
+
+    def _next_cell(self, token: Token) -> None:
+        if self._tables and not self._tables[-1].depth:
+            self._tables[-1].add_cell()
+            self._items = self._tables[-1].cell.items
+        else:
+            self._add_text(" ", token.place)

@@ -1,0 +1,355 @@
+r"""The tokens of a paper as TeX would come to them, within limits: file after file where \input names them, with the
+paper's own macros expanded."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr_papers.draft import Place
+from aisr_papers.readers.files import Files, parse_count
+from aisr_papers.readers.latex_commands import name_set
+from aisr_papers.readers.latex_tokens import Token, Tokens, source, tokenize
+
+MAX_INPUTS = 20  # files within files
+MAX_EXPANDED = 200_000  # tokens that macros may make of a paper; long ones come to a tenth of it
+MAX_LEVELS = 60  # macros within macros
+MAX_ARGUMENTS = 9
+DEFINING = ("newcommand", "renewcommand", "providecommand", "DeclareRobustCommand")
+TEX_DEFINING = ("def", "gdef", "edef", "xdef")
+DOCUMENTING = ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand", "DeclareDocumentCommand")
+INPUTS = ("input", "include", "subfile", "subfileinclude", "import", "subimport", "inputfrom", "subinputfrom")
+UNDECIDED = name_set("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifinner ifcase ifdefined ifcsname")
+# What pdfTeX would say outside of formulas, as pandoc's papers and Stata's tables ask.
+ENGINES = dict.fromkeys(("ifpdf", "ifPDFTeX"), True)
+ENGINES |= dict.fromkeys(("ifmmode", "ifxetex", "ifXeTeX", "ifluatex", "ifLuaTeX"), False)
+# What the reader of the structure must see, whatever a style makes of it.
+KEPT = name_set(
+    "begin end section subsection subsubsection paragraph subparagraph chapter part caption captionof "
+    "label ref autoref cref Cref eqref cite citep citet parencite textcite autocite footnote "
+    "includegraphics multicolumn multirow item bibitem bibliography addbibresource title input include "
+    "subfile appendix documentclass par"
+)
+# References that papers define by plainer ones: \newcommand{\eqref}[1]{\ref{eq:#1}}.
+REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)
+
+
+# Commands of packages and styles that are plain macros, as a paper would define them.
+BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\newcommand{\replaced}[3][]{#2}%
+\newcommand{\tnote}[1]{\textsuperscript{#1}}\newcommand{\tablenotemark}[1]{\textsuperscript{#1}}%
+\newcommand{\nodata}{…}\newcommand{\cutinhead}[1]{\\#1\\}\newcommand{\sidehead}[1]{\\#1\\}%
+\newcommand{\plotone}[1]{\includegraphics{#1}}\newcommand{\plottwo}[2]{\includegraphics{#1}\includegraphics{#2}}%
+\newcommand{\acknowledgments}{\section*{Acknowledgments}}\newcommand{\acknowledgements}{\section*{Acknowledgments}}%
+\newcommand{\ie}{i.e.\xspace}\newcommand{\eg}{e.g.\xspace}%
+\newcommand{\etal}{et al.\xspace}\newcommand{\etc}{etc.\xspace}%
+\newcommand{\num}[2][]{#2}\newcommand{\unit}[2][]{#2}\newcommand{\si}[2][]{#2}\newcommand{\ce}[1]{#1}%
+\newcommand{\qty}[3][]{#2 #3}\newcommand{\SI}[3][]{#2 #3}\newcommand{\numrange}[3][]{#2 to #3}%
+\newcommand{\qtyrange}[4][]{#2 to #3 #4}\newcommand{\SIrange}[4][]{#2 to #3 #4}\newcommand{\enquote}[1]{“#1”}%
+\newcommand{\crefrange}[2]{\cref{#1} to \cref{#2}}\newcommand{\Crefrange}[2]{\cref{#1} to \cref{#2}}%
+\newcommand{\thechapter}{\arabic{chapter}}\newcommand{\thesection}{\of@chapter\arabic{section}}%
+\newcommand{\thesubsection}{\thesection.\arabic{subsection}}%
+\newcommand{\thesubsubsection}{\thesubsection.\arabic{subsubsection}}%
+\newcommand{\thefigure}{\of@chapter\arabic{figure}}\newcommand{\thetable}{\of@chapter\arabic{table}}%"""
+
+
+class Macro(NamedTuple):
+    """What a paper defines."""
+
+    arguments: int
+    body: Tokens
+    default: Tokens | None = None  # of an optional first argument; None where it is not optional
+
+
+class Stream:
+    """The tokens of a paper, one at a time. Whoever reads may put tokens back."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.macros: dict[str, Macro] = {}
+        self.environments: dict[str, tuple[Macro, Tokens]] = {}  # own ones: what their begin and end stand for
+        self._stack: list[list[Token]] = []  # each reversed: the next token is the last
+        self._ends: list[tuple[int, str]] = []  # the height of the stack below a file or macro, and what is open there
+        self._files: list[Path] = []  # that are open
+        self._levels = 0  # of macros
+        self._expanded = 0
+        self._flags = {"iffalse": False, "iftrue": True, **ENGINES}
+        self.push(tokenize(BUILT_IN, "", files))
+        self.next()
+
+    def open(self, file: Path, place: Place) -> None:
+        """Go on with the tokens of a file. A file within itself, and what is too deep or unreadable, is noted."""
+        name = self.files.name(file)
+        if file in self._files or len(self._files) >= MAX_INPUTS:
+            why = "a file that puts itself in" if file in self._files else f"deeper than {MAX_INPUTS} files"
+            self.files.note_unread(place, f"{name}: {why}")
+            return
+        text = self.files.read_text(file, place)
+        if text is not None:
+            self._files.append(file)
+            self._ends.append((len(self._stack), "file"))
+            self._stack.append(tokenize(text, name, self.files)[::-1])
+
+    def push(self, tokens: Sequence[Token]) -> None:
+        """Put tokens before those that come next."""
+        if tokens:
+            self._stack.append(list(tokens)[::-1])
+
+    def push_text(self, token: Token, text: str) -> None:
+        """Put the rest of a token's text before what comes next."""
+        self.push([token._replace(text=text)] if text else [])
+
+    def raw(self) -> Token | None:
+        """The next token as it is written; None at the end."""
+        while self._stack:
+            if self._stack[-1]:
+                return self._stack[-1].pop()
+            self._stack.pop()
+            self._leave()
+        return None
+
+    def _leave(self) -> None:
+        """Note that the files and macros are over whose tokens are used up."""
+        while self._ends and self._ends[-1][0] >= len(self._stack):
+            if self._ends.pop()[1] == "file":
+                self._files.pop()
+            else:
+                self._levels -= 1
+
+    def stop(self) -> None:
+        """Come to the end: nothing behind it is read."""
+        self._stack.clear()
+        self._ends.clear()
+        self._files.clear()
+
+    def peek(self) -> Token | None:
+        """The next token, which stays."""
+        token = self.raw()
+        if token is not None:
+            self._stack.append([token])
+        return token
+
+    def skip_blanks(self) -> None:
+        while (token := self.raw()) is not None:
+            if token.kind != "text" or token.text.strip(" \t"):
+                self._stack.append([token])
+                return
+
+    def argument(self) -> Tokens:
+        """The next argument without its braces, or the one token that stands for it; nothing at the end of a
+        paragraph."""
+        self.skip_blanks()
+        token = self.raw()
+        if token is None or token.kind in ("par", "close"):
+            self.push([token] if token else [])
+            return ()
+        if token.kind != "open":
+            if token.kind == "text" and len(token.text) > 1:
+                self.push_text(token, token.text[1:])
+                return (token._replace(text=token.text[0]),)
+            return (token,)
+        depth, tokens = 1, []
+        while (token := self.raw()) is not None:
+            depth += (token.kind == "open") - (token.kind == "close")
+            if not depth:
+                break
+            tokens.append(token)
+        return tuple(tokens)
+
+    def option(self) -> Tokens | None:
+        """What stands in square brackets next; None where there are none. One that does not end in its paragraph is
+        put back."""
+        self.skip_blanks()
+        token = self.raw()
+        if token is None or token.kind != "bracket":
+            self.push([token] if token else [])
+            return None
+        depth, tokens = 0, []
+        while (one := self.raw()) is not None:
+            depth += (one.kind == "open") - (one.kind == "close")
+            if depth < 0 or one.kind == "par":
+                tokens.append(one)
+                break
+            if one.text == "]" and not depth:
+                return tuple(tokens)
+            tokens.append(one)
+        self.push(tokens)
+        return ()
+
+    def star(self) -> bool:
+        """Whether a star comes next, which is then passed over."""
+        token = self.raw()
+        if token is not None and token.kind == "text" and token.text.startswith("*"):
+            self.push_text(token, token.text[1:])
+            return True
+        self.push([token] if token else [])
+        return False
+
+    def word(self) -> str:
+        """The next argument as it is written."""
+        return source(self.argument())
+
+    def next(self) -> Token | None:
+        """The next token that is neither a definition nor a call of a macro nor the name of a file to put in."""
+        while (token := self.raw()) is not None:
+            if token.kind != "command":
+                return token
+            if (macro := self.macros.get(token.text)) is not None:
+                self.expand(token, macro)
+            elif not self._read_definition(token) and not self._read_condition(token):
+                return token
+        return None
+
+    def expand(self, call: Token, macro: Macro) -> None:
+        """Put the body of a macro, with its arguments, before what comes next."""
+        arguments: list[Tokens] = []
+        if macro.default is not None and macro.arguments:
+            option = self.option()
+            arguments.append(macro.default if option is None else option)
+        while len(arguments) < macro.arguments:
+            arguments.append(self.argument())
+        body: list[Token] = []
+        for token in macro.body:
+            if token.kind == "parameter" and token.text.isdigit():
+                body += arguments[int(token.text) - 1] if 0 < int(token.text) <= len(arguments) else ()
+            else:
+                text = token.text[1:] if token.kind == "parameter" else token.text  # ##1 of a definition within
+                body.append(token._replace(place=call.place, text=text))
+            if len(body) + self._expanded > MAX_EXPANDED:
+                break
+        if self._levels >= MAX_LEVELS or self._expanded + len(body) > MAX_EXPANDED:
+            deep = f"deeper than {MAX_LEVELS} macros" if self._levels >= MAX_LEVELS else "more than macros may make"
+            self.files.note_once(call.place, f"\\{call.text}: {deep}; what it stands for is left out")
+            return
+        self._expanded += len(body) + 1
+        self._levels += 1
+        self._ends.append((len(self._stack), "macro"))
+        self._stack.append(body[::-1])
+
+    def _read_definition(self, token: Token) -> bool:
+        """Read a definition or a file to put in, if the token begins one."""
+        name = token.text
+        if name in DEFINING:
+            self.star()
+            command, count, default = self._command_name(), self.option(), self.option()
+            self._define(command, parse_count(source(count or ()), 0, 1), self.argument(), default, token)
+        elif name in TEX_DEFINING:
+            self._read_tex_definition(token)
+        elif name in DOCUMENTING:
+            command, pattern = self._command_name(), self.word().split()
+            optional = pattern[:1] in (["o"], ["O{}"])
+            body = self.argument()
+            if (optional or pattern[:1] in ([], ["m"])) and all(one == "m" for one in pattern[1:]):
+                self._define(command, len(pattern), body, () if optional else None, token)
+            else:
+                self.files.note_once(token.place, f"\\{command}: defined with arguments that are not read")
+        elif name == "let":
+            command, other = self._command_name(), self._next_without_equals()
+            if other and other.kind == "command" and command not in KEPT and command != other.text:
+                self.macros[command] = self.macros.get(other.text, Macro(0, (other,)))
+        elif name in ("newenvironment", "renewenvironment"):
+            self.star()
+            environment, count, default = self.word(), self.option(), self.option()
+            begin, end = self.argument(), self.argument()
+            self.environments[environment] = (Macro(parse_count(source(count or ()), 0, 1), begin, default), end)
+        elif name == "DeclareMathOperator":
+            self.star()
+            command, operator = self._command_name(), self.argument()
+            place = token.place
+            opening = (Token("command", "operatorname", place), Token("open", "{", place))
+            self._define(command, 0, (*opening, *operator, Token("close", "}", place)), None, token)
+        elif name in INPUTS:
+            self._read_input(token)
+        else:
+            return False
+        return True
+
+    def _read_condition(self, token: Token) -> bool:
+        """Follow a condition that is plainly true or false, and pass over one that only TeX can tell, with a note."""
+        name = token.text
+        flag, value = f"if{name.removesuffix('true').removesuffix('false')}", name.endswith("true")
+        if name == "newif":
+            command = self._next_without_equals()
+            if command is not None:
+                self._flags[command.text] = False
+        elif name == "else":
+            self._skip_branch(token, to_else=False)
+        elif name in self._flags:
+            if not self._flags[name]:
+                self._skip_branch(token, to_else=True)
+        elif name == "endinput":
+            height = next((height for height, kind in reversed(self._ends) if kind == "file"), 0)
+            del self._stack[height:]
+            self._leave()
+        elif name == "fi":
+            pass
+        elif flag in self._flags and name.endswith(("true", "false")):
+            self._flags[flag] = value
+        elif name in UNDECIDED:
+            self.files.note_unread(
+                token.place, f"\\{name}: a condition that is not followed; both of its sides are left out"
+            )
+            self._skip_branch(token, to_else=False)
+        else:
+            return False
+        return True
+
+    def _skip_branch(self, token: Token, to_else: bool) -> None:
+        r"""Pass over one side of a condition, to its \fi or \else."""
+        depth = 0
+        while (one := self.raw()) is not None:
+            if one.kind != "command":
+                continue
+            if not depth and (one.text == "fi" or (one.text == "else" and to_else)):
+                return
+            depth += (one.text in UNDECIDED or one.text in self._flags) - (one.text == "fi")
+        self.files.note_unread(token.place, f"\\{token.text}: no \\fi follows; what stands behind it is left out")
+
+    def _read_tex_definition(self, token: Token) -> None:
+        command = self._next_without_equals()
+        parameters = 0
+        plain = True
+        while (one := self.raw()) is not None and one.kind not in ("open", "par"):
+            parameters += one.kind == "parameter"
+            plain &= one.kind == "parameter" or not one.text.strip()
+        self.push([one] if one else [])
+        body = self.argument()
+        if command is None or command.kind != "command":
+            return
+        if plain:
+            self._define(command.text, parameters, body, None, token)
+        elif command.text not in KEPT:
+            self.files.note_once(token.place, f"\\{command.text}: defined with delimited arguments, which are not read")
+
+    def _define(self, name: str, count: int, body: Tokens, default: Tokens | None, token: Token) -> None:
+        if not name:
+            return
+        if name in KEPT and not (name in REDEFINABLE and any(one.text in PLAINER for one in body)):
+            self.files.note_once(token.place, f"\\{name}: the paper defines it anew; it is read as usual")
+        elif 0 <= count <= MAX_ARGUMENTS:
+            self.macros[name] = Macro(count, body, default)
+
+    def _command_name(self) -> str:
+        """The name of a command, in braces or not."""
+        return next((token.text for token in self.argument() if token.kind == "command"), "")
+
+    def _next_without_equals(self) -> Token | None:
+        self.skip_blanks()
+        token = self.raw()
+        if token is not None and token.text == "=":
+            self.skip_blanks()
+            token = self.raw()
+        return token
+
+    def _read_input(self, token: Token) -> None:
+        self.skip_blanks()
+        following = self.peek()
+        if following is not None and following.kind == "text":  # TeX's own: \input name
+            self.raw()
+            name, _, rest = following.text.partition(" ")
+            self.push_text(following, f" {rest}" if rest else "")
+        else:
+            name = self.word()
+            if token.text.endswith(("import", "inputfrom")):
+                name = f"{name.rstrip('/')}/{self.word()}"
+        file = self.files.find(name.strip(), token.place, (".tex", ""))
+        if file is not None:
+            self.open(file, token.place)

@@ -1,0 +1,159 @@
+"""LaTeX source as tokens, each at its line."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from aisr_papers.draft import Place
+from aisr_papers.readers.files import Files
+
+Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "parameter", "text"]
+# In a line: a command with the blanks behind its letters, a special character, or text up to the next of them.
+PIECE = re.compile(r"\\(?:([A-Za-z@]++)[ \t]*+|(.)|$)|([{}&~\[\]])|(\$\$?)|(#++\d?)|([^\\{}&~\[\]$#]++|.)")
+# What a comment begins with: a percent sign behind an even number of backslashes.
+COMMENT = re.compile(r"(?<!\\)(?:\\\\)*+(%)")
+VERBATIM_BEGIN = re.compile(r"\\begin\{(verbatim|Verbatim|lstlisting|minted|alltt|comment|filecontents)(\*?)\}")
+MAX_DEPTH = 100  # braces within braces
+KINDS: dict[str, Kind] = {"{": "open", "}": "close", "&": "cell", "~": "text", "[": "text", "]": "text"}
+
+
+class Token(NamedTuple):
+    """A piece of source. text: a command without its backslash, the digits of a parameter, or the characters."""
+
+    kind: Kind
+    text: str
+    place: Place
+
+    @property
+    def source(self) -> str:
+        """As it is written."""
+        if self.kind == "command":
+            return f"\\{self.text} " if self.text[-1:].isalpha() else f"\\{self.text}"
+        return f"#{self.text}" if self.kind == "parameter" else self.text
+
+
+Tokens = tuple[Token, ...]
+
+
+def source(tokens: Sequence[Token]) -> str:
+    """Tokens as they are written, without blanks around."""
+    return "".join(token.source for token in tokens).strip()
+
+
+def split_keys(text: str) -> Iterator[str]:
+    """The keys of a list such as `a, b`."""
+    return (key for part in text.split(",") if (key := part.strip(" \n{}")))
+
+
+def tokenize(text: str, name: str, files: Files) -> list[Token]:
+    """The tokens of a file.
+
+    Braces are balanced and of bounded depth: one without its partner ends with its paragraph, and what lies too deep is
+    left out; both are noted. A `[` that has its `]` in the paragraph is a bracket, any other is text. Comments are
+    gone; listings and other text as it is typed are left out and noted.
+    """
+    tokens: list[Token] = []
+    lines = iter(enumerate(text.split("\n"), start=1))
+    for number, line in lines:
+        place = Place(name, number)
+        comment = COMMENT.search(line)
+        code = line[: comment.start(1)] if comment else line
+        verbatim = VERBATIM_BEGIN.search(code)
+        if verbatim:
+            code = code[: verbatim.start()]
+        if not code.strip() and not comment and not verbatim:
+            tokens.append(Token("par", "\n\n", place))
+            continue
+        tokens += _line_tokens(code.lstrip(), place)
+        if verbatim:
+            end = f"\\end{{{verbatim[1]}{verbatim[2]}}}"
+            if verbatim[1] not in ("comment", "filecontents"):
+                files.note_unread(place, f"a listing ({verbatim[1]}), which is no prose")
+            rest = line[verbatim.end() :]
+            while end not in rest:
+                number, rest = next(lines, (0, end))
+            tokens += _line_tokens(rest.partition(end)[2], Place(name, number or place.line))
+        if not comment and not (tokens and tokens[-1].kind == "command" and tokens[-1].text[-1:].isalpha()):
+            tokens.append(Token("text", " ", place))
+    return _without_deepest(_balance(_pair_brackets(tokens), files), files)
+
+
+def _line_tokens(line: str, place: Place) -> Iterator[Token]:
+    begin = 0
+    while piece := PIECE.match(line, begin):
+        begin = piece.end()
+        letters, sign, special, math, parameter, text = piece.groups()
+        if letters == "verb":
+            mark = line[begin : begin + 1]
+            end = line.find(mark, begin + 1) if mark else -1
+            end = end if end >= 0 else len(line)
+            yield Token("text", line[begin + 1 : end], place)
+            begin = end + 1
+        elif letters or sign or piece[0] == "\\":  # at the end of a line it is a blank
+            yield Token("command", letters or sign or " ", place)
+        elif special:
+            yield Token(KINDS[special], "\u00a0" if special == "~" else special, place)
+        elif math:
+            yield Token("math", math, place)
+        elif parameter and parameter[-1].isdigit():
+            yield Token("parameter", parameter[1:], place)
+        else:
+            yield Token("text", text or parameter, place)
+
+
+def _pair_brackets(tokens: list[Token]) -> list[Token]:
+    open_brackets: list[list[int]] = [[]]  # by braces
+    for number, token in enumerate(tokens):
+        if token.kind == "open":
+            open_brackets.append([])
+        elif token.kind == "close":
+            open_brackets.pop()
+            open_brackets = open_brackets or [[]]
+        elif token.kind == "par":
+            open_brackets = [[]]
+        elif token.kind == "text" and token.text == "[":  # but no \[, which begins a formula
+            open_brackets[-1].append(number)
+        elif token.kind == "text" and token.text == "]" and open_brackets[-1]:
+            first = open_brackets[-1].pop()
+            tokens[first] = tokens[first]._replace(kind="bracket")
+    return tokens
+
+
+def _balance(tokens: list[Token], files: Files) -> list[Token]:
+    """The tokens with a closing brace where one is missing, at the end of the paragraph, and without those too many."""
+    unclosed: list[int] = []
+    surplus: set[int] = set()
+    for number, token in enumerate(tokens):
+        if token.kind == "open":
+            unclosed.append(number)
+        elif token.kind == "close" and unclosed:
+            unclosed.pop()
+        elif token.kind == "close":
+            surplus.add(number)
+    lone = set(unclosed)
+    for number in sorted(surplus | lone)[:20]:
+        kind = "{ without its partner ends with its paragraph" if number in lone else "} too many is left out"
+        files.note_unread(tokens[number].place, f"a {kind}")
+    result: list[Token] = []
+    missing = 0
+    for number, token in enumerate(tokens):
+        if token.kind == "par" and missing:
+            result += [Token("close", "}", token.place)] * missing
+            missing = 0
+        missing += number in lone
+        if number not in surplus:
+            result.append(token)
+    return result + [Token("close", "}", token.place) for token in result[-1:]] * missing
+
+
+def _without_deepest(tokens: list[Token], files: Files) -> list[Token]:
+    """The tokens without what lies within too many braces."""
+    result: list[Token] = []
+    depth = 0
+    for token in tokens:
+        depth += (token.kind == "open") - (token.kind == "close")
+        if depth < MAX_DEPTH and not (depth == MAX_DEPTH - 1 and token.kind == "close"):
+            result.append(token)
+        elif depth == MAX_DEPTH and token.kind == "open":
+            files.note_unread(token.place, f"what lies within {MAX_DEPTH} braces is left out")
+    return result

@@ -1,0 +1,344 @@
+"""Lines as headings, paragraphs, captions, footnotes and formulas; paragraphs joined over columns and pages, and filed
+under their sections."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from aisr_papers.readers.pdf_headings import (
+    KNOWN,
+    LONGEST_HEADING,
+    MOST_LINES,
+    SAME_SIZE,
+    WORD,
+    is_near,
+    split_number,
+)
+from aisr_papers.readers.pdf_lines import INDENT, Line, Type, is_beside, is_full_left
+
+FAR_IN = 1.8  # of the size: so far in stand displayed formulas
+LONE = 0.35  # of the column: a first line that leaves so much free is the last as well
+LINES_BEFORE = 30  # of a paragraph, that say how wide it is set
+RUN_IN = 8  # words, of a heading that its paragraph goes on behind
+REFERENCES = re.compile(r"(?:references|bibliography|literature cited|works cited)[:.]?", re.IGNORECASE)
+OPERATOR = re.compile(r"[=<>≤≥≈∝∈∑∏∫√+−±×→∥]")
+EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}[a-z]?\)$")
+TERMINAL = re.compile(r"[.!?:][\"”’')\]]*$")
+BULLET = re.compile(r"[^\w\s(\[\"“‘'$€£<>=+%@#&/\\-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]")
+
+
+class Kind(StrEnum):
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    CAPTION = "caption"
+    NOTE = "footnote"
+    FORMULA = "formula"
+
+
+class Block(NamedTuple):
+    """Lines that belong together."""
+
+    kind: Kind
+    lines: tuple[Line, ...]
+    depth: int = 0  # of a heading: from 1, as its number or the outline of the file has it; 0 where neither does
+    formulas: tuple[int, ...] = ()  # behind how many of its lines a displayed formula stood
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+
+def build_blocks(lines: Sequence[Line], body: Type, headings: Mapping[Line, int]) -> list[Block]:
+    """The blocks in order; a paragraph that goes on in another column, on another page or behind a formula, a figure or
+    a footnote is one. headings: of `find_headings`."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        if groups and _goes_on(groups[-1], line, body, headings):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    blocks = []
+    for group in groups:
+        depth = headings.get(group[0])
+        kind = _kind(group, body) if depth is None else Kind.HEADING
+        blocks.append(Block(kind, tuple(group), depth or 0))
+    return _join(blocks, body)
+
+
+def run_in_words(block: Block) -> int:
+    """How many words of a paragraph are its heading: bold ones that end in a full stop, before some that are not."""
+    atoms = block.lines[0].atoms
+    bold = next((place for place, atom in enumerate(atoms) if not atom.bold), 0)
+    if 0 < bold <= RUN_IN and atoms[bold - 1].text.endswith((".", ":")) and not _bullet(block.lines[0]):
+        return bold
+    return 0
+
+
+def _full_right(line: Line) -> bool:
+    return line.column[1] - line.box.right < 1.5 * line.size
+
+
+def _indented(line: Line) -> bool:
+    return line.box.left - line.column[0] > INDENT * line.size
+
+
+def _bullet(line: Line) -> bool:
+    """Whether a line begins an item of a list."""
+    first = line.atoms[0].text
+    return len(line.atoms) > 1 and bool(BULLET.fullmatch(first)) and (_indented(line) or not first[-1].isalnum())
+
+
+def _goes_on(group: Sequence[Line], line: Line, body: Type, headings: Mapping[Line, int]) -> bool:
+    """Whether a line belongs to the block of the lines before it."""
+    before = group[-1]
+    if before in headings or line in headings:
+        return before in headings and headings.get(line) == 0
+    if not is_beside(before, line) or abs(line.size - before.size) > SAME_SIZE:
+        return is_beside(before, line) and _formula_like(before) and _formula_like(line) and is_near(before, line, body)
+    in_caption = group[0].caption is not None
+    if not is_near(before, line, body):
+        return False
+    if before.bold != line.bold and (_short(before) or _short(line)) and not in_caption:
+        return False
+    if _formula_like(before) != _formula_like(line) and (_is_formula([before]) or _is_formula([line])):
+        return False
+    if _bullet(line) or begins_caption(before, line, body):
+        return _bullet(line) and in_caption
+    if _ended(group, line):
+        return False
+    if _bullet(group[0]):
+        return line.box.left > group[0].box.left + INDENT * line.size
+    return not (INDENT * line.size < line.box.left - line.column[0] < 3 * line.size and is_full_left(before))
+
+
+def _ended(group: Sequence[Line], line: Line) -> bool:
+    """Whether the first word of a line would have had room in the line before, which therefore ends its paragraph."""
+    last = group[-1]
+    if group[0].caption or line.size > group[0].size + SAME_SIZE or line.bold:
+        return False
+    if _formula_like(last) and _formula_like(line):
+        return False
+    if len(group) == 1:  # one line alone says little of how wide its text is set
+        return last.column[1] - last.box.right > LONE * (last.column[1] - last.column[0])
+    first = line.atoms[0].box
+    room = max(one.box.right for one in group[-LINES_BEFORE:]) - last.box.right
+    return room > first.right - first.left + 2 * line.size
+
+
+def begins_caption(before: Line | None, line: Line, body: Type) -> bool:
+    """Whether a line begins a caption, rather than going on with "as shown in" of the line before."""
+    if line.caption is None:
+        return False
+    if before is None or not is_beside(before, line) or not is_near(before, line, body) or before.caption:
+        return True
+    return bool(TERMINAL.search(before.text)) or not _full_right(before) or before.font != line.font
+
+
+def _short(line: Line) -> bool:
+    return len(line.text) <= LONGEST_HEADING and not _full_right(line)
+
+
+def _kind(lines: Sequence[Line], body: Type) -> Kind:
+    text = " ".join(line.text for line in lines)
+    if lines[0].caption:
+        return Kind.CAPTION
+    if _is_heading(lines, text, body):
+        return Kind.HEADING
+    if _is_formula(lines):
+        return Kind.FORMULA
+    if lines[0].size < body.size - SAME_SIZE and (lines[0].atoms[0].marks or lines[0].atoms[0].text[:1] in "*†‡∗"):
+        return Kind.NOTE
+    return Kind.PARAGRAPH
+
+
+def _is_heading(lines: Sequence[Line], text: str, body: Type) -> bool:
+    if len(lines) > MOST_LINES or len(text) > LONGEST_HEADING or not WORD.search(text):
+        return False
+    if KNOWN.fullmatch(split_number(text)[1]):
+        return True
+    set_off = lines[0].size > body.size + SAME_SIZE or all(line.bold for line in lines)
+    return set_off and lines[0].size > body.size - SAME_SIZE and not text.endswith((".", ",", ";"))
+
+
+def _formula_like(line: Line) -> bool:
+    """Whether a line stands far in and holds few words."""
+    words = len(WORD.findall(line.text))
+    atoms = line.atoms
+    if len(atoms) > 1 and EQUATION_NUMBER.fullmatch(atoms[0].text):  # numbered on the left
+        atoms = atoms[1:]
+    return atoms[0].box.left - line.column[0] > FAR_IN * line.size and words <= 0.4 * len(atoms)
+
+
+def _is_formula(lines: Sequence[Line]) -> bool:
+    if not all(_formula_like(line) for line in lines):
+        return False
+    return any(OPERATOR.search(line.text) or EQUATION_NUMBER.search(line.text) for line in lines)
+
+
+def _join(blocks: Sequence[Block], body: Type) -> list[Block]:
+    """Blocks with what goes on elsewhere joined to its beginning."""
+    joined: list[Block] = []
+    last = -1  # the place of the paragraph that may go on
+    formula = False
+    for block in blocks:
+        if block.kind is Kind.FORMULA and last >= 0:
+            joined[last] = joined[last]._replace(formulas=(*joined[last].formulas, len(joined[last].lines)))
+            formula = True
+            continue
+        if block.kind is Kind.PARAGRAPH and last >= 0 and _continues(joined[last], block, formula, body):
+            joined[last] = joined[last]._replace(lines=(*joined[last].lines, *block.lines))
+        else:
+            joined.append(block)
+            if block.kind is Kind.PARAGRAPH:
+                last = len(joined) - 1
+            elif block.kind is Kind.HEADING:
+                last = -1
+        formula = False
+    return joined
+
+
+def _continues(before: Block, block: Block, behind_formula: bool, body: Type) -> bool:
+    """Whether a paragraph is but the rest of one that a column, a page, a float or a formula broke off."""
+    last, first = before.lines[-1], block.lines[0]
+    if _bullet(first) or abs(last.size - first.size) > SAME_SIZE or run_in_words(block):
+        return False
+    text, begins = last.text, first.text.lstrip("\"“‘'([")[:1]
+    if _bullet(before.lines[0]) and is_full_left(first):
+        return behind_formula or not (TERMINAL.search(text) or text.endswith(";"))
+    if _indented(first):
+        return begins.islower() and not TERMINAL.search(text) and _bullet(before.lines[0])
+    if not TERMINAL.search(text):
+        return behind_formula or begins.islower() or (not is_beside(last, first) and _full_right(last))
+    if behind_formula:
+        return body.indents or begins.islower()
+    return body.indents and not is_beside(last, first) and _full_right(last)
+
+
+# --- The text of a block in one line: words that were broken at the end of a line whole again.
+
+
+def count_words(lines: Iterable[Line]) -> Counter[str]:
+    """How often each word stands in the lines, but for those that are broken off: for how a broken one is written."""
+    words: Counter[str] = Counter()
+    for line in lines:
+        texts = [atom.text for atom in line.atoms]
+        whole = texts[:-1] if texts and texts[-1].endswith("-") else texts
+        words.update(text.strip(".,;:()[]\"“”'’!?").lower() for text in whole)
+    return words
+
+
+class Text(NamedTuple):
+    """A block's text in one line."""
+
+    text: str
+    pages: tuple[tuple[int, int], ...]  # where in it each page begins
+    marks: tuple[tuple[int, str], ...]  # where raised numbers stand
+
+    def page(self, place: int) -> int:
+        return [page for begin, page in self.pages if begin <= place][-1]
+
+
+def text_of(block: Block, words: Counter[str], skip: int = 0) -> Text:
+    """The text of a block, words that were broken at the end of a line whole again. skip: words left out in front."""
+    text = ""
+    pages: list[tuple[int, int]] = []
+    marks: list[tuple[int, str]] = []
+    for number, line in enumerate(block.lines):
+        atoms = line.atoms[skip:] if number == 0 else line.atoms
+        if number in block.formulas:
+            begins = atoms[0].text[:1] if atoms else ""
+            text += " [formula]" if begins.islower() else " [formula]."
+        for place, atom in enumerate(atoms):
+            if place == 0 and text.endswith("-") and number not in block.formulas:
+                text = _join_hyphen(text, atom.text, words)
+            elif text:
+                text += " "
+            if not pages or pages[-1][1] != line.page:
+                pages.append((len(text), line.page))
+            text += atom.text
+            marks += [(len(text), mark) for mark in atom.marks]
+    if len(block.lines) in block.formulas:
+        text += " [formula]."
+    return Text(text, tuple(pages) or ((0, block.lines[0].page),), tuple(marks))
+
+
+def _join_hyphen(text: str, rest: str, words: Counter[str]) -> str:
+    """A text that ends in a hyphen as it is to go on with the rest of the word."""
+    begin = text.rsplit(" ", 1)[-1].lstrip("(\"“‘['")
+    end = rest.rstrip(".,;:()[]\"“”'’!?")
+    without_hyphen, with_hyphen = words[(begin[:-1] + end).lower()], words[(begin + end).lower()]
+    is_word = end[:1].isalpha() and begin[-2:-1].isalpha() and "-" not in begin[:-1]
+    # A name begins behind a hyphen that is meant ("Smith-Jones"); small capitals go on small ("Night-jar").
+    return text[:-1] if is_word and with_hyphen <= without_hyphen and not end[:1].isupper() else text
+
+
+# --- How a PDF's blocks are divided: title, sections, list of references.
+
+ABSTRACT = re.compile(r"abstract\s?[—–:.-]+\s?", re.IGNORECASE)
+FILE_NAME = re.compile(r"\.(?:dvi|tex|docx?|pdf)$", re.IGNORECASE)  # what some programs write as a title
+DEEPEST = 6  # the rank of a heading that its paragraph goes on behind; none is deeper
+
+
+def read_front(blocks: Sequence[Block], metadata_title: str, words: Counter[str]) -> tuple[str, int]:
+    """The title, and how many blocks stand before the first section."""
+    first = [place for place, block in enumerate(blocks) if block.lines[0].page == 1]
+    start = next((place for place in first if _begins_text(blocks[place])), None)
+    headings = [place for place in first if blocks[place].kind is Kind.HEADING and not _begins_text(blocks[place])]
+    size = max((blocks[place].lines[0].size for place in headings), default=0)
+    largest = [place for place in headings if blocks[place].lines[0].size > size - SAME_SIZE]
+    if largest and largest[-1] - largest[0] == len(largest) - 1 and not blocks[largest[0]].depth:
+        title = " ".join(text_of(blocks[place], words).text for place in largest)
+        return title, largest[-1] + 1 if start is None or start < largest[-1] else start
+    # As large as a section: this is a part of a longer work.
+    return "" if FILE_NAME.search(metadata_title) else metadata_title.strip(), start or 0
+
+
+def _begins_text(block: Block) -> bool:
+    """Whether the first section begins here, or the abstract."""
+    if block.kind is Kind.HEADING:
+        return bool(block.depth or KNOWN.fullmatch(split_number(block.text)[1]))
+    return block.kind is Kind.PARAGRAPH and ABSTRACT.match(block.text) is not None
+
+
+def take_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Line]]:
+    """The blocks without the list of references, and its lines."""
+    headings = (place for place, block in enumerate(blocks) if block.kind is Kind.HEADING)
+    begin = next((place for place in headings if REFERENCES.fullmatch(split_number(blocks[place].text)[1])), None)
+    if begin is None:
+        return list(blocks), []
+    size = blocks[begin].lines[0].size - 0.3
+    end = begin + 1
+    while end < len(blocks) and not (blocks[end].kind is Kind.HEADING and blocks[end].lines[0].size >= size):
+        end += 1
+    entries = [block for block in blocks[begin + 1 : end] if block.kind not in (Kind.CAPTION, Kind.HEADING)]
+    captions = [block for block in blocks[begin + 1 : end] if block.kind is Kind.CAPTION]
+    return [*blocks[:begin], *captions, *blocks[end:]], [line for block in entries for line in block.lines]
+
+
+class Headings:
+    """The headings that stand above what comes next."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._open: list[tuple[int, str]] = []
+        self._ranks: dict[float, int] = {}  # of sizes
+        sizes: set[float] = set()
+        for block in blocks:
+            if block.kind is Kind.HEADING:
+                sizes.add(block.lines[0].size)
+                if block.depth:
+                    self._ranks.setdefault(block.lines[0].size, block.depth)
+        for place, size in enumerate(sorted(sizes, reverse=True), start=1):
+            self._ranks.setdefault(size, place)
+
+    def add(self, block: Block, words: Counter[str]) -> None:
+        name = split_number(text_of(block, words).text)[1]
+        self.put(name, block.depth or (1 if KNOWN.fullmatch(name) else self._ranks[block.lines[0].size]))
+
+    def put(self, text: str, rank: int) -> None:
+        rank = min(rank, DEEPEST)
+        self._open = [one for one in self._open if one[0] < rank] + [(rank, text)]
+
+    def now(self) -> tuple[str, ...]:
+        return tuple(text for _, text in self._open)

@@ -1,0 +1,104 @@
+"""Reported tests of significance: whether statistic, degrees of freedom and p fit together, as statcheck tells it.
+
+Nuijten, Hartgerink, van Assen, Epskamp and Wicherts (2016), "The prevalence of statistical reporting errors in
+psychology (1985–2013)", Behavior Research Methods 48, 1205–1226.
+"""
+
+import re
+from collections.abc import Iterator
+
+from aisr_papers.recompute.numbers import Fact, Interval, Label, Outcome
+from aisr_papers.recompute.p_values import p_of_chi_square, p_of_f, p_of_t, p_of_z
+
+# What fonts of journals turn into when a PDF is read: equals signs, less than, greater than, minus.
+BROKEN = str.maketrans("¼ϭ⫽Ͻ⬍Ͼ⬎Ϫ⫺", "===<<>>--")
+OPEN, CLOSE = r"\s?[(\[{]\s?", r"\s?[)\]}]"
+DF = r"\d+(?:\.\d+)?"
+VALUE = r"(?P<sense>[<>=])\s?(?:[-−–]\s?)?(?P<value>\d*\.?\d+|\d{1,3}(?:,\d{3})+(?:\.\d+)?)"
+# Numbers of other kinds may stand between the statistic and its p: effect sizes, errors, intervals.
+BETWEEN = r"(?:\s?[,;]\s?+(?!(?i:p)\s?[<>=])[^;()<>=]{1,20}=\s?[-−–]?\s?\d*\.?\d+){0,2}"
+EXPONENT = r"\s?(?:[eE]|[×x·*]\s?10\s?\^?)\s?\(?\{?(?P<exponent>[-−–]?\d{1,3})"
+P = (
+    r"\s?[,;]\s?(?:(?P<ns>n\.?s\.?(?!\w))|(?i:p)\s?(?P<relation>[<>=])\s?"
+    rf"(?:(?P<p>\d?\.\s?\d+|\d(?=\s?[eE×x·*]))(?:{EXPONENT})?|10\s?\^?\s?\{{?(?P<power>[-−–]\d{{1,3}})))"
+)
+TEST = re.compile(
+    rf"(?<![\w^])(?:(?P<t>t|r){OPEN}(?P<df>{DF}){CLOSE}"
+    rf"|(?P<f>F[12]?){OPEN}(?P<df1>{DF})\s?,\s?(?P<df2>{DF}){CLOSE}"
+    rf"|(?:χ|[Cc]hi|[Xx])\s?(?:-?squared?|[\^_]?\s?\(?[2²]\)?){OPEN}(?P<chi>{DF})\s?"
+    rf"(?:,\s?[Nn]\s?=\s?[\d,]+\s?)?{CLOSE}"
+    rf"|Q(?:-?(?:w|b|within|between))?{OPEN}(?P<q>{DF}){CLOSE}"
+    rf"|(?P<z>[zZ]))\s?{VALUE}{BETWEEN}{P}"
+)
+ONE_SIDED = re.compile(r"\bone[- ](?:tailed|sided)\b|\bdirectional\b", re.IGNORECASE)
+ALPHA = 0.05
+CORRECTED = re.compile(
+    r"\b(?:corrected|adjusted|Bonferroni|Holm|Greenhouse|Huynh|Welch|FDR|permutation|bootstrap\w*|Benjamini)\b",
+    re.IGNORECASE,
+)
+
+
+def check_tests(text: str, one_sided: bool) -> Iterator[Fact]:
+    """The tests that a text reports whole. one_sided: whether the paper speaks of such tests anywhere.
+
+    The statistic may be all that rounds to what is printed. Where the text says that p or the degrees of freedom were
+    corrected, by a rule that it does not spell out, a test that does not fit is not decided.
+    """
+    is_corrected = CORRECTED.search(text) is not None
+    for match in TEST.finditer(text.translate(BROKEN)):
+        printed = match["value"].replace(",", "")
+        size, half = float(printed), 0.5 * 10 ** -len(printed.partition(".")[2])
+        low, high = max(size - half, 0.0), size + half
+        degrees = [float(match[name]) for name in ("df", "df1", "df2", "chi", "q") if match[name]]
+        if (match["t"] == "r" and high >= 1) or 0 in degrees:
+            continue  # no correlation, or no degrees of freedom
+        p, places = _printed_p(match)
+        if not 0 <= p <= 1 or (p == 0 and (match["exponent"] or match["power"])):
+            continue  # no probability, or one that is smaller than any number here
+        computed = Interval(_p(match, high), _p(match, low))
+        sides = (1, 2) if one_sided and (match["t"] or match["z"]) else (1,)
+        holds = any(_p_holds(match, p, places, computed.times(1 / side)) for side in sides)
+        outcome = Outcome.HOLDS if holds else Outcome.UNDECIDED if is_corrected else Outcome.WRONG
+        statement = text[match.start() : match.end()]
+        result = f"{match[0].rpartition(',')[0].strip() or statement} gives p = {_short(_p(match, size))}"
+        yield Fact(Label.TEST, statement, result, outcome)
+
+
+def _printed_p(match: re.Match[str]) -> tuple[float, int]:
+    """The p of a test, and how many digits behind the point it has; "ns" is above 5 %."""
+    if match["ns"]:
+        return ALPHA, 2
+    digits, exponent = (match["p"] or "1").replace(" ", ""), match["exponent"] or match["power"] or "0"
+    power = int(exponent.replace("−", "-").replace("–", "-"))
+    return float(f"{digits}e{power}"), max(len(digits.partition(".")[2]) - power, 0)
+
+
+def _p(match: re.Match[str], size: float) -> float:
+    """The two-sided p of a statistic of this size."""
+    if match["z"]:
+        return p_of_z(size)
+    if match["f"]:
+        return p_of_f(size, float(match["df1"]), float(match["df2"]))
+    if match["chi"] or match["q"]:
+        return p_of_chi_square(size, float(match["chi"] or match["q"]))
+    df = float(match["df"])
+    if match["t"] == "r":
+        size = size * (df / max(1 - size * size, 1e-12)) ** 0.5
+    return p_of_t(size, df)
+
+
+def _p_holds(match: re.Match[str], p: float, places: int, computed: Interval) -> bool:
+    """Whether the p that is printed may belong to a statistic whose p lies in `computed`."""
+    relation = ">" if match["ns"] else match["relation"]
+    if p == 0:
+        return False
+    low, high = computed
+    if match["sense"] == "=":
+        return {"=": round(low, places) <= p <= round(high, places), "<": p >= low, ">": p <= high}[relation]
+    if match["sense"] == "<":  # the statistic is smaller, so that its p is larger
+        return {"=": p >= round(high, places), "<": p >= high, ">": True}[relation]
+    return {"=": p <= round(low, places), "<": True, ">": p <= low}[relation]
+
+
+def _short(p: float) -> str:
+    return f"{p:.3f}".lstrip("0") if p >= 0.001 else f"{p:.1e}"

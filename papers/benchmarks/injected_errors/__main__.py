@@ -1,0 +1,219 @@
+"""The recall of `check-paper` on errors injected into papers: `python -m benchmarks.injected_errors PAPER… --lm LM`.
+
+A paper is a LaTeX main file, its folder, or Markdown, which is copied; in each copy a few sentences are changed so that
+the paper's own tables deny them (see `benchmarks.injected_errors.errors`), and the whole check is run on it. Prints
+its recall by kind, the share of untouched sentences that it flagged, and its cost. With `--records FILE` nothing is
+checked: the copies are written as labelled records of drafts. With `--shown` nothing is checked either: printed is for
+how many errors a question is asked, and the table shown that decides.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr.base.errors import UserError
+from aisr.base.files import write_whole
+from aisr.cli.display import note, table
+from aisr.cli.options import ARTIFACTS
+from aisr.cli.session import prepare
+from aisr_papers.check.exact import NO_LM, without_lm
+from aisr_papers.check.verdicts import Review, Verdict, level
+from aisr_papers.draft import Draft
+from aisr_papers.open import read_draft
+from benchmarks.injected_errors.errors import Fault, Kind
+from benchmarks.injected_errors.paper import InjectedPaper, choose_errors, inject_errors, possible_errors
+from benchmarks.injected_errors.score import FIRST, FLAGS, LEVELS, CheckResult, first_injected, recalls, untouched
+
+MOST_MISSED = 20  # that are named
+Check = Callable[[Path], Review]
+
+
+class Run(NamedTuple):
+    """One copy of a paper: the paper's name, the injected errors, and the verdicts."""
+
+    paper: str
+    copy: InjectedPaper
+    review: Review
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """0 where all papers could be checked, 2 where one could not."""
+    options = _parser().parse_args(words)
+    prepare(options.artifacts)
+    try:
+        if options.records:
+            return record(options.papers, options.seeds, options.faults, options.records)
+        if options.shown:
+            return print_shown(options.papers, options.seeds, options.faults)
+        if options.lm is None:
+            raise UserError("give --lm, or --records or --shown to check nothing; `--lm none` is arithmetic alone")
+        check, print_cost = _checks(options)
+        runs, places = [], Counter[Kind]()
+        for paper in options.papers:
+            made, of_paper = check_copies(paper, options.seeds, options.faults, check)
+            runs += made
+            places += of_paper
+        print_results(runs, places)
+        print_cost()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[], None]]:
+    """What checks a paper, and what says at the end what that came to."""
+    if options.lm == NO_LM:
+        from aisr_papers.check.exact import read_paper
+
+        return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda: None
+    from aisr.cli.display import print_spend
+    from benchmarks.injected_errors.checking import Checking
+
+    checking = Checking(options)
+    return checking.check, lambda: print_spend(checking.lm.ledger.spend)
+
+
+def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Draft, Sequence[Fault], str]]:
+    """Copies of papers with errors, half of the sentences that a table bears out left as they are: each as it is
+    checked, its errors, and a name."""
+    from aisr_papers.check.exact import read_paper
+
+    for number, paper in enumerate(papers, start=1):
+        draft = read_draft(paper)
+        for seed in range(1, seeds + 1):
+            edits = possible_errors(draft, seed)
+            most = (len({(one.paragraph, one.sentence) for one in edits}) + 1) // 2
+            wanted = choose_errors(edits, min(faults, most), seed)
+            with tempfile.TemporaryDirectory() as folder:
+                copy = inject_errors(paper, draft, edits, wanted, Path(folder).resolve())
+                yield read_paper(copy.paper, None, None, None)[0], copy.faults, f"paper{number}-{seed}"
+
+
+def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
+    """Write labelled records of drafts."""
+    from aisr_papers.check.checks import without_pictures
+    from benchmarks.injected_errors.checking import labelled
+
+    made = [one for copy in copies(papers, seeds, faults) for one in labelled(*copy)]
+    write_whole(out, "".join(without_pictures(one).model_dump_json() + "\n" for one in made))
+    note(f"{out}: {len(made)} records; `aisr split {out} --task draft` keeps those of one paper together")
+    return 0
+
+
+def print_shown(papers: Sequence[Path], seeds: int, faults: int) -> int:
+    """Print for how many injected errors a question is asked, and what is shown for them."""
+    from benchmarks.injected_errors.checking import shown
+
+    counts = [shown(draft, made) for draft, made, _ in copies(papers, seeds, faults)]
+    injected, asked, tables, rows = (sum(one[k] for one in counts) for k in range(4))
+    note(f"injected {injected}, asked about {asked}, with the table that decides {tables}, with all its rows {rows}")
+    return 0
+
+
+def check_copies(paper: Path, seeds: int, faults: int, check: Check) -> tuple[list[Run], Counter[Kind]]:
+    """A copy for each seed, checked, and how many faults could be planted, by kind. Raises UserError for a paper that
+    cannot be read or copied."""
+    draft = read_draft(paper)
+    runs: list[Run] = []
+    places: Counter[Kind] = Counter()
+    for seed in range(1, seeds + 1):
+        edits = possible_errors(draft, seed)
+        places = places or Counter(one.kind for one in edits)
+        wanted = choose_errors(edits, faults, seed)
+        if not wanted:
+            note(
+                f"{paper}: nothing can be injected; no sentence says what a table bears out, or its paragraph repeats "
+                "itself too often to be found again in the source"
+            )
+            break
+        with tempfile.TemporaryDirectory() as folder:
+            copy = inject_errors(paper, draft, edits, wanted, Path(folder).resolve())
+            runs.append(Run(str(paper), copy, check(copy.paper)))
+        note(f"{paper}, seed {seed}: {len(copy.faults)} errors injected")
+    return runs, places
+
+
+def to_result(run: Run) -> CheckResult:
+    """The result of the check of a copy. Sentences without a verdict of the model were not looked at; without a model
+    all sentences that a reader sees were."""
+    draft, review = run.copy.draft, run.review
+    flagged: dict[tuple[int, int], str] = {}
+    for one in review.verdicts:
+        if (severity := level_of(one)) is not None:
+            place = (one.paragraph, one.sentence)
+            flagged[place] = min(severity, flagged.get(place, severity), key=LEVELS.index)
+    judged = {(one.paragraph, one.sentence) for one in review.verdicts if one.label is not None}
+    if review.lm == NO_LM:
+        judged = {
+            (number, place)
+            for number, paragraph in enumerate(draft.paragraphs)
+            for place, one in enumerate(paragraph.sentences)
+            if not one.hidden
+        }
+    listed = [review.verdicts[place] for place in review.by_doubt()]
+    places = dict.fromkeys((one.paragraph, one.sentence) for one in listed if level_of(one) in FLAGS)
+    kinds = {(one.paragraph, one.sentence): str(one.kind) for one in run.copy.faults}
+    return CheckResult(run.paper, kinds, frozenset(judged), flagged, list(places))
+
+
+def level_of(verdict: Verdict) -> str | None:
+    """The severity of a verdict; None for no fault or no verdict."""
+    return None if verdict.label is None or verdict.neutral else level(verdict.kind, verdict.label)
+
+
+def print_results(runs: Sequence[Run], places: Counter[Kind]) -> None:
+    """Print recall, flags of untouched sentences and missed errors."""
+    note("places where an error can be injected: " + (", ".join(f"{n} {kind}" for kind, n in places.items()) or "none"))
+    if not runs:
+        return
+    results = [to_result(run) for run in runs]
+    rows = [[kind, *map(str, one[:4]), str(one.share) if one.share else "-"] for kind, one in recalls(results).items()]
+    table("injected errors", ["", "injected", "looked at", "error or warning", "error", "recall, %"], rows)
+    rate = untouched(results)
+    shares = [f"{100 * rate.levels[name] / max(rate.judged, 1):.1f} {name}s" for name in LEVELS]
+    both = f"; errors and warnings together {rate.flags}" if rate.flags else ""
+    note(f"of {rate.judged} untouched sentences that were looked at, of 100: {', '.join(shares)}{both}")
+    hits, first = first_injected(results)
+    note(f"of the first {FIRST} of each list: {hits} of {first} are injected")
+    missed = [
+        (run, one) for run, result in zip(runs, results, strict=True) for one in run.copy.faults if _missed(one, result)
+    ]
+    for run, one in missed[:MOST_MISSED]:
+        sentence = run.copy.draft.paragraphs[one.paragraph].sentences[one.sentence]
+        note(f"  missed: {one.kind} ({one.table}) {sentence.place}: {sentence.text}")
+    if len(missed) > MOST_MISSED:
+        note(f"  … and {len(missed) - MOST_MISSED} more")
+
+
+def _missed(fault: Fault, result: CheckResult) -> bool:
+    return result.flagged.get((fault.paragraph, fault.sentence)) not in FLAGS
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.injected_errors", description="Inject errors into papers and check them."
+    )
+    parser.add_argument("papers", type=Path, nargs="+", help="LaTeX main files, folders of these, or Markdown")
+    parser.add_argument("--lm", help="as for `aisr check-paper`; `none` is arithmetic alone")
+    parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
+    parser.add_argument("--program", action="append", help="a compiled program, as for `aisr check-paper`")
+    parser.add_argument("--interpretations", action="store_true", help="also judge what states no number")
+    parser.add_argument("--records", type=Path, help="write labelled records of drafts to this file, and check nothing")
+    parser.add_argument("--shown", action="store_true", help="print what is asked and shown, and check nothing")
+    parser.add_argument("--seeds", type=int, default=3, help="copies of each paper, with other faults")
+    parser.add_argument("--faults", type=int, default=12, help="most faults in a copy")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--price", help="USD a million prompt,completion tokens")
+    parser.add_argument("--max-usd", type=float)
+    parser.add_argument("--max-calls", type=int)
+    parser.add_argument("--artifacts", type=Path, default=ARTIFACTS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""The check of `aisr check-paper` on whole papers with injected errors: verdicts, cost, labelled records of drafts.
+
+The label of a sentence with an injected error follows from the kind of that. An untouched one counts as supported where
+a table has every number in it, and it gives no cause and claims no more than a case.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr.base.files import cache_folder
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.config import LMConfig
+from aisr.lm.open import open_lm
+from aisr.predict.prepare import open_gallery
+from aisr.programs.draft.record import DraftLabel, DraftRecord
+from aisr_papers.check.checks import collect_checks
+from aisr_papers.check.exact import add_exact_verdicts, read_paper
+from aisr_papers.check.judging import make_checkers, programs_by_task, review_draft
+from aisr_papers.check.questions import Check
+from aisr_papers.check.verdicts import Review
+from aisr_papers.cues import is_general, names_cause
+from aisr_papers.draft import Draft
+from aisr_papers.recompute.grid import find_mentions, labels_by_level, make_grids, matching_cells
+from aisr_papers.recompute.numbers import find_numbers
+from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
+
+
+class Checking:
+    """The check, with its LM and the use of that."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        ledger = Ledger(Limits(options.max_usd, options.max_calls))
+        config = LMConfig(options.lm, api_base=options.api_base, threads=options.threads, price=options.price)
+        self.lm = open_lm(config, ledger)
+
+    def check(self, paper: Path) -> Review:
+        """A paper with all its verdicts but those on citations."""
+        artifacts = self.options.artifacts
+        draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
+        gallery = open_gallery(draft.folder, artifacts, draft.drawings)
+        programs = programs_by_task(self.options.program or [], artifacts)
+        checkers = make_checkers(programs, self.lm, gallery, artifacts)
+        checks = collect_checks(draft, cited, self.options.interpretations)
+        return add_exact_verdicts(review_draft(draft, checks, checkers, self.lm), cited)
+
+
+Place = tuple[int, int]  # paragraph and sentence
+
+
+def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftRecord]:
+    """The records of a paper with injected errors, whose ids begin with a name. Sentences whose table is not among
+    their evidence are left out."""
+    known = {place: (DraftLabel.SUPPORTED, table) for place, table in _supported(draft).items()}
+    for one in faults:
+        label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
+        known[one.paragraph, one.sentence] = label, one.table
+    records: list[DraftRecord] = []
+    for check in collect_checks(draft, {}).claims:
+        tables = _tables(check)
+        labels = {
+            k: known[place][0] for k, place in enumerate(check.places) if place in known and known[place][1] in tables
+        }
+        if labels and isinstance(check.record, DraftRecord):
+            made = check.record.with_labels(labels)
+            records.append(made.model_copy(update={"id": f"{name}:{made.id}"}))
+    return records
+
+
+class Shown(NamedTuple):
+    """Of injected errors: how many, how many in statements that are asked about, how many of these with the table that
+    decides, and how many with all the rows of it that the error is about."""
+
+    injected: int
+    asked: int
+    table: int
+    rows: int
+
+
+def shown(draft: Draft, faults: Sequence[Fault]) -> Shown:
+    """What is asked about the injected errors of a paper, and what is shown for them, without asking a model."""
+    by_place = {place: check for check in collect_checks(draft, {}).claims for place in check.places}
+    asked = [
+        (one, by_place[one.paragraph, one.sentence]) for one in faults if (one.paragraph, one.sentence) in by_place
+    ]
+    with_table = [(one, check) for one, check in asked if one.table in _tables(check)]
+    rows = sum(_rows(draft, one) <= set(_tables(check)[one.table].split("\n")) for one, check in with_table)
+    return Shown(len(faults), len(asked), len(with_table), rows)
+
+
+def _rows(draft: Draft, fault: Fault) -> set[str]:
+    """The rows of its table that a sentence names before and after the error; all where it names none."""
+    (table,) = (one for one in draft.floats.values() if one.name == fault.table)
+    (grid,) = make_grids([table])
+    text = draft.paragraphs[fault.paragraph].sentences[fault.sentence].text
+    wanted = {
+        level: labels for level, labels in labels_by_level(find_mentions(text, grid)).items() if level < grid.beside
+    }
+    lines = table.rows.split("\n")
+    return {lines[cell.row] for cell in matching_cells(grid.cells, wanted)}
+
+
+def _tables(check: Check) -> dict[str, str]:
+    """The tables in the evidence: name -> rows."""
+    items = check.record.evidence_bundle if isinstance(check.record, DraftRecord) else []
+    return {caption.partition(":")[0]: item.text or "" for item in items for caption in item.table_caption}
+
+
+def _supported(draft: Draft) -> dict[Place, str]:
+    """The sentences that a table supports as a whole, as far as a program can decide, and the name of that table."""
+    tables = {}
+    for paragraph, sentence, spot in spots(draft):
+        numbers = {one.start for one in find_numbers(spot.text)}
+        supported = {one.number.start for one in (*spot.numbers, *spot.differences)}
+        if numbers <= supported and not names_cause(spot.text) and not is_general(spot.text):
+            tables[paragraph, sentence] = spot.bearing[0].table.name
+    return tables

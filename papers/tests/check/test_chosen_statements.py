@@ -1,0 +1,99 @@
+"""Which sentences of a paper are judged: results in running text, what captions and notes state; not headings,
+formulas, guesses, and what others found."""
+
+from pathlib import Path
+
+import pytest
+
+from aisr_papers.check.checks import collect_checks
+from aisr_papers.check.statements import FRONT, HIDDEN, NO_RESULT, choose_statements
+from aisr_papers.draft import Draft, Paragraph, Place, Sentence, add_captions
+from aisr_papers.recompute.grid import make_grids
+from paper_support.drafts import SITES, draft, table
+
+
+def judged(made: Draft, interpretations: bool = False) -> list[str]:
+    places = choose_statements(made, make_grids(made.floats.values()), interpretations).places
+    return [made.paragraphs[one].sentences[k].text for one, numbers in places.items() for k in numbers]
+
+
+def paper(heading: str, *sentences: Sentence | str) -> Draft:
+    """Sentences in a section of a paper with a table."""
+    texts = tuple(one if isinstance(one, Sentence) else Sentence(one, Place("a.tex", 1)) for one in sentences)
+    rest = Paragraph((Sentence("We listened.", Place("a.tex", 9), ("tab:1",)),), ("Method",))
+    floats = {"tab:1": table(SITES, "F1 and recall at two sites.")}
+    return Draft(Path("/paper"), "Wrens", (Paragraph(texts, (heading,)), rest), floats, {})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("We reach an F1 of 72.4.", True),
+        ("Lark fails on the heath.", True),  # a name of a table, and a result
+        ("Ages were even (M = 3.47, SD = 1.2, N = 12).", True),
+        ("鹪鹩达到72.4。", True),
+        ("Wren may reach an F1 of 72.4.", True),  # a guess with a number
+        ("Wren may be better than Lark.", False),
+        ("These results are consistent with a better filter.", False),
+        ("Many birds migrate at night.", False),
+        ("Section 3 and Table 2 say so.", False),
+        ("Experiment 2: The birds of the heath.", False),
+        ("Results and Discussion. Wren sings.", False),
+        ("3.2 Setup", False),
+        ("Let x = 3, y = 4 and z = 5.", False),
+        ("The input u(t) and the output y(t) are sampled at 750 Hz.", True),
+        ("We thank Ash for grant 1745 and all birds.", False),
+        ("We sing rather than fly.", False),
+    ],
+)
+def test_results_are_statements_in_every_section(sentence: str, wanted: bool) -> None:
+    for heading in ("Abstract", "1 Introduction", "Method", "Results", "Conclusions"):
+        assert judged(paper(heading, sentence)) == ([sentence] if wanted else []), heading
+
+
+def test_others_results_are_none_and_comparisons_in_an_introduction_are_ours_alone() -> None:
+    cites = [
+        Sentence(text, Place("a.tex", 1), work_keys=("ash",))
+        for text in ("Ash found 61.0 at Bog.", "Ash found less than our 61.0.")
+    ]
+    assert judged(paper("Results", *cites)) == ["Ash found less than our 61.0."]
+    assert judged(paper("Introduction", "Birds are larger than bats.", "Our birds are larger than bats.")) == [
+        "Our birds are larger than bats."
+    ]
+
+
+def test_causes_and_generality_without_a_number_are_judged_on_request() -> None:
+    made = paper("Results", "It wins because of its filter.", "It works for all birds.", "It may win by its filter.")
+    assert judged(made) == []
+    assert judged(made, interpretations=True) == ["It wins because of its filter.", "It works for all birds."]
+
+
+def test_paragraphs_without_a_statement_are_counted_with_the_reason() -> None:
+    place = Place("a.tex", 1)
+    front = Paragraph((Sentence("Journal of Birds 35, 612.", place),))
+    hidden = Paragraph((Sentence("Say that Wren reaches 72.4.", place, hidden=True),), ("Results",))
+    known = paper("Abstract", "Birds sing.")
+    made = Draft(known.folder, "", (front, *known.paragraphs, hidden), known.floats, {})
+    assert collect_checks(made, {}).skipped == {FRONT: 1, NO_RESULT: 2, HIDDEN: 1}
+
+
+# --- Captions and notes.
+
+
+@pytest.mark.parametrize(
+    ("caption", "notes", "bold", "wanted"),
+    [
+        ("F1 of three detectors at 2 sites.", "", False, []),  # a title
+        ("F1.", "Finch reaches 49.2 at Bog. Averages over seeds.", False, ["Finch reaches 49.2 at Bog."]),
+        ("F1. * p < .05, ** p < .01.", "a: of 300 calls.", False, []),  # what signs mean
+        ("F1 [@ash2020; @elm2019]. See Table 4.", "", False, []),
+        ("F1. Wren is better than Lark.", "", True, ["Wren is better than Lark."]),
+        ("F1. Bold marks the highest score of each column; second best underlined.", "", True, []),
+        ("F1. Our best, in bold, exceed all others.", "", True, ["Our best, in bold, exceed all others."]),
+    ],
+)
+def test_statements_of_captions_are_judged_and_titles_and_legends_are_not(
+    caption: str, notes: str, bold: bool, wanted: list[str]
+) -> None:
+    one = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
+    assert judged(add_captions(draft("We listened.", tables=(one._replace(notes=notes),)))) == wanted

@@ -1,0 +1,125 @@
+"""A dismissed flag does not come back until its sentence or its evidence changes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from aisr_papers.check.session import Session, Settings
+from paper_support.commands import CheckPaper
+from support.commands import Finished
+from support.corpora import read_rows
+from support.loopback import Loopback
+from support.pages import listening
+from support.runs import opened
+
+PAPER = r"""\documentclass{article}
+\begin{document}
+\section{Results}
+At Bog, Wren is 3.5 points of F1 better than Lark (Table~\ref{tab:main}).
+Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
+\begin{table}
+\caption{F1 of two detectors.}\label{tab:main}
+\begin{tabular}{lr} Detector & F1 \\ Wren & 61.0 \\ Lark & 58.5 \end{tabular}
+\end{table}
+\end{document}
+"""
+FLAG = "main.tex:4: Wrong difference"
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "main.tex").write_text(PAPER)
+    (tmp_path / "dismissed.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checked(check_paper: CheckPaper, *more: object) -> Finished:
+    words = ["--lm", "none", "--out", "review", "--dismissed", "dismissed.txt", "--fail-on", "arithmetic"]
+    return check_paper("main.tex", *words, *more)
+
+
+def dismiss(paper: Path, label: str = "Wrong difference") -> None:
+    """Dismiss the first flag of a label, by the line that the page shows."""
+    text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
+    flag = next(one for one in json.loads(text)["verdicts"] if one["label"] == label)
+    with (paper / "dismissed.txt").open("a") as file:
+        file.write(f"# of other runs\n\n{flag['dismissal']}\n")
+
+
+def sarif(paper: Path) -> dict[str, Any]:
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
+    return {one["ruleId"]: one.get("suppressions") for one in run["results"]}
+
+
+def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
+    check_paper: CheckPaper, paper: Path, browser: Browser
+) -> None:
+    assert checked(check_paper).code == 3
+    with listening(browser) as show:
+        page = show(paper / "review" / "paper.html")
+        page.get_by_text("Dismiss this flag").click()
+        line = page.locator("#detail code").inner_text()
+    assert line.endswith(" Wrong difference: At Bog, Wren is 3.5 points of F1 better than Lark (Table 1).")
+    (paper / "dismissed.txt").write_text(line, "utf-8")
+    again = checked(check_paper, "--fail-on", "Wrong difference")
+    assert "1 flag dismissed" in again.out
+    assert "--fail-on: 1 sentence\n" in again.out  # the other one, recomputed too
+    assert "Wrong difference" not in again.out
+    assert sarif(paper) == {
+        "arithmetic-wrong-difference": [{"kind": "external", "status": "accepted"}],
+        "arithmetic-inconsistent-test": None,
+    }
+    assert [row["dismissed"] for row in read_rows(paper / "review" / "paper.jsonl")] == [True, False]
+    with listening(browser) as show:
+        page = show(paper / "review" / "paper.html")
+        expect(page.locator(".row")).to_have_count(1)
+        page.get_by_role("button", name="dismissed 1").click()
+        expect(page.locator("#detail")).to_contain_text("Dismissed.")
+        expect(page.locator("#detail code")).to_have_count(0)
+
+    for before, after, back in (("Wrens", "Finches", False), ("At Bog,", "At Fen,", True), ("58.5", "58.4", True)):
+        (paper / "main.tex").write_text(PAPER.replace(before, after))
+        assert (FLAG in checked(check_paper).out) is back
+
+
+def test_a_dismissal_is_of_one_sentence_and_not_of_its_numbers(check_paper: CheckPaper, paper: Path) -> None:
+    (paper / "main.tex").write_text(PAPER.replace(r"\begin{table}", r"""
+In Bog, 37 of 120 (38.8\,\%) sang. In Fen, 37 of 120 (38.8\,\%) were silent.
+\begin{table}"""))  # fmt: skip
+    assert checked(check_paper).out.count("Wrong percentage (") == 2
+    dismiss(paper, "Wrong percentage")
+    assert checked(check_paper).out.count("Wrong percentage (") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"0123456789abcdef ok\n\xff\n", "dismissed.txt:2: '\ufffd' is no digest of a flag; expected 16 hexadecimal"),
+        (b"x" * 5_000_000, "dismissed.txt: larger than 4 MiB"),
+        (None, "--dismissed dismissed.txt: no such file"),
+    ],
+)
+def test_what_is_no_file_of_digests_is_refused(
+    check_paper: CheckPaper, paper: Path, content: bytes | None, message: str
+) -> None:
+    (paper / "dismissed.txt").unlink() if content is None else (paper / "dismissed.txt").write_bytes(content)
+    done = checked(check_paper)
+    assert (done.code, message in done.err, (paper / "review").exists()) == (2, True, False)
+    refused = check_paper("mcp", "--folder", ".", "--lm", "none", "--dismissed", "dismissed.txt")
+    assert (refused.code, message in refused.err) == (2, True)
+
+
+def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:
+    settings = Settings([paper.resolve()], paper / "artifacts")
+    session = Session(settings, opened(loopback.url))
+    read = session.paper("main.tex", None)
+    before = session.review_so_far(read, session.exact_review(read), [])
+    (flag,) = (one for one in before.verdicts if one.label == "Wrong difference")
+    session = Session(Settings([paper.resolve()], paper / "artifacts", dismissed={flag.flag}), opened(loopback.url))
+    after = session.review(session.paper("main.tex", None), lambda _: None)
+    (flagged,) = (one for one in session.sentences(after, range(len(after.verdicts))) if one.dismissed)
+    assert (flagged.level, flagged.label) == (None, "Wrong difference")

@@ -1,0 +1,293 @@
+"""Why a sentence is flagged: what a model states of it, looked up in the evidence, and what two checks of one sentence
+become."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dspy.utils.exceptions import LMBillingError
+from PIL import Image
+
+from aisr.lm.budget import Ledger, Limits
+from aisr.predict.prepare import attach_gallery, open_gallery
+from aisr.programs.draft.reason import StatedReason
+from aisr_papers.check.checks import CLAIMS, collect_checks
+from aisr_papers.check.dismissed import mark_dismissed
+from aisr_papers.check.judging import Checker, review_draft
+from aisr_papers.check.reasons import confirm
+from aisr_papers.check.verdicts import LABELS, Mark, Piece, Reason, Review, Verdict, failing_verdicts
+from aisr_papers.check.write import as_jsonl, as_sarif, format_line
+from aisr_papers.cli import print_review
+from aisr_papers.draft import Draft, Float, Picture, Place
+from paper_support import drafts, papers, reasons
+from support.scripted import field, question, requests, scripted, written
+
+CELL = Piece("Table 1", ("Table 1: F1 at two sites.", "Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"))
+SENTENCE = papers.TEXTS[1][1]  # "At Heath, Lark reaches 70.2."
+
+
+def twice(folder: Path) -> Review:
+    """A review in which the table and a model flag the same sentence, the latter by another piece of evidence, and
+    call a citation in it overstated."""
+    review = papers.reviewed(folder)
+    recomputed = Verdict(
+        "arithmetic", 1, 1, "Lark reaches 70.2", "Other number in the table",
+        evidence=(CELL,), marks=(Mark(0, 3, columns=(2,)),),
+        reasons=(Reason("Lark has 66.1 there", "66.1", Mark(0, 3, columns=(2,))),),
+    )  # fmt: skip
+    by_model = review.verdicts[2]._replace(reasons=(Reason("70.2 is Wren's", "70.2", Mark(1, 2)),))
+    citation = review.verdicts[0]._replace(paragraph=1, sentence=1)
+    return replace(review, verdicts=(citation, by_model, recomputed), labels={**review.labels, **LABELS})
+
+
+def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    review = mark_dismissed(twice(tmp_path), set())
+    assert review.counts() == {"Overstate": 1, "Other number in the table": 1}
+    assert format_line(review, review.verdicts[1]) == (
+        "main.tex:12: Other number in the table (Lark has 66.1 there [Table 1: Heath, Lark]; "
+        f"Contradicted 83 %: 70.2 is Wren's [Table 1: Heath]): {SENTENCE}"
+    )
+    row = json.loads(as_jsonl(review).splitlines()[1])
+    row_of_table = {"name": "Table 1", "row": "Heath"}
+    assert row["reasons"] == [
+        {"text": "Lark has 66.1 there", "quote": "66.1", "place": {**row_of_table, "column": "Lark"}},
+        {"label": "Contradicted", "confidence": 0.83, "text": "70.2 is Wren's", "quote": "70.2", "place": row_of_table},
+    ]
+    result = json.loads(as_sarif(review))["runs"][0]["results"][1]
+    assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
+
+
+def test_a_merged_verdict_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
+    review = mark_dismissed(twice(tmp_path), set())
+    (_, merged) = review.verdicts
+    assert failing_verdicts(review, {"Other number in the table"}, 0.9) == [merged]
+    assert failing_verdicts(review, {"Contradicted"}, 0.8) == [merged]
+    assert failing_verdicts(review, {"Contradicted"}, 0.9) == []  # the model is less sure
+    without_model = replace(review, verdicts=twice(tmp_path).verdicts[2:])
+    (alone,) = mark_dismissed(without_model, set()).verdicts
+    assert alone.flag == merged.flag
+    dismissed = mark_dismissed(twice(tmp_path), {merged.flag})
+    assert [one.label for one in dismissed.dismissed] == ["Other number in the table"]
+    assert failing_verdicts(dismissed, {"Contradicted"}, 0) == []
+
+
+def test_what_a_model_does_not_doubt_is_named_beside_what_was_recomputed(tmp_path: Path) -> None:
+    review = twice(tmp_path)
+    _, doubted, recomputed = review.verdicts
+    neutral = doubted._replace(label="Supported", neutral=True, reasons=())
+    unjudged = doubted._replace(label=None, failure="no answer", reasons=())
+    (merged,) = mark_dismissed(replace(review, verdicts=(neutral, recomputed)), set()).verdicts
+    assert "; Supported 83 %: the verdict of another check of this sentence" in format_line(review, merged)
+    both = mark_dismissed(replace(review, verdicts=(unjudged, recomputed)), set())
+    assert both.unjudged == 1  # the same command goes on there
+    assert len(both.verdicts) == 2
+
+
+# --- what a model states, looked up
+
+CLAIM = "Lark reaches an F1 of 72.4 on the heath (Table 1)."
+NOTE = "We tested each detector on twelve calm nights – “no wind” – and gained −3.5 points."
+NOT_CONFIRMED = "not confirmed: The evidence has something else."
+
+
+def answers(prompt: str, label: str, *answer: Any) -> str:
+    """The label of a sentence, and to the question why the answer."""
+    if not reasons.asks_why(prompt):
+        return written(prompt, {"sentence_labels": [label]})
+    if isinstance(answer[0], Exception):
+        raise answer[0]
+    return answer[0] if isinstance(answer[0], str) else written(prompt, {"reasons": list(answer)})
+
+
+def review_by(made: Draft, *answer: Any, label: str = "Contradicted", **more: Any) -> tuple[Review, list[str]]:
+    """The review of a draft with what a model states of its sentences, and the questions. answer: reasons, or raw
+    text."""
+    lm = scripted(lambda request: answers(question(request), label, *answer))
+    for name, value in more.items():
+        setattr(lm.lm, name, value)
+    review = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm)
+    return review, [question(one) for one in requests(lm)]
+
+
+def explained(*answer: Any, **more: Any) -> tuple[Verdict, list[str]]:
+    """The verdict on one sentence, and the questions."""
+    review, questions = review_by(drafts.draft(CLAIM, tables=(drafts.table(drafts.SITES, NOTE),)), *answer, **more)
+    (verdict,) = review.verdicts
+    return verdict, questions
+
+
+# An empty first column, and sections over all columns: a row of one cell, or of the same text in each.
+SECTIONS = """
+Split | Model | Input | F1 | AUC
+Bog split
+| Wren | audio | 61.0 | 75.7
+| Lark | audio | 58.5 | 70.2
+Heath split | Heath split | Heath split | Heath split | Heath split
+| Wren | audio | 72.4 | 62.3
+| Lark | audio | 66.1 | 63.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "quote", "place"),
+    [
+        ("Lark", "AUC", "63.0", "Table 1: Heath split, Lark, audio, AUC"),
+        ("Heath split Wren", "F1", "72.4", "Table 1: Heath split, Wren, audio, F1"),
+        ("Heath split Wren", "AUC", "75.7", ""),  # which is that of the other section
+        ("Heath split", "", "Heath split", "Table 1"),
+    ],
+)
+def test_a_cell_is_named_by_its_section_and_row(row: str, column: str, quote: str, place: str) -> None:
+    made = drafts.draft(CLAIM, tables=(drafts.table(SECTIONS),))
+    review, _ = review_by(made, reasons.stated(row=row, column=column, quote=quote))
+    line = format_line(review, review.verdicts[0])
+    assert f"[{place}]" in line if place else NOT_CONFIRMED in line
+
+
+def test_what_has_no_reason_is_marked_at_the_row_with_its_number() -> None:
+    made = drafts.draft(
+        "By split, model and input, the AUC is 62.3 for Wren (Table 1).", tables=(drafts.table(SECTIONS),)
+    )
+    review, _ = review_by(made, label="Supported")
+    (verdict,) = review.verdicts
+    marked = {verdict.evidence[mark.piece].lines[mark.line] for mark in verdict.marks if mark.line}
+    assert len(marked) == 1
+    assert marked.pop().endswith("Wren | audio | 72.4 | 62.3")
+
+
+LARK = {"row": "Lark", "column": "Heath F1", "quote": "66.1"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "quote", "line", "columns"),
+    [
+        (LARK, "66.1", 4, (3,)),
+        ({**LARK, "item": "[table 1]", "quote": "**66.1** %"}, "66.1", 4, (3,)),
+        ({"row": "lark", "quote": "Lark | 58.5 | 66.3"}, "Lark | 58.5 | 66.3", 4, ()),
+        ({"quote": 'Twelve calm nights - "no wind"'}, "twelve calm nights – “no wind", 0, ()),
+        ({"row": None, "column": 3, **LARK, "says": ["no", "text"]}, None, 0, ()),
+    ],
+)
+def test_a_quote_is_shown_where_it_stands_in_the_words_of_the_evidence(
+    fields: dict[str, Any], quote: str | None, line: int, columns: tuple[int, ...]
+) -> None:
+    verdict, questions = explained(reasons.stated(**fields))
+    assert verdict.label == "Contradicted"
+    assert f'"sentence 1 (Contradicted): {CLAIM}"' in questions[1]
+    if quote is None:
+        assert (verdict.reasons, verdict.failure) == ((), "no reason: the model names none")
+    else:
+        mark = Mark(0, line, columns=columns)
+        assert verdict.reasons == (Reason("The evidence has something else.", quote, mark),)
+        assert verdict.marks == (mark,)  # and no line that only shares words
+
+
+def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
+    birds = "\n".join(["Detector | F1", *(f"Bird-{k} | {k}.5" for k in range(90))])
+    numbers = range(10, 90, 4)
+    texts = [f"Bird-{k} reaches an F1 of {k}.7 (Table 1)." for k in numbers]
+    made = drafts.draft(*texts, tables=(drafts.table(birds),))
+
+    def answer(request: Any) -> str:
+        prompt = question(request)
+        if not reasons.asks_why(prompt):
+            return written(
+                prompt, {"sentence_labels": ["Contradicted"] * len(json.loads(field(prompt, "sentences") or ""))}
+            )
+        stated = [
+            reasons.stated(sentence=number, item="1", row=text.split()[0], column="F1", quote=f"{text[5:7]}.5")
+            for number, text in reasons.flagged(prompt)
+        ]
+        return written(prompt, {"reasons": stated})
+
+    lm = scripted(answer)
+    verdicts = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm).verdicts
+    assert [one.quote for verdict in verdicts for one in verdict.reasons] == [f"{k}.5" for k in numbers]
+    asked = [one for one in map(question, requests(lm)) if reasons.asks_why(one)]
+    assert [len(reasons.flagged(one)) for one in asked] == [16, 4]
+    assert len(str(field(asked[1], "evidence")).split("\n")) < 27  # of 91
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {**LARK, "quote": "66.7"},  # printed nowhere
+        {**LARK, "row": "Finch"},  # printed in another row
+        {**LARK, "column": "Recall"},
+        {**LARK, "item": "Table 2"},
+        {"quote": "66.1"},  # of which row?
+        {"quote": "gained 3.5 points"},  # the sign is gone
+        {"quote": "on"},
+        {"item": "", "quote": "twelve calm nights"},
+    ],
+)
+def test_a_model_that_quotes_what_is_not_there_is_caught(fields: dict[str, Any]) -> None:
+    verdict, _ = explained(reasons.stated(**fields))
+    assert verdict.reasons == (Reason(NOT_CONFIRMED),)
+    assert not any(mark.columns for mark in verdict.marks)
+
+
+def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "a.png")
+    figure = Float("fig", "Figure 1", "figure", "F1.", Place("main.tex", 9), pictures=(Picture(tmp_path / "a.png"),))
+    made = replace(drafts.draft(CLAIM.replace("Table", "Figure"), tables=(figure,)), folder=tmp_path)
+    program = attach_gallery(CLAIMS.build({"evidence": "image"}), open_gallery(tmp_path, tmp_path))
+    told = reasons.stated(item="Figure 1", says="The bar of Lark ends at 66.")
+
+    def texts(request: Any) -> str:
+        return "".join(getattr(part, "text", "") for part in request.messages[-1].parts)
+
+    lm = scripted(lambda request: answers(texts(request), "Contradicted", told))
+    (verdict,) = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, program)], lm).verdicts
+    seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
+    assert verdict.reasons == (Reason(seen, mark=Mark(0, 0)),)
+    assert ["image" in str(request.messages[-1]) for request in requests(lm)] == [True, True]
+
+
+@pytest.mark.parametrize("answer", ["no idea", '{"reasons": ["x", {"sentence": 7}]}', LMBillingError("no credit")])
+def test_an_odd_answer_or_none_costs_the_reason_and_not_the_verdict(
+    answer: str | Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review, _ = review_by(drafts.draft(CLAIM, tables=(drafts.table(drafts.SITES, NOTE),)), answer)
+    (verdict,) = review.verdicts
+    assert (verdict.label, verdict.reasons) == ("Contradicted", ())
+    assert str(verdict.failure).startswith("no reason: ")
+    print_review(review, [])
+    words = " ".join(capsys.readouterr().out.split())
+    assert f"no reason for 1 flag: {str(verdict.failure).removeprefix('no reason: ')}"[:60] in words
+
+
+def test_a_limit_leaves_the_verdict_without_a_reason_and_says_so() -> None:
+    verdict, questions = explained(reasons.stated(**LARK), ledger=Ledger(Limits(calls=1)))
+    assert verdict.label == "Contradicted"
+    assert verdict.failure == "no reason: not reached: 1 LM call was sent and limits.max_calls is 1"
+    assert len(questions) == 1
+
+
+@pytest.mark.parametrize("label", ["Supported", "Not found"])
+def test_a_sentence_without_a_flag_is_not_asked_about(label: str) -> None:
+    assert len(explained(reasons.stated(), label=label)[1]) == 1
+
+
+def test_a_quote_without_end_takes_as_long_as_the_evidence_is_long() -> None:
+    """Whoever looks from each of its places to the end takes minutes."""
+    quote = "a-" * 50_000
+    stated = StatedReason.model_validate({"sentence": "1", "says": "x", "item": "P1", "quote": f"{quote}b"})
+    reason = confirm(stated, [Piece("P1", ("Results", quote * 2))], ["P1"], set())
+    assert reason
+    assert reason.text == "x"
+
+
+def test_what_a_hostile_model_states_is_one_short_line() -> None:
+    says = "<img src=x>\u2028\u202e\x1b[2J [[ ## reasons ## ]] " + "W" * 100_000 + " a" * 500
+    verdict, _ = explained(reasons.stated(says=says, **LARK))
+    (reason,) = verdict.reasons
+    assert len(reason.text) <= 200
+    assert len(reason.text.split()) <= 25
+    assert reason.text.isprintable()
+    assert reason.text.startswith("<img src=x>")

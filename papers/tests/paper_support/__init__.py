@@ -1,0 +1,1 @@
+"""Papers, their parts and answers about them, for the tests."""

@@ -1,0 +1,48 @@
+"""Drafts of a few sentences and tables, made in memory."""
+
+from pathlib import Path
+
+from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Work
+from aisr_papers.passages import float_keys, keys_by_name
+
+SITES = """
+Detector | Bog | Bog | Heath | Heath
+ | F1 | Recall | F1 | Recall
+Wren | 61.0 | 70.5 | 72.4 | 79.1
+Lark | 58.5 | 66.3 | 66.1 | 74.8
+Finch | 49.2 | 60.7 | 51.3 | 58.9
+"""
+COSTS = """
+Detector | Minutes | Memory (MB)
+Wren | 6.3 | 420
+Lark | 12.6 | 610
+Finch | 0.4 | 35
+"""
+PARTS = """
+Variant | F1 | Change
+Wren | 72.4 |
+– gate | 66.7 | -5.7
+– prior | 71.7 | -0.7
+"""
+
+
+def table(
+    rows: str, caption: str = "Scores.", number: int = 1, bold: frozenset[tuple[int, int]] = frozenset()
+) -> Float:
+    """A table whose cells are parted by bars."""
+    cells = "\n".join("\t".join(cell.strip() for cell in row.split("|")) for row in rows.strip("\n").split("\n"))
+    name = f"Table {number}"
+    return Float(f"tab:{number}", name, "table", caption, Place("main.tex", 90 + number), cells, bold=bold)
+
+
+def draft(*texts: str, tables: tuple[Float, ...] = (), work_keys: tuple[str, ...] = ()) -> Draft:
+    """A paragraph of sentences, which refer to floats by name, and cite all the works."""
+    floats = {one.key: one for one in tables}
+    keys = keys_by_name(floats)
+    assert len(keys) == len(floats)
+    sentences = tuple(
+        Sentence(text, Place("main.tex", line), float_keys(text, keys), work_keys)
+        for line, text in enumerate(texts, start=1)
+    )
+    works = {key: Work(key) for key in work_keys}
+    return Draft(Path(), "Wrens", (Paragraph(sentences, ("Results",)),), floats, works)

@@ -1,0 +1,143 @@
+"""Tables of LaTeX papers as they are written: with notes, over pages, of AASTeX, without a float; and their numbers."""
+
+from pathlib import Path
+
+import pytest
+
+from aisr_papers.draft import Draft, Float
+from aisr_papers.readers.latex import read
+
+TABULAR = r"\begin{tabular}{lr}Site & F1 \\ \hline Bog & 61.0 \\ \end{tabular}"
+NOTES = r"\begin{tablenotes}\item[a] Once.\end{tablenotes}"
+ROWS = "Site\tF1\nBog\t61.0"
+ARTICLE = r"\documentclass{article}"
+
+
+def paper(folder: Path, body: str, preamble: str = ARTICLE) -> Draft:
+    (folder / "main.tex").write_text(f"{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}\n", "utf-8")
+    return read(folder / "main.tex")
+
+
+def table(caption: str, tabular: str = TABULAR, kind: str = "table") -> str:
+    return rf"\begin{{{kind}}}\caption{{{caption}}}{tabular}\end{{{kind}}}"
+
+
+def only(draft: Draft) -> Float:
+    (one,) = draft.floats.values()
+    return one
+
+
+DELUXE = r"""\begin{floattable}\begin{deluxetable*}{lcc}[t]
+\tabletypesize{\small}\tablewidth{0pt}
+\tablecaption{F1 at night.\label{tab:night}}
+\tablehead{\colhead{Site} & \multicolumn{2}{c}{\colhead{F1}} \\
+\colhead{} & \colhead{Wren} & \colhead{Lark\tablenotemark{a}}}
+\startdata
+Bog & 61.0 & \nodata \\
+\cutinhead{Heath}
+Dry & 70.2 & 66.1
+\enddata
+\tablecomments{Nights without wind.}
+\tablenotetext{a}{Trained once.}
+\end{deluxetable*}\end{floattable}"""
+
+
+def test_a_table_of_aastex(tmp_path: Path) -> None:
+    draft = paper(tmp_path, r"See Table~\ref{tab:night}." + DELUXE)
+    one = only(draft)
+    assert (one.key, one.name, one.caption) == ("tab:night", "Table 1", "F1 at night.")
+    assert one.rows == "Site\tF1\tF1\n\tWren\tLark^a\nBog\t61.0\t…\nHeath\nDry\t70.2\t66.1"
+    assert one.notes == "Nights without wind. a: Trained once."
+    assert draft.unread == ()
+    assert draft.paragraphs[0].sentences[0].float_keys == ("tab:night",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        table("F1.", rf"\begin{{threeparttable}}{TABULAR}{NOTES}\end{{threeparttable}}"),
+        table("F1.", TABULAR + r"\footnotesize a Once.", "sidewaystable"),
+        table("F1.", TABULAR.replace("tabular", "tblr").replace("{lr}", "{colspec={lr}}") + "a Once."),
+    ],
+)
+def test_notes_stand_apart_from_the_caption(tmp_path: Path, body: str) -> None:
+    one = only(paper(tmp_path, "Words." + body))
+    assert (one.name, one.caption, one.rows, one.notes) == ("Table 1", "F1.", ROWS, "a Once.")
+
+
+def test_what_a_long_table_repeats_on_each_page_is_read_once(tmp_path: Path) -> None:
+    body = r"""Words.
+\begin{longtable}{lr}
+\caption{F1 at all sites.}\label{t}\\ \toprule Site & F1 \\ \midrule \endfirsthead
+\caption[]{(continued)}\\ \toprule Site & F1 \\ \midrule \endhead
+\midrule \multicolumn{2}{r}{Continued overleaf} \\ \endfoot
+\bottomrule \endlastfoot
+Bog & 61.0 \\
+Heath & 70.2 \\
+\end{longtable}
+\begin{longtable}{lr}\caption{Again.}\\ Site & F1 \\ \endhead Bog & 61.0 \end{longtable}"""
+    draft = paper(tmp_path, body)
+    assert [(one.name, one.caption, one.rows) for one in draft.floats.values()] == [
+        ("Table 1", "F1 at all sites.", f"{ROWS}\nHeath\t70.2"),
+        ("Table 2", "Again.", ROWS),
+    ]
+
+
+def test_a_table_between_two_sentences_belongs_to_the_one_before(tmp_path: Path) -> None:
+    body = "First one.\n\nThese are the scores:\n\\begin{center}" + TABULAR + r"\end{center} They fall."
+    beside = r"\begin{tabular}{cc}Ida Holm & Tom Reyes\end{tabular}"
+    draft = paper(tmp_path, beside + body)
+    table = only(draft)
+    assert (table.name, table.rows) == ("Table without a number (main.tex:6)", ROWS)
+    keys = {one.text: one.float_keys for each in draft.paragraphs for one in each.sentences}
+    assert keys == {"First one.": (), "These are the scores:": (table.key,), "They fall.": ()}
+
+
+A, B, C = table("A."), table("B."), table("C.")
+IEEE = r"\documentclass[conference]{IEEEtran}"
+BOOK = r"\documentclass{book}"
+
+
+@pytest.mark.parametrize(
+    ("preamble", "body", "names"),
+    [
+        (IEEE, A + B + r"\setcounter{table}{3}" + C, ["I", "II", "IV"]),
+        (BOOK, rf"\chapter{{X}}{A}\chapter{{Y}}{B}\section{{Z}}{C}", ["1.1", "2.1", "2.2"]),
+        (ARTICLE, A + r"\appendix\renewcommand{\thetable}{S\arabic{table}}\setcounter{table}{0}" + B, ["1", "S1"]),
+        (ARTICLE, rf"\numberwithin{{table}}{{section}}\section{{X}}{A}{B}\section{{Y}}{C}", ["1.1", "1.2", "2.1"]),
+    ],
+)
+def test_tables_are_numbered_as_latex_counts(tmp_path: Path, preamble: str, body: str, names: list[str]) -> None:
+    draft = paper(tmp_path, f"Words. {body}", preamble)
+    assert [one.name for one in draft.floats.values()] == [f"Table {name}" for name in names]
+    assert [one.rows for one in draft.floats.values()] == [ROWS] * len(names)
+
+
+MODELSUMMARY = r"""\begin{table}\begin{talltblr}[caption={A},label={tab:a}]{colspec={Q[]Q[]},hline{1}={1-2}{solid}}
+& (1)\\ age & 5.1*\\ \end{talltblr}\end{table}"""
+
+
+def test_a_table_that_modelsummary_writes(tmp_path: Path) -> None:
+    draft = paper(tmp_path, f"Words. {MODELSUMMARY}")
+    assert (only(draft).name, only(draft).caption, only(draft).rows) == ("Table 1", "A", "\t(1)\nage\t5.1*")
+    assert draft.unread == ()
+
+
+def test_a_root_lets_files_beside_the_folder_be_read_and_nothing_outside(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    (study / "paper").mkdir(parents=True)
+    (study / "results").mkdir()
+    (study / "results" / "t.tex").write_text(TABULAR, "utf-8")
+    (tmp_path / "secret.tex").write_text("Secret.", "utf-8")
+    (study / "results" / "link.tex").symlink_to(tmp_path / "secret.tex")
+    body = r"Words. \input{../../secret}\input{../results/link}" + table("F1.", r"\input{../results/t}")
+    (study / "paper" / "main.tex").write_text(body, "utf-8")
+    draft = read(study / "paper" / "main.tex", study)
+    assert only(draft).rows == ROWS
+    assert [(one.text, str(one.place)) for each in draft.paragraphs for one in each.sentences] == [
+        ("Words.", "paper/main.tex:1")
+    ]
+    assert [one.reason for one in draft.unread] == [
+        f"'../../secret': leads out of --root {study}",
+        f"'../results/link': leads out of --root {study}",
+    ]

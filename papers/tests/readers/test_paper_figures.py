@@ -1,0 +1,123 @@
+"""Figures are seen: drawings become pictures of points, those of a PDF are cut out of its pages, the rest is listed."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from aisr_papers.draft import Draft
+from aisr_papers.readers import pdf
+from aisr_papers.readers.figures import LIMITS, Limits, draw_figures, draw_pictures
+from aisr_papers.readers.latex import read
+from paper_support.pdfs import MIB, column, forms_in_forms, picture, text, write
+
+RED = "1 0 0 rg 0 0 306 792 re f\n"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="9" height="6">{}</svg>'
+PATCH = '<rect width="9" height="6" fill="#00f"/>'
+
+
+def figure(*names: str) -> str:
+    pictures = "".join(rf"\includegraphics{{{name}}}" for name in names)
+    return rf"\begin{{figure}}{pictures}\caption{{A plot.}}\end{{figure}}"
+
+
+def drawn(folder: Path, *floats: str, limits: Limits = LIMITS) -> Draft:
+    (folder / "main.tex").write_text("See Figure 1. It falls by 3 points.\n\n" + "\n".join(floats), "utf-8")
+    return draw_pictures(read(folder / "main.tex"), folder / "kept", limits)
+
+
+def colour(draft: Draft, path: str, at: float = 0.25) -> tuple[int, ...]:
+    with Image.open(draft.drawings[path]) as image:
+        pixel = image.convert("RGB").getpixel((int(at * image.width), image.height // 2))
+    assert isinstance(pixel, tuple)
+    return pixel
+
+
+def test_pdf_svg_and_what_was_made_of_an_eps_are_drawn_as_their_reader_sees_them(tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py")
+    script = '<script>alert(1)</script><text x="1" y="5">Wind</text>'
+    (tmp_path / "blue.svg").write_text(SVG.format(PATCH + script), "utf-8")
+    (tmp_path / "a.eps").write_text("%!PS", "utf-8")
+    write(tmp_path / "a-eps-converted-to.pdf", RED)
+    write(tmp_path / "plot.pdf", RED)
+    draft = drawn(tmp_path, figure("plot"), figure("blue"), figure("a.eps"))
+    assert draft.unread == ()
+    assert list(draft.drawings) == ["plot.pdf", "blue.svg", "a-eps-converted-to.pdf"]
+    assert colour(draft, "plot.pdf") == (255, 0, 0)
+    assert colour(draft, "plot.pdf", 0.75) == (255, 255, 255)
+    assert colour(draft, "blue.svg", 0.9) == (0, 0, 255)
+    with Image.open(draft.drawings["plot.pdf"]) as image:
+        assert 900_000 < image.width * image.height < 1_300_000
+
+
+NOT_DRAWN = {
+    "b.eps": "EPS is not drawn; save it as PDF or PNG beside it under the same name",
+    "broken.pdf": "not a PDF, or a broken one; expected a PDF that a viewer opens",
+    "house.pdf": "a page of",
+    "deep.pdf": "",  # too much time or memory, whatever it meets first
+    "beside.svg": "it names another file",
+    "web.svg": "it names another file",
+    "nested.svg": "elements within more than",
+    "open.svg": "no SVG that can be read",
+}
+
+
+def test_a_figure_that_cannot_be_drawn_is_listed_and_costs_that_alone(tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py")
+    for name in ("first", "house", "last"):
+        write(tmp_path / f"{name}.pdf", RED, boxes="/UserUnit 1 /CropBox [0 0 612 792]")
+    house = (tmp_path / "house.pdf").read_bytes().replace(b"[0 0 612 792]", b"[0 0 90000 90000]")
+    (tmp_path / "house.pdf").write_bytes(house)
+    (tmp_path / "b.eps").write_text("%!PS", "utf-8")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"\xff" * 999)
+    deep, forms = forms_in_forms()
+    write(tmp_path / "deep.pdf", deep, more=forms)
+    Image.new("RGB", (4, 4)).save(tmp_path / "secret.png")
+    for name, inside in (
+        ("beside", '<image x:href="secret.png" width="9" height="6"/>'),
+        ("web", '<feImage x:href="http://example.org/a.png"/>'),
+        ("nested", "<g>" * 300 + "</g>" * 300),
+        ("open", "<g>"),
+    ):
+        (tmp_path / f"{name}.svg").write_text(SVG.format(inside), "utf-8")
+    limits = LIMITS._replace(seconds=1.0, memory=600 * MIB)
+    draft = drawn(tmp_path, *map(figure, ("first", *NOT_DRAWN, "last")), limits=limits)
+    assert list(draft.drawings) == ["first.pdf", "last.pdf"]
+    reasons = dict(one.reason.split(": not drawn: ") for one in draft.unread)
+    assert {name: reasons[name][: len(why)] for name, why in NOT_DRAWN.items()} == NOT_DRAWN
+    assert reasons["deep.pdf"] in ("it takes more than 1 s of a core", "broken, or it takes too much memory")
+
+
+@pytest.fixture
+def set_paper(tmp_path: Path) -> Path:
+    """A page with a figure between its text."""
+    page = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2")
+    page += column(72, 690, ["Wrens sing at night, as Figure 1 shows, and there are no others that do so at all."])
+    page += picture(100, 500, 200, 120) + text(150, 480, "(a) Bog, at night and in the rain, all wrens.", size=8)
+    page += text(72, 450, "Figure 1: Wrens by night.", size=9)
+    page += column(72, 400, ["It is quiet in the day, and there are none that sing then, as far as we could hear."])
+    return write(tmp_path / "main.pdf", page)
+
+
+def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) -> None:
+    draft = draw_pictures(pdf.read(set_paper), set_paper.parent / "kept")
+    (one,) = draft.floats["Figure 1"].pictures
+    assert one.page == 1
+    assert one.box is not None
+    left, top, right, bottom = one.box
+    assert 90 <= left <= 100 <= 300 <= right <= 340
+    assert 160 <= top <= 172
+    assert 310 <= bottom <= 345  # with the words below its part, without the caption
+    assert colour(draft, one.path(draft.folder))[0] == 128
+
+
+def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(set_paper: Path) -> None:
+    folder = set_paper.parent
+    code = r"\begin{figure}\begin{tikzpicture}\draw (0,0);\end{tikzpicture}\caption{%s}\end{figure}"
+    body = f"See Figure 1.\n\n{code % 'Wrens by night.'}\n{code % 'Owls in the snow of May.'}"
+    (folder / "main.tex").write_text(body, "utf-8")
+    draft = draw_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
+    assert [one.split("&box=")[0] for one in draft.drawings] == ["main.pdf#page=1"]
+    assert [f"{one.place}: {one.reason}" for one in draft.unread] == [
+        "main.tex:4: a drawing by code (tikzpicture), which is not read"
+    ]

@@ -1,0 +1,202 @@
+"""`check-paper --lm none`: its findings in every output."""
+
+import json
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from aisr_papers import cli
+from paper_support import word_files
+from paper_support.commands import CheckPaper
+from paper_support.paths import PAPERS, SAMPLE
+from support.corpora import read_rows
+from support.loopback import Loopback
+
+PAPER = r"""
+\documentclass{article}
+\begin{document}
+\section{Results}
+At Bog, Wren is 3.5 points of F1 better than Lark (Table~\ref{tab:main}).
+Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
+Wren has an F1 of 61.0, and it failed in 1 of 1\,000 nights (0.1\,\%) (Table~\ref{tab:main}).
+Compared with others, Lark has an F1 of 55.5, $p = 2.4 \times 10^{-5}$ (Table~\ref{tab:main}).
+\begin{table}
+\caption{F1 of two detectors.
+Wren has an F1 of 58.5.}\label{tab:main}
+\begin{tabular}{lrr} Detector & F1 & p \\ Wren & 61.0 & .41 \\ Lark & 58.5 & .19 \end{tabular}
+\end{table}
+\begin{table}\caption{Without numbers.}\begin{tabular}{ll} Wren & small \\ Lark & brown \end{tabular}\end{table}
+\end{document}
+"""
+FLAGS = [
+    ("main.tex:4: Wrong difference", "61.0 − 58.5 = 2.5 in Table 1 (Wren, F1 against Lark, F1)"),
+    ("main.tex:5: Inconsistent test", "t(28) = 2.20 gives p = .036"),
+    ("main.tex:9: Other number in the table", "Table 1 has 61.0 there (Wren, F1); 58.5 is that of Lark"),
+]
+LISTED = [
+    ("recomputed and right: 2", "holds", "1 of 1,000 is 0.1 %"),
+    ("recomputed and right: 2", "holds", "Wren, F1: 61.0 (Table 1)"),
+    ("not decided: 1", "not decided", "Table 1 has 58.5 there (Lark, F1)"),
+]
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "main.tex").write_text(PAPER.lstrip())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    return tmp_path
+
+
+def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(check_paper: CheckPaper, paper: Path) -> None:
+    finished = check_paper("main.tex", "--lm", "none", "--out", "review")
+    assert finished.code == 0, finished.err
+    lines = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
+    for line, (begins, has) in zip(lines, FLAGS, strict=True):
+        assert line.startswith(begins)
+        assert has in line
+    assert lines[-1].endswith(": Wren has an F1 of 58.5.")  # a caption is a statement too
+    assert "4 sentences and 2 tables were read; 5 statements could be recomputed, 3 of them wrong" in finished.out
+    assert ", and 1 could not be decided" in finished.out
+    assert finished.out.count("“Wren has an F1 of 61.0") == 1  # a line for all that is recomputed of a sentence
+    rows = read_rows(paper / "review" / "paper.jsonl")
+    flags = [row for row in rows if row["kind"] == "arithmetic"]
+    assert [f"{row['file']}:{row['line']}: {row['label']}" for row in flags] == [begins for begins, _ in FLAGS]
+    assert all(has in row["reasons"][0]["text"] for row, (_, has) in zip(flags, FLAGS, strict=True))
+    assert [(row["label"], row["why"]) for row in rows if row["kind"] == "recomputed"] == [one[1:] for one in LISTED]
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
+        ("arithmetic-wrong-difference", "error"), ("arithmetic-inconsistent-test", "error"),
+        ("arithmetic-other-number-in-the-table", "error"),
+    ]  # fmt: skip
+
+
+def test_what_is_wrong_right_and_not_decided_is_on_the_page(
+    check_paper: CheckPaper, paper: Path, browser: Browser
+) -> None:
+    finished = check_paper("main.tex", "--lm", "none", "--out", "review")
+    page = browser.new_page()
+    page.goto((paper / "review" / "paper.html").as_uri())
+    assert page.locator(".row .top b").all_inner_texts() == [begins.split(": ")[1] for begins, _ in FLAGS]
+    detail, footer = page.locator("#detail").inner_text(), page.locator("footer").inner_text()
+    assert FLAGS[0][1] in detail
+    assert "confidence unknown" not in detail
+    assert page.locator("#detail td.cell").all_inner_texts() == ["61.0", "58.5"]  # what it was recomputed from
+    assert "no language model was asked" in footer
+    assert "Captions of tables" in page.locator("#text").inner_text()
+    page.locator("#left-out summary").click()
+    for title, _, why in LISTED:
+        for text in (finished.out, page.locator("#left-out").inner_text()):
+            assert title in text
+            assert why in text
+    page.close()
+
+
+def test_a_word_paper_has_headings_and_paragraphs_for_lines(check_paper: CheckPaper, paper: Path) -> None:
+    words = word_files.paragraph("Wrens sang longer than larks, t(28) = 2.20, p = .02.")
+    word_files.write(paper / "paper.docx", word_files.paragraph("Results", "berschrift1") + words)
+    finished = check_paper("paper.docx", "--lm", "none", "--out", "review")
+    assert finished.code == 0, finished.err
+    assert "paper.docx: Results, paragraph 1: Inconsistent test (t(28) = 2.20 gives p = .036" in finished.out
+    (row,) = read_rows(paper / "review" / "paper.jsonl")
+    assert (row["line"], row["page"], row["paragraph"]) == (None, None, "Results, paragraph 1")
+    for file in ("paper.sarif", "paper.html"):
+        assert "Results, paragraph 1" in (paper / "review" / file).read_text()
+
+
+@pytest.mark.usefixtures("paper")
+def test_fail_on_takes_the_kind(check_paper: CheckPaper) -> None:
+    assert check_paper("main.tex", "--lm", "none", "--fail-on", "arithmetic").code == 3
+    assert check_paper("main.tex", "--lm", "none", "--fail-on", "quote").code == 0
+    refused = check_paper("main.tex", "--lm", "none", "--program", "artifacts/track1/first")
+    assert refused.code == 2
+    assert "--lm none asks no program" in refused.err
+
+
+def test_it_loads_what_the_light_list_has_and_needs_no_folder(paper: Path) -> None:
+    light = set(re.findall(r"^([\w-]+)==", (PAPERS / "requirements-light.txt").read_text(), re.MULTILINE))
+    sample = SAMPLE / "paper"
+    words = ["check-paper", str(sample / "main.tex"), "--lm", "none", "--papers", str(sample / "papers")]
+    code = (
+        f"import sys; sys.argv = {words}\n"
+        "from aisr_papers.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print('loaded', *{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=paper, check=True)
+    owners = packages_distributions()
+    loaded = {owner.lower() for name in done.stdout.splitlines()[-1].split() for owner in owners.get(name, [])}
+    assert {"numpy", "pylatexenc"} <= loaded  # a PDF is read, too
+    others = {name.replace("_", "-") for name in loaded} - light
+    assert others <= {
+        "aisr",
+        "aisr-papers",
+        "orjson",
+        "charset-normalizer",
+        "setuptools",
+    }  # others take these where they are
+    assert "66 sentences and 5 tables were read" in done.stdout
+    assert sorted(path.name for path in paper.iterdir()) == ["main.tex"]
+
+
+QUOTING = """# Birds
+
+Obi says that “the range of a recorder falls by a third when the wind rises to six” [1].
+
+Obi says that “the range of a recorder falls by half when the wind rises to six” [1], and “bats sing when it rains” [1].
+
+## References
+
+1. Obi, A. Wind and the range of recorders. 2022.
+"""
+
+
+def test_quotes_are_looked_up_in_the_cited_papers(check_paper: CheckPaper, paper: Path) -> None:
+    (paper / "paper.md").write_text(QUOTING)
+    (paper / "cited").mkdir()
+    text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
+    (paper / "cited" / "obi.txt").write_text(text)
+    words = ["--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
+    finished = check_paper("paper.md", *words)
+    assert finished.code == 3, finished.err
+    quote = "1 has: “The range of a recorder falls by half when the wind rises to six”"
+    assert f"paper.md:3: Misquoted [1] ({quote} [P2]): Obi says" in finished.out
+    assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
+        ("quote-misquoted", "error"), ("quote-not-found", "warning"),
+    ]  # fmt: skip
+
+
+def test_characters_that_nobody_sees_change_no_number(check_paper: CheckPaper, paper: Path) -> None:
+    text = "In Bog, 3\u200b7 of 120 (30.8 %) sang, and 37 of 12\u00ad0 (38.\u20608 %) flew."
+    table = (
+        "Table 1: F1. Wren has an F1 of 6\ufeff2.0.\n\n| Bird | F1 |\n|---|---|\n| Wren | 6\u200b1.0 |\n| Lark | 58.5 |"
+    )
+    (paper / "paper.md").write_text(f"# T\n\n{text}\n\n{table}\n", encoding="utf-8")
+    done = check_paper("paper.md", "--lm", "none")
+    assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
+    assert done.out.count("Wrong percentage (") == 1
+    assert "Table 1 has 61.0 there (Wren, F1)" in done.out
+    assert "Wren has an F1 of 62.0." in done.out
+
+
+@pytest.mark.parametrize("lm", ["none", "openai/local"])
+def test_files_are_written_before_anything_is_printed(
+    check_paper: CheckPaper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback, lm: str
+) -> None:
+    def print_nothing(*words: object) -> None:
+        raise OSError("the terminal is gone")
+
+    monkeypatch.setattr(cli, "print_review", print_nothing)
+    (tmp_path / "paper.md").write_text("# T\n\nIn Bog, 37 of 120 (38.8 %) sang.\n", encoding="utf-8")
+    words = ["--lm", lm, "--api-base", loopback.url] if lm != "none" else ["--lm", lm]
+    with suppress(OSError):
+        check_paper(tmp_path / "paper.md", "--out", tmp_path / "review", "--artifacts", tmp_path, *words)
+    assert (tmp_path / "review" / "paper.html").is_file()

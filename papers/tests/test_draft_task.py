@@ -1,0 +1,88 @@
+"""A draft held against itself: what a judge of it is shown, and the way from records to predictions."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.artifact.manifest import save_files
+from aisr.artifact.program import program_text
+from aisr.metrics.scores import value
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.draft.task import DRAFT
+from paper_support.paths import SAMPLE
+from support.commands import Aisr
+from support.corpora import read_rows
+from support.loopback import HttpRequest, Loopback
+from support.scripted import field, question, requests, scripted, written
+
+SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
+
+
+def record(*labels: str, **more: Any) -> DraftRecord:
+    bundle = [
+        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
+        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
+    ]
+    about = {"id": "a", "title": "Wrens", "headings": ["Results", "Sites"], "before": "We listened."}
+    text = {"paragraph": " ".join(SENTENCES), "evidence_bundle": bundle}
+    sentences = [{"sentence": s, "label": label} for s, label in zip(SENTENCES, labels or [None, None], strict=True)]
+    return DraftRecord.model_validate({**about, **text, "sentences": sentences, **more})
+
+
+def test_a_judge_is_shown_the_place_of_the_sentences_and_what_the_paper_says_elsewhere() -> None:
+    program = DRAFT.build({})
+    lm = scripted([json.dumps({"sentence_labels": ["Contradicted", "Not found"]})])
+    with lm.context():
+        prediction = program(**program.prepare(record()).inputs())
+    assert DRAFT.answer(prediction) == ["Contradicted", "Not found"]
+    (request,) = requests(lm)
+    assert (field(question(request), "evidence") or "").split("\n") == [
+        "[table 1] Table 1: F1.",
+        "  | Site | Wren",
+        "  | Bog | 61.4",
+        "[text 1] Method: the filter is off. (table 1) is not this.",
+    ]
+    passage = field(question(request), "passage") or ""
+    assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
+    assert passage.endswith("reports findings of other sections: [sentence 1] [sentence 2]")
+    around = program.prepare(record(paragraph=f"At night. {SENTENCES[0]} It does.")).passage
+    assert around.endswith(": At night. [sentence 1] It does.")
+    assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
+
+
+def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
+    def score(*answers: list[str] | None) -> float:
+        gold = [[["Supported"], ["Contradicted"]], [["Not found"]]]
+        return value(DRAFT.score(gold, answers))
+
+    assert score(["Supported", "Contradicted"], ["Not found"]) == pytest.approx((3 / 4 + 1) / 2)
+    assert score(["Supported", "Supported"], ["Not found"]) == pytest.approx(((2 / 3 + 0 + 1) / 4 + 0.5) / 2)
+    assert score(None, None) == 0
+
+
+@cache
+def gold_labels() -> dict[str, str]:
+    rows = read_rows(SAMPLE / "draft" / "test.jsonl")
+    return {one["sentence"]: one["label"] for row in rows for one in row["sentences"]}
+
+
+def by_key(request: HttpRequest) -> str:
+    sentences = json.loads(field(request.question, "sentences") or "")
+    return written(request.question, {"sentence_labels": [gold_labels()[one] for one in sentences]})
+
+
+def test_records_are_checked_predicted_scored_and_packed(loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
+    loopback.reply = by_key
+    data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "predictions.jsonl"
+    inputs = ["--data", data / "test-inputs.jsonl"]
+    assert "32 good records, 0 bad lines" in aisr("check", data / "train.jsonl", *at).out
+    save_files(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
+    done = aisr("predict", *at, "--program", tmp_path / "mine", *inputs, "--out", out, *lm)
+    assert done.code == 0, done.err
+    assert "all sentences of a record right 100.0" in " ".join(aisr("score", data / "test.jsonl", out, *at).out.split())
+    packed = aisr("submit", *at, *inputs, "--predictions", out, "--out", tmp_path / "s.zip")
+    assert packed.code == 0, packed.err

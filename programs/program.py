@@ -1,0 +1,363 @@
+"""The base class of all programs, and asking an LM for an answer that can be used.
+
+A program subclasses `Program`. It has its `Options`, its predictors, `prepare` (a record as an example) and `forward`
+(the inputs of an example to a prediction), whose questions go through `self.ask`. All else is a hook with a default.
+There is never a silent default for an answer: one that is still unusable after a repair raises `UnusableAnswer`, and
+the record is written down as failed.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from aisr.base.errors import UserError
+from aisr.programs.demos import KnnConfig, Similarity, nearest
+from aisr.programs.images import Exhibits, Form, Gallery
+from aisr.programs.label_weights import LabelWeights
+from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
+from aisr.programs.ranker import EvidenceRanker
+from aisr.programs.records import Record
+from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
+from aisr.programs.text import plain
+
+# --- Options
+
+
+class Options(BaseModel):
+    """How a program is built; program.json holds them.
+
+    A program adds its own as fields of a subclass: texts, numbers and switches, each with a default. The description of
+    a field is its help, its bounds and choices are checked.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    nearest: int = Field(
+        default=0,
+        ge=0,
+        description="How many demos, the nearest, stand in the prompt of a record; 0: all.",
+        json_schema_extra={"searched": True},  # by optimizers; nobody else sets it
+    )
+    nearest_by: Similarity = Field(
+        default="words",
+        description="How demos are compared with a record: by `words` (BM25), or by `both`, with word vectors.",
+        json_schema_extra={"searched": True},
+    )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options by name; `nearest_by` only where there are nearest demos."""
+        return self.model_dump(exclude=None if self.nearest else {"nearest_by"})
+
+
+class LabelOptions(Options):
+    """The options of a program whose answers are labels."""
+
+    states: bool = Field(
+        default=False,
+        description="Whether the LM states how likely each label is, which counts where it gives no log-probabilities.",
+    )
+
+
+class SearchOptions(Options):
+    """The options of a program that retrieves evidence."""
+
+    retriever: str = Field(
+        default=DEFAULT,
+        description="What ranks texts: `bm25`, `dense` or `hybrid`; the last two with an embedding model behind a "
+        "colon, or the built-in one.",
+    )
+
+    @field_validator("retriever")
+    @classmethod
+    def _known(cls, spec: str) -> str:
+        embedding_model(spec)
+        return spec
+
+
+# --- Asking
+
+Check = Callable[[dspy.Prediction], str | None]  # the complaint about an answer, or None
+Limits = Mapping[str, Mapping[str, Any]]
+NO_LIMITS: Limits = MappingProxyType({})
+TOP_LOGPROBS = 20  # the most that OpenAI's API gives
+MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
+NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
+
+
+class UnusableAnswer(ValueError):
+    """The LM's answer could not be used, nor could its answer to the complaint about it."""
+
+
+def ask(
+    predict: dspy.Predict, check: Check | None = None, *, limits: Limits = NO_LIMITS, **inputs: Any
+) -> dspy.Prediction:
+    """Return the answer of a predictor to `inputs`, in the LM's context.
+
+    check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the LM
+    is asked once more, with the complaint. limits: JSON schema fragments by output field, which an engine that decodes
+    under a schema adds to what the types say. Raises `UnusableAnswer`; errors of the LM pass through.
+    """
+    call = {**inputs, "config": _config(predict, limits)}
+    keys = _call_lm(predict, "record_keys")
+    complaint: str | None = None
+    for attempt in (1, 2):
+        try:
+            answer = predict(**call)
+        except AdapterParseError as error:
+            answer, complaint = _without_confidence(error), _what_failed(error)
+            if answer is not None and dspy.settings.trace is not None:
+                known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
+                dspy.settings.trace.append((predict, known, answer))
+        if answer is not None:
+            complaint = check(answer) if check else None
+            if complaint is None:
+                return answer
+            place = _place_in_trace(answer)
+            if place is not None:
+                # A refused answer must not become a demo; earlier calls of an optimizer stay in the trace.
+                del dspy.settings.trace[place]
+        if attempt == 1:
+            # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
+            cut = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]
+            field = dspy.InputField(desc="what was wrong with your previous answer")
+            call["signature"] = predict.signature.append("correction", field, str)
+            call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
+    _call_lm(predict, "invalidate", keys or [])
+    raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
+
+
+def clean_trace(answer: dspy.Prediction) -> None:
+    """Take out of DSPy's trace of an answer what would be in the way there: its log-probabilities, since twenty
+    alternatives a token make a reflection twenty times as long, and pictures among the inputs, of which no demo may
+    hold any; their text stays."""
+    if "logprobs" in answer:
+        del answer["logprobs"]
+    place = _place_in_trace(answer)
+    if place is not None:
+        predictor, inputs, _ = dspy.settings.trace[place]
+        texts = {name: str(value) if isinstance(value, Exhibits) else value for name, value in inputs.items()}
+        dspy.settings.trace[place] = (predictor, texts, answer)
+
+
+def wrong_count(values: Sequence[object], wanted: int, what: str) -> str | None:
+    """Return the complaint about a list of the wrong length, or None. DSPy loses the length of a list both in the
+    schema and when it parses."""
+    return None if len(values) == wanted else f"{len(values)} {what} where {wanted} were asked for"
+
+
+def one_each(slots: Sequence[object]) -> Limits:
+    """Return the limits of an answer that has one label for each of some slots."""
+    count = {"minItems": len(slots), "maxItems": len(slots)}
+    return {"sentence_labels": count, CONFIDENCE: count}
+
+
+def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str | None:
+    """Return the complaint about names that were not offered, or None."""
+    unknown = [name for name in names if name not in known]
+    return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+
+
+def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
+    """An answer that lacks nothing but the confidence in its labels, or has that in another form. None where
+    something else is wrong with it."""
+    fields = error.signature.output_fields
+    if CONFIDENCE not in fields or error.lm_response is None:
+        return None
+    whatever = error.signature.with_updated_fields(CONFIDENCE, type_=Any)
+    for looser in (whatever, error.signature.delete(CONFIDENCE)):
+        with suppress(AdapterParseError):
+            return dspy.Prediction(**dspy.settings.adapter.parse(looser, error.lm_response))
+    return None
+
+
+def _place_in_trace(answer: dspy.Prediction) -> int | None:
+    """Where an answer stands in DSPy's trace; None where it does not."""
+    trace = dspy.settings.trace or ()
+    return next((place for place in reversed(range(len(trace))) if trace[place][2] is answer), None)
+
+
+def _what_failed(error: AdapterParseError) -> str:
+    cause = error.__cause__
+    if isinstance(cause, (RecursionError, MemoryError)) or type(cause) is ValueError:
+        return f"it could not be read ({type(cause).__name__}: {str(cause)[:200]})"
+    fields = ", ".join(error.signature.output_fields)
+    answer = " ".join(str(error.lm_response or "").split())[:200]
+    if not answer or NO_TEXT.match(answer):
+        return f"it is empty, and should hold the fields {fields}"
+    return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
+
+
+def _config(predict: dspy.Predict, limits: Limits) -> dict[str, Any]:
+    lm = predict.lm or dspy.settings.lm
+    config: dict[str, Any] = {}
+    engine = getattr(lm, "engine", None)
+    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands; it takes no other mapping there.
+    if getattr(engine, "takes_constraints", False):
+        config["metadata"] = {"constraints": dict(limits)}
+    if getattr(lm, "gives_logprobs", False):
+        config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return config
+
+
+def _call_lm(predict: dspy.Predict, name: str, *arguments: Any) -> Any:
+    """The result of a method that not every LM has; None without it."""
+    method = getattr(predict.lm or dspy.settings.lm, name, None)
+    return method(*arguments) if method else None
+
+
+# --- Programs
+
+AnyOptions = Options  # within `Program`, `Options` is the class of its own
+
+
+class Fitted(BaseModel):
+    """What a program was fitted to on train beside its prompt: text and numbers, saved with it."""
+
+    def summary(self) -> str:
+        """Return it in a few words."""
+        raise NotImplementedError
+
+    def page(self) -> str:
+        """Return it as a person reads it, as Markdown without a heading."""
+        raise NotImplementedError
+
+
+class Program(dspy.Module):
+    """One program of a task: it judges records, is what optimizers compile, and what an artifact holds."""
+
+    Options: ClassVar[type[AnyOptions]] = Options
+    options: AnyOptions  # what it was built with
+    forward: Callable[..., dspy.Prediction]  # from the inputs of an example; raises `UnusableAnswer`
+    labels: ClassVar[tuple[str, ...]] = ()  # all of its task, the neutral one first; none where answers are no labels
+    statement: str = "claim"  # the input that a demo and a record have in common where they are the same
+    form: Form = "caption"  # what of a picture stands in the prompt
+
+    # Fitted beside the prompt, and saved with it.
+    label_weights: LabelWeights | None = None  # from label probabilities to labels; None: the LM's own labels
+    fitted: Fitted | None = None  # what `fit` came to
+    ranker: EvidenceRanker | None = None  # ranks texts in the retriever's place
+    takes_ranker: ClassVar[bool] = False  # whether one may
+
+    # No part of the program.
+    gallery: Gallery | None = None  # where the pictures of records are
+    embed: Embed | None = None  # asks the embedding model of the retriever
+
+    def __init__(self, **options: Any) -> None:
+        """Raises pydantic's ValidationError for an option that cannot be."""
+        super().__init__()
+        self.options = self.Options(**options)
+        self.knn = KnnConfig(self.options.nearest, self.options.nearest_by)
+
+    # --- What a program says.
+
+    def prepare(self, record: Any) -> dspy.Example:
+        """Return a record as the example that the program is called with: its inputs, and where it is labelled the
+        right outputs and `gold` beside them."""
+        raise NotImplementedError
+
+    @property
+    def main_predictor(self) -> dspy.Predict:
+        """The predictor whose answer is the judgement; labelled records are demos of this one."""
+        return self.predictors()[-1]
+
+    def fit(self, records: Sequence[Any]) -> None:
+        """Fit what stands beside the prompt (`fitted`) to labelled records, those of train."""
+
+    def load_fitted(self, saved: Mapping[str, Any]) -> None:
+        """Set `fitted` from what was saved. Raises ValueError where it is no such thing."""
+        raise UserError("fitted: nothing of this program is fitted but prompt, ranker and label weights")
+
+    def choose_evidence(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
+        """Return the ids of the evidence that goes with a label, best first, in tasks that ask for some. named: the ids
+        that the LM named, ranking: the ranker's, both best first."""
+        return list(named)
+
+    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
+        """Return a labelled example as demos of the main predictor: itself."""
+        return [example]
+
+    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
+        """Return the same, made for teaching where a labelled record as it stands teaches badly."""
+        return self.demo_rows(example)
+
+    # --- What it calls.
+
+    def ask(
+        self,
+        predict: dspy.Predict,
+        about: str,
+        check: Check | None = None,
+        *,
+        limits: Limits = NO_LIMITS,
+        **inputs: Any,
+    ) -> dspy.Prediction:
+        """Return an answer as `ask` does, with the demos that are nearest to `about`, the statement of the record."""
+        demos = nearest(predict.demos, self.statement, about, self.knn)
+        return ask(predict, check, limits=limits, demos=demos, **inputs)
+
+    def decide(self, answer: dspy.Prediction, field: str) -> list[Judgement]:
+        """Return the final judgement of each label in an output `field` of an answer, a label or a list of them: from
+        its probabilities, by the label weights where there are some."""
+        labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
+        states = isinstance(self.options, LabelOptions) and self.options.states
+        judged = judgements_of(answer, field, labels, self.labels, states)
+        clean_trace(answer)
+        return self.label_weights.apply(judged) if self.label_weights else judged
+
+    @staticmethod
+    def example(record: Record, inputs: Mapping[str, Any], right: Mapping[str, Any]) -> dspy.Example:
+        """Return a record as the example that the program is called with; right: what stands beside the inputs where it
+        is labelled."""
+        return dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
+
+    @property
+    def retriever(self) -> str | None:
+        """The retriever's spec (see `aisr.programs.retrieval.matcher`); None for a program that retrieves nothing."""
+        return self.options.retriever if isinstance(self.options, SearchOptions) else None
+
+    @property
+    def embedding_model(self) -> str | None:
+        """The embedding model that the retriever asks; None for none."""
+        return embedding_model(self.retriever) if self.retriever else None
+
+    @property
+    def match(self) -> Matcher:
+        """What ranks texts. Raises UserError where it embeds with a model that `embed` does not ask."""
+        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever or DEFAULT, self.embed)
+
+    @property
+    def vectors(self) -> Embed:
+        """What gives the word vectors of texts. Raises UserError as `match`."""
+        return embedder(self.retriever or DEFAULT, self.embed)
+
+    def rank_paragraphs(self, claim: str, paragraphs: Mapping[str, str]) -> list[str]:
+        """Return all ids of paragraphs, best first."""
+        return rank(claim, paragraphs, self.match)
+
+    # --- What optimizers and commands call.
+
+    def __call__(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
+        """Return the prediction for an example. failure: why its record could not be prepared, which fails it without a
+        question. Raises `UnusableAnswer`."""
+        if failure is not None:
+            raise UnusableAnswer(failure)
+        return super().__call__(**inputs)
+
+    def with_label_weights(self, label_weights: LabelWeights | None) -> Self:
+        """Return a copy with other label weights, or without any."""
+        copy: Self = self.deepcopy()
+        copy.label_weights = label_weights
+        return copy
+
+    def copy_context(self, other: "Program") -> None:
+        """Take from another program what is no part of it: gallery, embedding model, groups of records that are not
+        each other's demos."""
+        self.gallery, self.embed = other.gallery, other.embed
+        self.knn = replace(self.knn, excluded=other.knn.excluded)
