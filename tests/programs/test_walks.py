@@ -101,7 +101,7 @@ def test_averitec(
     # The commonest label: no better than the no-LM baseline.
     assert scores["test"]["accuracy"] == scores["no_lm_test"]["accuracy"]
     state = json.loads((walked.folder / "program.json").read_text())["state"]
-    assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
+    assert {name: len(part["demos"]) for name, part in state.items()} == {"inquire": 2, "find": 2, "judge": 2}
     for words in ("label accuracy", "no-LM baseline", "words a string"):
         assert words in walked.output["evaluate"]
     official = averitec.score_official(as_json(tmp_path / "gold.json", read_rows(walked.gold)), walked.packed)
