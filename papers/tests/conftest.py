@@ -67,11 +67,15 @@ def aisr() -> "Aisr":
 
 @pytest.fixture(scope="module")  # it holds an event loop, which the coroutines of other tests would meet
 def browser() -> "Iterator[Browser]":
-    """A real one, without a window; where there is none, the test is skipped."""
-    from tools.chromium import NoChromium, chromium
+    """A real one, without a window: Playwright's own, else the system's; where there is none, the test is skipped."""
+    from playwright.sync_api import sync_playwright
 
-    try:
-        with chromium() as launched:
-            yield launched
-    except NoChromium as none:
-        pytest.skip(str(none))
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+        names = [own, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+        binary = next(filter(None, map(shutil.which, names)), None)
+        if binary is None:
+            pytest.skip("no Chromium: install the package `chromium`, or run `playwright install chromium`")
+        launched = playwright.chromium.launch(executable_path=binary)
+        yield launched
+        launched.close()

@@ -4,7 +4,7 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -76,12 +76,6 @@ class Track2Record(CorrectableRecord):
         if unknown is not None:
             raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
         return self
-
-    @classmethod
-    def of_paragraphs(cls, claim: str, paragraphs: Sequence[str]) -> Self:
-        """A claim and paragraphs, which are named P1, P2, …."""
-        named = [{f"P{k}": text} for k, text in enumerate(paragraphs, start=1)]
-        return cls.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": named})
 
     @property
     def statements(self) -> list[str]:
