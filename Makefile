@@ -55,9 +55,10 @@ test-newest:
 	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not slow"
 	cd papers && ../.venv-newest/bin/pytest -n 2 --dist worksteal -m "not slow"
 
-# The golden prompts anew, with what changes in them; CASES="track1 track2" for some.
+# The golden prompts anew, with what changes in them; CASES="track1 track2" for some of aisr.
 golden: setup
 	PYTHONPATH=tests $(BIN)/python -m support.golden_cases $(CASES)
+	cd papers && PYTHONPATH=tests:../tests $(CURDIR)/$(BIN)/python -m paper_support.golden
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -65,6 +66,7 @@ lint: setup
 	$(BIN)/mypy
 	cd papers && $(CURDIR)/$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	cd papers && $(CURDIR)/$(BIN)/lint-imports --no-logo
 
 # The simulations of docs/measurements.md: the objective and the race, without an LM.
 study: setup

@@ -31,8 +31,9 @@ ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
 OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  # of a command
 
 
-def in_python(error: Exception) -> str:
-    """Return the message of an error, without secrets and addresses; a command's `--api-base` is `api_base` here."""
+def in_python(error: Exception | str) -> str:
+    """Return the message of an error or of a limit, without secrets and addresses; a command's `--api-base` is
+    `api_base` here."""
     from aisr.base import redact
 
     return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.addresses(str(error)))
@@ -75,7 +76,8 @@ class LanguageModel:
     @property
     def exhausted_reason(self) -> str | None:
         """The limit that kept a call from being sent; None for none."""
-        return self.opened.ledger.stopped
+        reason = self.opened.ledger.stopped
+        return None if reason is None else in_python(reason)
 
     def estimating(self) -> "LanguageModel":
         """Return the same language model with which nothing is sent: answers are made up, and `spend` is an estimate of

@@ -22,7 +22,6 @@ TASKS: Mapping[str, str] = MappingProxyType(
         "averitec": "aisr.programs.averitec.task:AVERITEC",
         "context24-figures": "aisr.programs.context24_figures.task:CONTEXT24_FIGURES",
         "context24-text": "aisr.programs.context24_text.task:CONTEXT24_TEXT",
-        "draft": "aisr.programs.draft.task:DRAFT",
     }
 )
 

@@ -84,7 +84,7 @@ def split(
     shape_like: Annotated[
         Path | None,
         typer.Option(
-            help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file.",
+            help="track1: resample dev and test to the lengths of this (unlabelled) test file.",
             callback=opt.check_files,
         ),
     ] = None,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr.programs.text import SHORTEST, letters, sentences, stretch
+from aisr.text import sentences, stretch
 from aisr_papers.citations import Mark, find_marks, remove_marks
 from aisr_papers.draft import Draft
 
@@ -72,6 +72,7 @@ def _as_sentence(part: str, works: Sequence[str]) -> str:
 QUOTED = re.compile(
     r"“([^“”]{12,1500})”|``([^`]{12,1500}?)''|(?<![^\s(\[—–])\"(?=\S)([^\"]{12,1500})(?<=\S)\"(?!\w)|„([^„“]{12,1500})“"
 )
+SHORTEST = 12  # letters and digits of a part of a quote; `stretch` looks for no shorter one
 FEWEST_QUOTED = 5  # of a quote; fewer are a term, a title, or words that are held at a distance
 # What is left out, or put in.
 CUT = re.compile(r"\[[^\[\]]{0,200}\]|\(\s?(?:…|\.\s?\.\s?\.)\s?\)|…|\.\s?\.\s?\.(?:\s?\.)?")
@@ -117,7 +118,7 @@ def _is_in(quote: str, paper: Mapping[str, str]) -> bool:
     """Whether all parts of a quote stand in a paper: what was left out or put in parts it. Paragraphs may go on over a
     page, so that they are one text."""
     texts = (" ".join(paper.values()),)
-    parts = [part for part in CUT.split(quote) if len(letters(part)) >= SHORTEST]
+    parts = [part for part in CUT.split(quote) if sum(map(str.isalnum, part)) >= SHORTEST]
     return bool(parts) and all(stretch(part, texts) is not None for part in parts)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
 from aisr_papers.paragraphs import read_paragraphs

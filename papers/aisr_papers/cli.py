@@ -4,35 +4,48 @@
 import io
 import os
 import sys
+import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from aisr.base import redact
-from aisr.base.errors import UserError
-from aisr.base.files import pluralize
-from aisr.cli import options as opt
-from aisr.cli.plan import command_plan
-from aisr.cli.session import open_ledger, open_lm, prepare, warn_of_another_lm
+from aisr import UserError
+from aisr.text import pluralize, printable, without_keys
 
 if TYPE_CHECKING:
+    from aisr import LanguageModel
     from aisr_papers.check.checks import Checks
     from aisr_papers.check.verdicts import Review, Verdict
 
+UNJUDGED = 1  # exit code: the command went through, something was not judged
+REFUSED = 2  # exit code: bad input, nothing was done
 FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 MOST_CALLS = 500  # of a session with an agent, where nothing else is set
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
+
+# --- Options. Under these titles `--help` shows some of them.
+
+LM_PANEL = "Language model"
+COST_PANEL = "Cost"
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"check-paper {version('aisr-papers')}")
         raise typer.Exit
+
+
+def _parse_price(text: str) -> tuple[float, float]:
+    try:
+        prompt, completion = map(float, text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: expected two numbers, PROMPT,COMPLETION, such as 0.15,0.6") from None
+    return prompt, completion
 
 
 Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
@@ -43,37 +56,70 @@ Dismissed = Annotated[
         help="Text file of flags that are not reported any more: a digest a line, as the page shows it for each flag.",
     ),
 ]
-
-Programs = Annotated[
-    list[str] | None,
+ClaimProgram = Annotated[
+    str | None,
     typer.Option(
         "--program",
         metavar="PROGRAM",
-        help="A compiled program for what its task is about: draft statements against the paper, track2 citations; "
-        "repeatable. Default: uncompiled ones.",
+        help="A compiled program of the task draft, which judges statements: artifacts/draft/NAME, or models:/… "
+        "Default: the uncompiled one.",
     ),
 ]
-UncompiledEvidence = Annotated[
+CitationProgram = Annotated[
     str | None,
     typer.Option(
-        "--evidence",
-        metavar="caption|ocr|image|auto",
-        callback=opt.one_of("caption", "ocr", "image", "auto"),
-        help="What uncompiled programs show of a picture: its caption, or besides its text (ocr) or its pixels "
+        metavar="PROGRAM",
+        help="A compiled program of track2, which judges citations. Default: the uncompiled one.",
+    ),
+]
+Evidence = Annotated[
+    Literal["caption", "ocr", "image", "auto"] | None,
+    typer.Option(
+        help="What the uncompiled program shows of a picture: its caption, or besides its text (ocr) or its pixels "
         "(image); auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else "
         "caption.",
     ),
 ]
-PaperLM = Annotated[
-    str | None,
+LM = Annotated[
+    str,
     typer.Option(
         "--lm",
         metavar="MODEL",
+        envvar="AISR_LM",
         help="none: numbers and quotes alone, without a model, in seconds. Else PROVIDER/MODEL such as "
-        "openai/gpt-4o-mini, or `embedded`. Default: AISR_LM, or embedded.",
-        rich_help_panel=opt.LM_PANEL,
+        "openai/gpt-4o-mini, or `embedded`.",
+        rich_help_panel=LM_PANEL,
     ),
 ]
+ApiBase = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        envvar="AISR_API_BASE",
+        help="Server of --lm openai/MODEL, with OpenAI's API.",
+        rich_help_panel=LM_PANEL,
+    ),
+]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="LM calls at a time. Default: 8; embedded takes 1.", rich_help_panel=LM_PANEL)
+]
+Price = Annotated[
+    Any,
+    typer.Option(
+        metavar="PROMPT,COMPLETION",
+        parser=_parse_price,
+        help="USD a million prompt and completion tokens, where LiteLLM's list lacks the model.",
+        rich_help_panel=COST_PANEL,
+    ),
+]
+Artifacts = Annotated[
+    Path,
+    typer.Option(
+        envvar="AISR_ARTIFACTS",
+        help="Folder of drawn figures and the response cache, and of the MLflow store of models:/…",
+    ),
+]
+ARTIFACTS = Path("artifacts")
 
 
 def check_paper(
@@ -91,11 +137,9 @@ def check_paper(
         Path | None,
         typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
     ] = None,
-    program: Programs = None,
-    evidence: UncompiledEvidence = None,
-    lm: PaperLM = None,
-    api_base: opt.ApiBase = None,
-    settings: opt.Settings = None,
+    program: ClaimProgram = None,
+    citation_program: CitationProgram = None,
+    evidence: Evidence = None,
     fail_on: Annotated[
         list[str] | None, typer.Option(metavar="LABEL", help="Exit with 3 where a sentence has this label; repeatable.")
     ] = None,
@@ -111,9 +155,28 @@ def check_paper(
         bool,
         typer.Option("--interpretations", help="Also judge causes and general statements that have no number."),
     ] = False,
-    max_usd: opt.MaxUsd = None,
-    estimate: opt.Estimate = False,
-    artifacts: opt.Root = opt.ARTIFACTS,
+    lm: LM = "embedded",
+    api_base: ApiBase = None,
+    threads: Threads = None,
+    price: Price = None,
+    max_usd: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Send nothing more once so many US dollars are spent, by all runs with this --out.",
+            rich_help_panel=COST_PANEL,
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option(min=1, help="Send nothing more after so many LM calls.", rich_help_panel=COST_PANEL)
+    ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate", help="Print the estimated calls, tokens and cost, then exit.", rich_help_panel=COST_PANEL
+        ),
+    ] = False,
+    artifacts: Artifacts = ARTIFACTS,
     version: Version = False,
 ) -> None:
     """Check a paper against its tables, figures and the papers that it cites. `check-paper mcp` serves the same to
@@ -130,58 +193,85 @@ def check_paper(
     check_path(paper)
     check_papers_folder(papers)
     digests = read_dismissed(dismissed)
-    if _is_without_lm(lm, [*(program or []), evidence]):
+    if _is_without_lm(lm, [program, citation_program, evidence]):
         _without_lm(paper, root, papers, out, fail_on or [], digests)
         return
-    plan = command_plan(settings, lm, api_base, max_usd, uses=("lm", "limits"))
-    prepare(artifacts, *(program or []))
-    from aisr.base.files import cache_folder
-    from aisr.cli import display
-    from aisr.lm.config import EMBEDDED
-    from aisr.optimize.estimate import DryRun
-    from aisr.predict.prepare import open_gallery
-    from aisr_papers.check.checks import CITATIONS, CLAIMS, collect_checks
+    opened = open_lm(
+        lm,
+        artifacts,
+        api_base=api_base,
+        threads=threads,
+        price=price,
+        max_usd=max_usd,
+        max_calls=max_calls,
+        output=None if estimate else out,
+        needs_key=not estimate,
+    )
+    from aisr.files import cache_folder
+    from aisr_papers import display
+    from aisr_papers.check.checks import collect_checks
     from aisr_papers.check.exact import add_exact_verdicts, read_paper
-    from aisr_papers.check.judging import BUILT_IN, make_checkers, programs_by_task, review_draft
+    from aisr_papers.check.judging import BUILT_IN, Programs, make_checkers, review_draft
+    from aisr_papers.check.reasons import EMBEDDED
     from aisr_papers.check.verdicts import failing_labels, failing_verdicts
 
-    labels = failing_labels(fail_on or [], [*CLAIMS.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = open_ledger(plan.limits, None if estimate else out)
-    opened = open_lm(plan.lm, ledger, needs_key=not estimate)
-    compiled = programs_by_task(program or [], artifacts)
-    dry = DryRun() if estimate else None
-    judging_lm = dry.open(opened) if dry else opened
+    judging = opened.estimating() if estimate else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
+    programs = Programs(program, citation_program)
+    checkers = make_checkers(programs, judging, draft.folder, draft.drawings, artifacts, evidence)
+    labels = failing_labels(fail_on or [], [label for by in checkers for label in by.labels.meanings])
     content = collect_checks(draft, cited, interpretations)
-    gallery = open_gallery(draft.folder, artifacts, draft.drawings)
-    judges = make_checkers(compiled, judging_lm, gallery, artifacts, evidence)
-    for judge in judges:
-        warn_of_another_lm(judge.program, opened)
-    if dry:
+    if estimate:
         if not content.claims and not content.citations:
             display.note("nothing to check: " + (_why_nothing(content) or "there is no text in it"))
-        with display.live(dry.ledger) as progress:
-            review_draft(draft, content, judges, judging_lm, progress.judged)
-        display.print_estimate(dry, ledger.limits)
+        with display.progress() as done, _printed_warnings():
+            review_draft(draft, content, checkers, judging, done)
+        display.print_estimate(judging.spend, max_usd, max_calls)
         return
     if opened.spec == EMBEDDED:
         display.note(BUILT_IN)
     display.note(
-        f"checking {paper} with {plan.lm.model}: {pluralize(content.statements, 'statement')} against the paper in "
+        f"checking {paper} with {lm}: {pluralize(content.statements, 'statement')} against the paper in "
         f"{pluralize(len(content.claims), 'question')}, {pluralize(len(content.citations), 'citation')} against cited "
         "papers"
     )
-    with display.live(ledger) as progress:
-        review = review_draft(draft, content, judges, judging_lm, progress.judged, gallery.problems)
+    with display.progress() as done, _printed_warnings():
+        review = review_draft(draft, content, checkers, opened, done)
     review = mark_dismissed(add_exact_verdicts(review, cited), digests)
     failing = failing_verdicts(review, labels, above or 0.0)
     written = _write(out, review)  # before anything is printed: that may fail, and the verdicts were paid for
     print_review(review, failing, notes)
-    display.print_spend(ledger.spend)
+    display.print_spend(opened.spend)
     _print_written(written)
     if failing:
         raise typer.Exit(FLAGGED)
-    raise typer.Exit(opt.RECORDS_FAILED if review.unjudged else 0)
+    raise typer.Exit(UNJUDGED if review.unjudged else 0)
+
+
+def open_lm(lm: str, artifacts: Path, **options: Any) -> "LanguageModel":
+    """Return the language model of a command, with the response cache of its artifacts folder: the same command goes on
+    where it stopped. options: of `aisr.open_lm`."""
+    import logging
+
+    import aisr
+    from aisr.files import cache_folder
+
+    os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))  # before DSPy is imported
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+    opened = aisr.open_lm(lm, **options)
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
+    return opened
+
+
+@contextmanager
+def _printed_warnings() -> Iterator[None]:
+    """Print what aisr warns of, such as a program that was fitted to another LM, once each."""
+    from aisr_papers.display import note
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("once", "the label weights were fitted", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+        yield
 
 
 def _without_lm(
@@ -216,7 +306,7 @@ def _write(out: Path | None, review: "Review") -> Sequence[Path]:
 
 
 def _print_written(files: Sequence[Path]) -> None:
-    from aisr.cli.display import note
+    from aisr_papers.display import note
 
     if files:
         note(f"wrote {', '.join(map(str, files))}; open the first in a browser")
@@ -238,9 +328,9 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
     """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
     line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
     reliable it is; and how many sentences --fail-on names."""
-    from aisr.cli.display import note, table
     from aisr_papers.check.verdicts import EXACT, NO_REASON, NOT_JUDGED
     from aisr_papers.check.write import format_line, left_out, list_recomputed
+    from aisr_papers.display import note, table
 
     for place in review.by_doubt():
         one = review.verdicts[place]
@@ -274,7 +364,7 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
 
 def _print_groups(groups: "Sequence[Mapping[str, Any]]") -> None:
     """Print titles, and below each its first items."""
-    from aisr.cli.display import note
+    from aisr_papers.display import note
 
     for group in groups:
         note(group["title"])
@@ -291,25 +381,33 @@ def mcp(
             metavar="FOLDER", help="A folder that agents may name files in; repeatable. Nothing else is read."
         ),
     ] = None,
-    program: Programs = None,
-    evidence: UncompiledEvidence = None,
-    lm: PaperLM = None,
-    api_base: opt.ApiBase = None,
-    settings: opt.Settings = None,
+    program: ClaimProgram = None,
+    citation_program: CitationProgram = None,
+    evidence: Evidence = None,
     dismissed: Dismissed = None,
+    lm: LM = "embedded",
+    api_base: ApiBase = None,
+    threads: Threads = None,
+    price: Price = None,
     max_usd: Annotated[
         float | None,
         typer.Option(
             min=0,
             help="Send nothing more once so many US dollars are spent in this session.",
-            rich_help_panel=opt.LIMITS_PANEL,
+            rich_help_panel=COST_PANEL,
         ),
     ] = None,
-    artifacts: opt.Root = opt.ARTIFACTS,
+    max_calls: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Send nothing more after so many LM calls in this session.", rich_help_panel=COST_PANEL
+        ),
+    ] = MOST_CALLS,
+    artifacts: Artifacts = ARTIFACTS,
 ) -> None:
     """Serve the checker to coding agents, as an MCP server on standard input and output.
 
-    Limits are for the whole session, at most 500 LM calls where none is set; no agent can raise them.
+    Limits are for the whole session; no agent can raise them.
     """
     from aisr_papers.check.dismissed import read_dismissed
 
@@ -319,25 +417,23 @@ def mcp(
     except ImportError as error:
         raise UserError("`check-paper mcp` needs the extra: pip install 'aisr-papers[mcp]'") from error
     from aisr_papers.check.server import serve
-    from aisr_papers.check.session import Session
-    from aisr_papers.check.session import Settings as SessionSettings
+    from aisr_papers.check.session import Session, Settings
 
-    if _is_without_lm(lm, [*(program or []), evidence]):
-        serve(Session(SessionSettings(folders, artifacts, dismissed=digests), None))
+    if _is_without_lm(lm, [program, citation_program, evidence]):
+        serve(Session(Settings(folders, artifacts, dismissed=digests), None))
         return
-    plan = command_plan(settings, lm, api_base, max_usd, uses=("lm", "limits"))
-    prepare(artifacts, *(program or []))
-    from aisr_papers.check.judging import programs_by_task
+    opened = open_lm(
+        lm, artifacts, api_base=api_base, threads=threads, price=price, max_usd=max_usd, max_calls=max_calls
+    )
+    from aisr_papers.check.judging import Programs
 
-    lm_of_session = open_lm(plan.lm, open_ledger(replace(plan.limits, max_calls=plan.limits.max_calls or MOST_CALLS)))
-    compiled = programs_by_task(program or [], artifacts)
-    settings_of_session = SessionSettings(folders, artifacts, compiled, evidence, digests)
-    serve(Session(settings_of_session, lm_of_session))
+    programs = Programs(program, citation_program)
+    serve(Session(Settings(folders, artifacts, programs, evidence, digests, max_usd, max_calls), opened))
 
 
-def _is_without_lm(lm: str | None, of_an_lm: Sequence[str | None]) -> bool:
+def _is_without_lm(lm: str, of_an_lm: Sequence[str | None]) -> bool:
     """Whether no language model is to be asked. Raises UserError where an option goes with one."""
-    if (lm or os.environ.get("AISR_LM")) != "none":
+    if lm != "none":
         return False
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
@@ -383,7 +479,7 @@ def main() -> None:
         if not _is_for_the_user(error):
             raise
         print(f"error: {_message(error)}", file=sys.stderr)
-        sys.exit(opt.REFUSED)
+        sys.exit(REFUSED)
 
 
 def _prepare_output() -> None:
@@ -398,10 +494,10 @@ def _prepare_output() -> None:
 
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
-        return redact.printable(f"{error.filename}: {error.strerror}")
+        return printable(f"{error.filename}: {error.strerror}")
     if isinstance(error, ModuleNotFoundError):
         return f"this needs the package {error.name}; `pip install 'aisr-papers[pdf]'` brings it (--lm none needs less)"
-    return redact.secrets(error.format_message() if isinstance(error, typer.TyperException) else str(error))
+    return without_keys(error.format_message() if isinstance(error, typer.TyperException) else str(error))
 
 
 def _is_for_the_user(error: Exception) -> bool:

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from aisr.programs.retrieval import stemmer
+from Stemmer import Stemmer
 
 # Possessive: a long run of digits must not be tried again at each of its lengths.
 NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
@@ -44,4 +44,9 @@ def nearest_line(sentence: str, evidence: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stemmer().stemWords(WORD.findall(text.lower())))
+    return frozenset(_stemmer().stemWords(WORD.findall(text.lower())))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Stemmer:
+    return Stemmer("english")

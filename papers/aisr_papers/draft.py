@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from aisr.programs.text import sentences
+from aisr.text import sentences
 
 
 class Place(NamedTuple):

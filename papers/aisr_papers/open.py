@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.errors import UserError
-from aisr.programs.text import INVISIBLE
+from aisr import UserError
+from aisr.text import INVISIBLE
 from aisr_papers.draft import Draft, Paragraph, Place, Unread, Work
 from aisr_papers.readers.files import find_main_file
 

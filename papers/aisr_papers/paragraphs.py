@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from aisr.base.errors import UserError
+from aisr import UserError
 
 MAX_BYTES = 8 * 2**20
 BLANK = re.compile(r"\n\s*\n")

@@ -16,12 +16,12 @@ from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.programs.track1.task import TRACK1
-from aisr_papers.check.checks import CLAIMS
 from aisr_papers.check.verdicts import EXACT
+from aisr_papers.draft_task import DRAFT
 from paper_support import pdfs
 from paper_support.commands import CheckPaper
 from paper_support.sample_key import FOLDER, REASONS, answer, faults, letters
-from support.commands import Finished, sets
+from support.commands import Finished
 from support.corpora import read_rows
 from support.faults import refused
 from support.loopback import HttpRequest, Loopback, Reply
@@ -122,9 +122,9 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
-        (None, "limits.max_calls is 3"),
-        (refused(401, "your key has expired"), "LMAuthError"),
-        (refused(402, "no credit left", "insufficient_quota"), "LMBillingError"),
+        (None, "max_calls is 3"),
+        (refused(401, "your key has expired"), "your key has expired"),
+        (refused(402, "no credit left", "insufficient_quota"), "no credit left"),
         (refused(429, "tomorrow", retry_after="7200"), "the LM asks to wait for 7200 s"),
     ],
     ids=["limit", "key", "credit", "wait"],
@@ -135,7 +135,7 @@ def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
     usual, asked = keyed.reply, count(1)
     if refusal:
         keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
-    stopped = check(check_paper, keyed, *sets("lm.threads=1", *([] if refusal else ["limits.max_calls=3"])))
+    stopped = check(check_paper, keyed, "--threads", 1, *([] if refusal else ["--max-calls", 3]))
     assert stopped.code == 1, stopped.err
     assert "judging was stopped" in stopped.out
     assert reason in stopped.out
@@ -179,7 +179,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     text = r"F1 falls by 3 points (Figure 1). \begin{figure}\includegraphics{%s}\caption{F1.}\end{figure}"
     (tmp_path / "main.tex").write_text(text % "plot" + text % "other.eps", "utf-8")
     (tmp_path / "other.eps").touch()
-    save_files(tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))})
+    save_files(tmp_path / "seeing", {"program.json": program_text(DRAFT, DRAFT.build({"evidence": "image"}))})
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
     finished = check_paper("main.tex", "--out", "review", *words, *lm)
@@ -192,7 +192,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
 
 
 def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
-    text = program_text(CLAIMS, CLAIMS.build({}))
+    text = program_text(DRAFT, DRAFT.build({}))
     scores = {
         "Supported": {"precision": 0.8, "recall": 0.75, "support": 20},
         "Contradicted": {"precision": 0.5, "recall": 0.6, "support": 5},
@@ -200,7 +200,7 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
     sure = {"stated": {"judgements": 25, "calibration_error": 0.12}}
     report = {"test": {"records": 10, "per_label": scores, "confidence": sure}}
     for name, lm in (("known", "openai/local"), ("elsewhere", "openai/two"), ("unknown", "openai/local")):
-        made = {"task": CLAIMS.name, "digest": digest_text(text), "lm": {"spec": lm}}
+        made = {"task": DRAFT.name, "digest": digest_text(text), "lm": {"spec": lm}}
         save_files(quick / name, {"program.json": text, "manifest.json": json.dumps(made)})
         if name != "unknown":
             (quick / name / "report.json").write_text(json.dumps(report))
@@ -209,15 +209,15 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
         (["known"], 0, "judged by known. On its test split (10 records) it labelled 72.0 % of 25 statements right."),
         (["elsewhere"], 0, "That is the program with openai/two, and it is openai/local that judged here"),
         (["unknown"], 0, "No error rate of it is known: no scores on a test"),
-        (["known", "--program", "known"], 2, f"are both compiled for {CLAIMS.name}"),
-        (["sentences"], 2, "--program sentences is compiled for track1; expected one for draft (statements against"),
+        (["sentences"], 2, "sentences/program.json: it is compiled for track1, not for draft"),
+        (["known", "--citation-program", "known"], 2, "known/program.json: it is compiled for draft, not for track2"),
     ):
         done = check(check_paper, keyed, "--program", *words)
         assert (done.code, message in done.out + done.err) == (code, True), done.err
         if words == ["known"]:
             page = (quick / "review" / "paper.html").read_text("utf-8")
             assert "Contradicted 50.0 % and 60.0 % (5)" in page
-            assert "Its confidence was off by 12.0 points (stated, 25 statements) on average there." in page
+            assert "Its confidence was off by 12.0 points on average there." in page
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers import cited_papers
 from aisr_papers.cited_papers import CitedPapers, read_jats
 from aisr_papers.draft import Work

@@ -10,11 +10,13 @@ import pytest
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.metrics.scores import value
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.draft.task import DRAFT
+from aisr_papers.draft_record import DraftRecord
+from aisr_papers.draft_task import DRAFT
+from paper_support.golden import CASE, FOLDER
 from paper_support.paths import SAMPLE
 from support.commands import Aisr
 from support.corpora import read_rows
+from support.golden_prompts import FORMS, render
 from support.loopback import HttpRequest, Loopback
 from support.scripted import field, question, requests, scripted, written
 
@@ -63,6 +65,12 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
     assert score(None, None) == 0
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_prompts_are_what_they_were(form: str) -> None:
+    golden = (FOLDER / f"{form}.txt").read_bytes().decode()
+    assert render(CASE, FOLDER, form) == golden, "`make golden` writes them anew"
+
+
 @cache
 def gold_labels() -> dict[str, str]:
     rows = read_rows(SAMPLE / "draft" / "test.jsonl")
@@ -76,7 +84,7 @@ def by_key(request: HttpRequest) -> str:
 
 def test_records_are_checked_predicted_scored_and_packed(loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
     loopback.reply = by_key
-    data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "predictions.jsonl"
+    data, at, out = SAMPLE / "draft", ["--task", "aisr_papers.draft_task:DRAFT"], tmp_path / "predictions.jsonl"
     inputs = ["--data", data / "test-inputs.jsonl"]
     assert "32 good records, 0 bad lines" in aisr("check", data / "train.jsonl", *at).out
     save_files(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers import cited_papers as cited_works
 from aisr_papers.check.session import Refused, citation_check, claim_check
 from aisr_papers.open import read_draft

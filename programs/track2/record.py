@@ -4,7 +4,6 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -75,12 +74,6 @@ class Track2Record(Record):
         if unknown is not None:
             raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
         return self
-
-    @classmethod
-    def of_paragraphs(cls, claim: str, paragraphs: Sequence[str]) -> Self:
-        """A claim and paragraphs, which are named P1, P2, …."""
-        named = [{f"P{k}": text} for k, text in enumerate(paragraphs, start=1)]
-        return cls.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": named})
 
     @property
     def paragraphs(self) -> dict[str, str]:

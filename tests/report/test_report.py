@@ -14,7 +14,6 @@ from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.replay import FORGOTTEN, replay
-from aisr.programs.draft.task import DRAFT
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
@@ -242,15 +241,15 @@ def test_a_table_is_a_table_and_the_paragraph_stands_with_its_sentence(opened: O
     markup = "| Site | Wren | Lark |\n|---|---|---|\n| Bog | 61.0 | <b>58.5</b> |"
     record = {
         "id": "one",
-        "paragraph": paragraph,
-        "sentences": [{"sentence": "At Bog, Wren is ahead.", "label": "Supported"}],
+        "claim_text": paragraph,
+        "sentence_label": [{"sentence": "At Bog, Wren is ahead.", "types": ["Supported"]}],
         "evidence_bundle": [{"type": "table", "text": markup, "table_caption": ["Table 1: F1."]}],
     }
     lm = scripted(lambda request: written(question(request), {"sentence_labels": ["Supported"]}))
-    program, records = DRAFT.build({}), [DRAFT.record.model_validate(record)]
-    judge_all(DRAFT, program, [program.prepare(records[0])], lm)
-    replayed = replay(DRAFT, program, file_of(tmp_path / "dev.jsonl", records), lm)
-    page = opened(gather(DRAFT, about(DRAFT), replayed))
+    program, records = TRACK1.build({}), [TRACK1.record.model_validate(record)]
+    judge_all(TRACK1, program, [program.prepare(records[0])], lm)
+    replayed = replay(TRACK1, program, file_of(tmp_path / "dev.jsonl", records), lm)
+    page = opened(gather(TRACK1, about(TRACK1), replayed))
     assert page.locator("#detail .exhibit tr").all_inner_texts() == ["Site\tWren\tLark", "Bog\t61.0\t<b>58.5</b>"]
     assert "|" not in page.locator("#detail .exhibit").inner_text()
     assert page.get_by_text(paragraph).count() == 1

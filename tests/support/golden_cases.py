@@ -19,7 +19,6 @@ CASES = {
     "averitec": Case(find_task("averitec"), "labeled", compiled=STATES),
     "context24-figures": Case(find_task("context24-figures"), "labeled"),
     "context24-text": Case(find_task("context24-text"), "knn"),
-    "draft": Case(find_task("draft"), "knn", compiled=STATES),
 }
 
 if __name__ == "__main__":

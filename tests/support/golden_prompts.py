@@ -106,7 +106,7 @@ def build_compiled(case: Case, folder: Path, form: str) -> Program:
     groups = [row.group for row in rows]
     search = Search(task, student, rows, [], lambda: objective, SETTINGS, lm, lm, print, groups)
     program = compile_candidates(case.optimizer, search, [])[0].program
-    loaded = parse(program_text(task, program), "the compiled program").program
+    loaded = parse(program_text(task, program), "the compiled program", task).program
     loaded.copy_context(student)
     return loaded
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
-from aisr.base.redact import printable, secrets
+from aisr.text import printable, without_keys
 from aisr_papers.check.verdicts import Review
 from aisr_papers.check.write import left_out, list_recomputed
 
@@ -160,7 +160,7 @@ def quote_text(source: str, text: str) -> Quote:
 
 def clean(text: str) -> str:
     """A text without control characters or keys, cut at `MOST_QUOTED`."""
-    return _cut(printable(secrets(text.encode(errors="backslashreplace").decode())), MOST_QUOTED)
+    return _cut(printable(without_keys(text.encode(errors="backslashreplace").decode())), MOST_QUOTED)
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,53 +1,43 @@
-"""What of a paper is checked against what, and the tasks whose programs do it: statements against the rest of the
-paper, and citing sentences against cited papers."""
+"""What of a paper is checked against what: statements against the rest of the paper, and citing sentences against cited
+papers."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from aisr.base.files import digest_texts
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.draft.task import DRAFT
-from aisr.programs.task import Task
-from aisr.programs.track2.record import Track2Record
-from aisr.programs.track2.task import TRACK2
+from aisr.files import digest_texts
+from aisr.text import valid_text
 from aisr_papers.check.index import PaperIndex
-from aisr_papers.check.questions import Check, Place, Questions, record_id
+from aisr_papers.check.questions import Check, Place, Questions, citation_record, record_id
 from aisr_papers.check.statements import choose_statements
 from aisr_papers.cited_claims import split_claims
 from aisr_papers.draft import Draft, Sentence
+from aisr_papers.draft_record import DraftRecord
 
-CLAIMS: Task = DRAFT
-CITATIONS: Task = TRACK2
-Judged = Track2Record | DraftRecord
 NO_EVIDENCE = "nothing else in the paper speaks of it"
 
 
-def without_pictures(record: Judged) -> Judged:
+def without_pictures(record: DraftRecord) -> DraftRecord:
     """The record away from its paper's folder: a path would lead to another picture there, or to none. Halves of
     characters, which no file of records can hold, become question marks."""
-    dump = json.dumps(record.model_dump(mode="json"), ensure_ascii=False).encode("utf-8", "replace")
-    fields = json.loads(dump)
-    for item in fields.get("evidence_bundle", ()):
+    fields = json.loads(valid_text(json.dumps(record.model_dump(mode="json"), ensure_ascii=False)))
+    for item in fields["evidence_bundle"]:
         item["img_path"] = None
-    return type(record).model_validate(fields)
+    return DraftRecord.model_validate(fields)
 
 
-def statements_of(record: Judged) -> list[str]:
-    """The texts that are judged."""
-    return [record.claim_text] if isinstance(record, Track2Record) else record.statements
-
-
-def subject_digests(record: Judged) -> list[str]:
+def subject_digests(check: Check) -> list[str]:
     """For each statement a digest of its words and of all its evidence, whatever part of that a model is shown."""
-    bare = without_pictures(record)
-    if isinstance(bare, Track2Record):
-        parts = [text for pair in bare.paragraphs.items() for text in pair]
+    if isinstance(check.record, DraftRecord):
+        bare = without_pictures(check.record)
+        statements, parts = bare.statements, [item.model_dump_json() for item in bare.evidence_bundle]
     else:
-        parts = [item.model_dump_json() for item in bare.evidence_bundle]
+        statements = [valid_text(one) for one in check.statements]
+        paper = check.record["cited_paper_full_text"]
+        parts = [valid_text(text) for paragraph in paper for pair in paragraph.items() for text in pair]
     evidence = digest_texts(parts)
-    return [digest_texts([statement, evidence]) for statement in statements_of(bare)]
+    return [digest_texts([statement, evidence]) for statement in statements]
 
 
 @dataclass(frozen=True)
@@ -98,11 +88,5 @@ def _citation_checks(
         paper = cited.get(key)
         if not paper:
             continue
-        record = Track2Record.model_validate(
-            {
-                "id": record_id(sentence.place.file, [key, claim, *paper.values()], taken),
-                "claim_text": claim,
-                "cited_paper_full_text": [{name: text} for name, text in paper.items()],
-            }
-        )
-        yield Check(record, (place,), key)
+        name = record_id(sentence.place.file, [key, claim, *paper.values()], taken)
+        yield Check(citation_record(name, claim, paper), (place,), key)

@@ -8,11 +8,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from aisr.base.errors import UserError
-from aisr.base.files import DIGEST_LENGTH, digest_file, digest_texts
+from aisr import UserError
+from aisr.files import digest_file, digest_texts
 from aisr_papers.check.verdicts import EXACT, Review, Verdict, merge_verdicts
 from aisr_papers.readers.figures import Limits
 
+DIGEST_LENGTH = 16
 DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
 MOST_BYTES = 4 * 2**20  # of the file, some 40,000 flags
 MOST_WORDS = 80  # characters of a sentence beside its digest

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aisr.base.files import pluralize
+from aisr.text import pluralize
 from aisr_papers.check.verdicts import (
     CELLS,
     LABELS,

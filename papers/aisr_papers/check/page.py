@@ -1,6 +1,7 @@
 """The page's frame: one HTML file that loads nothing, with its data, style, script and pictures in it."""
 
 import hashlib
+import io
 import json
 import os
 from base64 import b64encode
@@ -16,6 +17,40 @@ Thumbnail = Callable[[str], bytes | None]  # the path of a picture below the pap
 
 def no_picture(path: str) -> None:
     """For where no pictures are at hand: captions and paths are shown."""
+
+
+MOST_BYTES, MOST_PIXELS = 20 * 2**20, 50_000_000  # of a picture that is opened
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+SIDE, QUALITY = 480, 60  # pixels, and WebP's measure, of a small copy
+
+
+def thumbnails(folder: Path, drawings: Mapping[str, Path]) -> Thumbnail:
+    """Return what makes small copies of the pictures below a folder; None for a file that lies outside of it, is too
+    large or is no picture. drawings: of figures there that are no raster images, the path of one by theirs."""
+    root = folder.resolve()
+
+    def small(path: str) -> bytes | None:
+        try:
+            from PIL import Image, ImageOps
+
+            file = drawings.get(path) or (root / path).resolve(strict=True)
+            inside = path in drawings or file.is_relative_to(root)
+            if not inside or not file.is_file() or file.stat().st_size > MOST_BYTES:
+                return None
+            with Image.open(file, formats=FORMATS) as picture:
+                if picture.width * picture.height > MOST_PIXELS:
+                    return None
+                upright = ImageOps.exif_transpose(picture).convert("RGBA")
+            page = Image.new("RGBA", upright.size, "white")  # what is transparent is white, as on the page
+            flat = Image.alpha_composite(page, upright).convert("RGB")
+            flat.thumbnail((SIDE, SIDE))
+            out = io.BytesIO()
+            flat.save(out, "WEBP", quality=QUALITY, method=2)  # half the time of the default, and 4 % more bytes
+            return out.getvalue()
+        except Exception:  # whatever a decoder makes of a broken or hostile file
+            return None
+
+    return small
 
 
 def render_page(title: str, data: Mapping[str, Any], **shown: Any) -> str:

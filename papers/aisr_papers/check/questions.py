@@ -8,13 +8,12 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.base.files import digest_text
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text import tokens
-from aisr.programs.track2.record import Track2Record
+from aisr.files import digest_text
+from aisr.text import tokens
 from aisr_papers.check.index import PaperIndex, Passage
 from aisr_papers.check.statements import MARKED, result_numbers
 from aisr_papers.draft import Float, Sentence, caption_sentences
+from aisr_papers.draft_record import DraftRecord
 from aisr_papers.recompute.grid import read_layout
 
 AT_ONCE = 8  # statements in one question
@@ -28,14 +27,25 @@ LEFT_OUT = "(rows are left out here)"
 SECTION = "Section “"
 
 Place = tuple[int, int]  # the position of a paragraph in the draft, and that of a sentence in it
+Citation = Mapping[str, Any]  # a record of Track 2, as a line of its files has it
 
 
 class Check(NamedTuple):
     """A record to judge."""
 
-    record: Track2Record | DraftRecord
-    places: tuple[Place, ...]  # of each sentence that it has to judge, a single one for a Track2Record
-    work: str | None = None  # the key of the cited work for a Track2Record
+    record: DraftRecord | Citation
+    places: tuple[Place, ...]  # of each sentence that it has to judge, a single one for a citation
+    work: str | None = None  # the key of the cited work for a citation
+
+    @property
+    def statements(self) -> list[str]:
+        """The texts that are judged."""
+        return self.record.statements if isinstance(self.record, DraftRecord) else [self.record["claim_text"]]
+
+
+def citation_record(name: str, claim: str, paper: Mapping[str, str]) -> Citation:
+    """Return the record of a claim about a cited paper. paper: its paragraphs, id -> text."""
+    return {"id": name, "claim_text": claim, "cited_paper_full_text": [{key: text} for key, text in paper.items()]}
 
 
 class Questions:
@@ -72,7 +82,7 @@ class Questions:
             for group in [all_places[first : first + AT_ONCE]]
         )
 
-    def _has_shown(self, record: Track2Record | DraftRecord, key: str) -> bool:
+    def _has_shown(self, record: DraftRecord | Citation, key: str) -> bool:
         items = record.evidence_bundle if isinstance(record, DraftRecord) else []
         return any(item.text == self._draft.floats[key].rows for item in items)
 

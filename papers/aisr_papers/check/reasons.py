@@ -6,28 +6,27 @@ quote stands; a reason without one is called not confirmed.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisr.lm.client import OpenLM
-from aisr.lm.config import EMBEDDED
-from aisr.predict.judge import FAILURES, failure_text, map_unordered
-from aisr.programs.draft.reason import StatedReason, explain_flags
-from aisr.programs.draft.record import DraftLabel
-from aisr.programs.images import Exhibits, Picture
-from aisr.programs.retrieval import order
-from aisr.programs.text import ROW, clean, folded, item, tokens
-from aisr.programs.track2.record import CitationLabel
+import aisr
+from aisr.retrieval import order
+from aisr.task import Exhibits, Picture
+from aisr.text import ROW, clean, folded, item, tokens
 from aisr_papers.check.index import match
+from aisr_papers.check.reason_question import StatedReason, explain_flags
 from aisr_papers.check.verdicts import NO_REASON, Mark, Piece, Reason, Verdict, layout_of
 from aisr_papers.draft import Draft
+from aisr_papers.draft_record import DraftLabel
 from aisr_papers.recompute.numbers import parse_cell
 
 if TYPE_CHECKING:
     from aisr_papers.check.judging import Checker
 
 # A citation that is irrelevant has nothing in the cited work that could be quoted.
-ASKED = {DraftLabel.CONTRADICTED, DraftLabel.BEYOND, CitationLabel.OVERSTATE, CitationLabel.TOPICAL}
+ASKED = {DraftLabel.CONTRADICTED, DraftLabel.BEYOND, "Overstate", "Topical Match"}
+EMBEDDED = "embedded"  # the name of the built-in LM
 NUMBER = re.compile(r"\d{1,4}")
 NOT_CONFIRMED = "not confirmed"
 SEEN = "read off the picture, not confirmed"
@@ -47,11 +46,11 @@ def ignore(verdicts: Sequence[Verdict]) -> None:
 
 
 def add_reasons(
-    by: "Checker", draft: Draft, verdicts: Sequence[Verdict], lm: OpenLM, done: Done = ignore
+    by: "Checker", draft: Draft, verdicts: Sequence[Verdict], lm: aisr.LanguageModel, done: Done = ignore
 ) -> list[Verdict]:
     """The verdicts of a checker with the reasons of those that find fault; where none could be had, `failure` says so.
-    Each question is about some of them, of any checks; `done` gets its verdicts. What
-    the built-in LM writes is worth nothing: it is not asked."""
+    Each question is about some of them, of any checks; `done` gets its verdicts. What the built-in LM writes is worth
+    nothing: it is not asked."""
     if lm.spec == EMBEDDED:
         return list(verdicts)
     flagged = [place for place, one in enumerate(verdicts) if one.label in ASKED]
@@ -61,21 +60,25 @@ def add_reasons(
         group = [verdicts[place] for place in places]
         try:
             return _explain(by, draft, group, lm)
-        except FAILURES as error:
-            stopped = lm.ledger.stopped
-            why = failure_text(error) if stopped is None else f"not reached: {stopped}"
+        except (aisr.UnusableAnswer, aisr.LMUnavailable) as error:
+            stopped = lm.exhausted_reason
+            why = str(error) if stopped is None else f"not reached: {stopped}"
             return [one._replace(failure=f"{NO_REASON}: {why}") for one in group]
 
     explained = list(verdicts)
-    for places, group in map_unordered(explain, groups, lm.threads):
-        for place, one in zip(places, group, strict=True):
-            explained[place] = one
-        done(group)
+    with ThreadPoolExecutor(lm.threads) as pool:
+        try:
+            for places, group in zip(groups, pool.map(explain, groups), strict=True):
+                for place, one in zip(places, group, strict=True):
+                    explained[place] = one
+                done(group)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
     return explained
 
 
-def _explain(by: "Checker", draft: Draft, group: Sequence[Verdict], lm: OpenLM) -> list[Verdict]:
-    """The verdicts with their reasons. Raises `FAILURES`."""
+def _explain(by: "Checker", draft: Draft, group: Sequence[Verdict], lm: aisr.LanguageModel) -> list[Verdict]:
+    """The verdicts with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
     shown: dict[Piece, set[int]] = {}  # of each piece the lines, in the order of the numbers that the question gives
     looked_at = set[Piece]()  # of which the picture is shown
     for one in group:
@@ -134,10 +137,9 @@ def _evidence(by: "Checker", shown: Mapping[Piece, set[int]], looked_at: set[Pie
     beginning of its caption. With the pictures, where the program shows any."""
     lines: list[str] = []
     pictures = []
-    gallery = by.program.gallery if getattr(by.program, "form", "") == "image" else None
     for number, (piece, chosen) in enumerate(shown.items(), start=1):
         caption = piece.lines[0] if 0 in chosen else piece.lines[0][:MOST_CAPTION]
-        if piece in looked_at and gallery and (file := gallery.file("", piece.picture or "")):
+        if piece in looked_at and by.program.shows_pictures and (file := by.program.picture_file(piece.picture or "")):
             pictures.append(Picture(file, len(lines)))
         lines.append(f"[{number}] {caption}")
         rows = chosen - {0}

@@ -20,7 +20,6 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, ValidationError
 
-from aisr.programs.records import explain
 from aisr_papers.check.answers import (
     Checked,
     Estimated,
@@ -293,8 +292,13 @@ class _Server(MCPServer):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
-                raise ToolError(f"Error executing tool {name}: {explain(error.__cause__)[:300]}") from None
+                raise ToolError(f"Error executing tool {name}: {_explain(error.__cause__)[:300]}") from None
             raise
+
+
+def _explain(error: ValidationError) -> str:
+    """What is wrong with arguments, without what they hold."""
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
 
 
 def _in_thread(work: Callable[P, Result], limiter: anyio.CapacityLimiter) -> Callable[P, Awaitable[Any]]:

@@ -8,12 +8,12 @@ import stat
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisr.base.errors import UserError
-from aisr.base.files import cache_folder, digest_texts
+from aisr import UserError
+from aisr.files import cache_folder, digest_texts
 from aisr_papers.check.answers import (
     Checked,
     Estimated,
@@ -32,9 +32,9 @@ from aisr_papers.draft import Draft, Paragraph, Place
 from aisr_papers.draft import Sentence as DraftSentence
 
 if TYPE_CHECKING:
-    from aisr.lm.client import OpenLM
+    from aisr import LanguageModel
     from aisr_papers.check.checks import Checks
-    from aisr_papers.check.judging import Checker
+    from aisr_papers.check.judging import Checker, Programs
 
 
 class Refused(UserError):
@@ -90,15 +90,17 @@ class Settings:
 
     folders: Sequence[Path]
     artifacts: Path
-    programs: Mapping[str, str] = field(default_factory=dict)  # see `make_checkers`
+    programs: "Programs | None" = None  # the compiled ones; None: the uncompiled ones judge
     evidence: str | None = None  # what an uncompiled program shows of a picture, see `make_checkers`
     dismissed: Set[str] = frozenset()  # the digests of flags that a reader dismissed
+    max_usd: float | None = None  # the limits of its LM
+    max_calls: int | None = None
 
 
 class Session:
     """Checks for one agent, on any number of threads. lm: None where nothing is asked of a model."""
 
-    def __init__(self, settings: Settings, lm: "OpenLM | None") -> None:
+    def __init__(self, settings: Settings, lm: "LanguageModel | None") -> None:
         self.settings, self.lm = settings, lm
         self._lock = threading.Lock()
         self._verdicts: OrderedDict[str, Explained] = OrderedDict()
@@ -108,10 +110,14 @@ class Session:
         """What all calls of the session came to so far."""
         if self.lm is None:
             return None
-        spend, limits = self.lm.ledger.spend, self.lm.ledger.limits
-        left = None if limits.usd is None else max(0.0, limits.usd - (spend.usd or 0.0))
-        calls = None if limits.calls is None else max(0, limits.calls - spend.calls)
-        return Spent(calls=spend.calls, usd=spend.usd, calls_left=calls, usd_left=left)
+        spend, most_usd, most_calls = self.lm.spend, self.settings.max_usd, self.settings.max_calls
+        calls, usd = int(spend["calls"] or 0), spend["usd"]
+        return Spent(
+            calls=calls,
+            usd=usd,
+            calls_left=None if most_calls is None else max(0, most_calls - calls),
+            usd_left=None if most_usd is None else max(0.0, most_usd - (usd or 0.0)),
+        )
 
     def judge(self, draft: Draft, checks: "Checks") -> Checked:
         """The verdicts on what was sent without a file."""
@@ -124,14 +130,12 @@ class Session:
 
     def cost(self, draft: Draft | None, checks: "Checks") -> Estimated:
         """What checking would come to by a dry run; nothing is sent. draft: None for what comes without a file."""
-        from aisr.optimize.estimate import DryRun
         from aisr_papers.check.judging import review_draft
 
-        run = DryRun()
-        lm = run.open(self._lm())
+        lm = self._lm().estimating()
         review_draft(draft or _draft([]), checks, self._make_checkers(draft, lm), lm)
-        spend = run.ledger.spend
-        return Estimated(asks=lm.spec, calls=spend.calls, prompt_tokens=spend.prompt_tokens, usd=spend.usd)
+        calls, tokens = (int(lm.spend[name] or 0) for name in ("calls", "prompt_tokens"))
+        return Estimated(asks=lm.spec, calls=calls, prompt_tokens=tokens, usd=lm.spend["usd"])
 
     def paper(self, path: str, papers: str | None, root: str | None = None, interpretations: bool = False) -> Paper:
         """A paper below the folders, and what there is to check in it. Raises `Refused`."""
@@ -231,26 +235,25 @@ class Session:
         above = next((one for one in self.settings.folders if file.is_relative_to(one)), None)
         return file.relative_to(above).as_posix() if above else place.file
 
-    def _lm(self) -> "OpenLM":
+    def _lm(self) -> "LanguageModel":
         if self.lm is None:
             raise Refused("this session has no language model (--lm none)")
         return self.lm
 
-    def _make_checkers(self, draft: Draft | None, lm: "OpenLM") -> "Sequence[Checker]":
-        from aisr.predict.prepare import open_gallery
-        from aisr_papers.check.judging import make_checkers
+    def _make_checkers(self, draft: Draft | None, lm: "LanguageModel") -> "Sequence[Checker]":
+        from aisr_papers.check.judging import Programs, make_checkers
 
         settings = self.settings
+        programs = settings.programs or Programs()
         folder, drawings = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
-        gallery = open_gallery(folder, settings.artifacts, drawings)
-        return make_checkers(settings.programs, lm, gallery, settings.artifacts, settings.evidence)
+        return make_checkers(programs, lm, folder, drawings, settings.artifacts, settings.evidence)
 
 
 def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> "tuple[Draft, Checks]":
     """Sentences against evidence, as a paper that has nothing else. Raises `Refused` for too much, or nothing."""
-    from aisr.programs.draft.record import DraftRecord
     from aisr_papers.check.checks import Checks
     from aisr_papers.check.questions import Check
+    from aisr_papers.draft_record import DraftRecord
 
     texts = [" ".join(one.split()) for one in sentences]
     if not any(texts) or not any(one.strip() for one in evidence):
@@ -270,15 +273,15 @@ def claim_check(sentences: Sequence[str], evidence: Sequence[str]) -> "tuple[Dra
 
 def citation_check(claim: str, paragraphs: Sequence[str]) -> "tuple[Draft, Checks]":
     """A claim against the paragraphs of a paper. Raises `Refused` for too much, or nothing."""
-    from aisr.programs.track2.record import Track2Record
     from aisr_papers.check.checks import Checks
-    from aisr_papers.check.questions import Check
+    from aisr_papers.check.questions import Check, citation_record
 
     text, texts = " ".join(claim.split()), [" ".join(one.split()) for one in paragraphs if one.strip()]
     if not text or not texts:
         raise Refused("give a claim, and a paper that has some text")
     _check_size([text, *texts], 1)
-    check = Check(Track2Record.of_paragraphs(text, texts), ((0, 0),))
+    paper = {f"P{number}": one for number, one in enumerate(texts, start=1)}
+    check = Check(citation_record("draft", text, paper), ((0, 0),))
     return _draft([text]), Checks((), (check,), {}, {})
 
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from aisr.base.errors import UserError
-from aisr.programs.draft.record import DraftLabel
+from aisr import UserError
 from aisr_papers.draft import Draft, Place, Sentence
+from aisr_papers.draft_record import DraftLabel
 from aisr_papers.recompute.grid import Layout, read_layout
 from aisr_papers.recompute.numbers import MEANINGS
 from aisr_papers.recompute.recompute import PlacedFact

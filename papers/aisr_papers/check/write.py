@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from aisr.base.files import digest_text, pluralize, write_whole
-from aisr.base.redact import printable
-from aisr.programs.records import valid_text
+from aisr.files import digest_text, write_whole
+from aisr.text import pluralize, printable, valid_text
 from aisr_papers.check.dismissed import dismissal_line
-from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page
+from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page, thumbnails
 from aisr_papers.check.verdicts import (
     EXACT,
     HIDDEN,
@@ -39,19 +38,11 @@ LONGEST = 240  # characters of a sentence in a list
 
 def write_files(folder: Path, review: Review) -> list[Path]:
     """Write them into a folder, over those of an earlier run; their paths, the page first."""
-    files = [write_page(folder, review, _thumbnails(review)), folder / SARIF, folder / JSONL]
+    small = thumbnails(review.draft.folder, review.draft.drawings)
+    files = [write_page(folder, review, small), folder / SARIF, folder / JSONL]
     write_whole(folder / SARIF, as_sarif(review))
     write_whole(folder / JSONL, as_jsonl(review))
     return files
-
-
-def _thumbnails(review: Review) -> Thumbnail:
-    """Small copies of the pictures; what makes them loads DSPy, which a paper without any does not need."""
-    if not any(piece.picture for verdict in review.verdicts for piece in verdict.evidence):
-        return no_picture
-    from aisr.report.records import Thumbnails
-
-    return Thumbnails(review.draft.folder, review.draft.drawings)
 
 
 # --- The page: one HTML file that loads nothing, the error browser's look, in the paper's own order.

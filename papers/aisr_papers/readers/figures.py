@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.base.errors import UserError
-from aisr.base.files import digest_file, digest_text, write_whole
+from aisr import UserError
+from aisr.files import digest_file, digest_text, write_whole
 from aisr_papers import sandbox
 from aisr_papers.draft import Draft, Float, Picture, Unread
 from aisr_papers.readers.files import PICTURES, find_main_file

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from urllib.parse import unquote
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.draft import Place, Unread
 
 MAX_BYTES = 2 * 2**20  # of a file; a thesis has half of it

@@ -7,7 +7,7 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.citations import cited_works, natbib_text
 from aisr_papers.draft import Draft, Float, Place
 from aisr_papers.passages import Piece, build_paragraphs, lay_out, mark_bold, split_bold

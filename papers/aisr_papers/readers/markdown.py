@@ -6,7 +6,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.citations import read_bibtex
 from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import Piece, flatten, lay_out, mark_bold

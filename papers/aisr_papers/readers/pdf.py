@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from aisr.base.errors import UserError
-from aisr.programs.text import sentences
+from aisr import UserError
+from aisr.text import sentences
 from aisr_papers.citations import PARTICLES, YEAR, People, WorkIndex, find_marks
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr_papers.passages import float_keys, keys_by_name

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers import sandbox
 
 CHILD = "aisr_papers.readers.pdf_child"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import MAX_SPAN, Piece, lay_out, mark_bold
 from aisr_papers.readers.blocks import CAPTION, Block, BlockReader

@@ -7,7 +7,7 @@ from pathlib import Path
 from posixpath import join, normpath
 from xml.etree.ElementTree import Element
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.draft import Picture
 from aisr_papers.readers.xml_tree import parse_xml
 

@@ -4,7 +4,7 @@ from io import BytesIO
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
-from aisr.base.errors import UserError
+from aisr import UserError
 
 MOST_ELEMENTS = 1_000_000  # a paper of 30 pages that Word wrote has some 100,000
 

@@ -15,19 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.base.errors import UserError
-from aisr.base.files import write_whole
-from aisr.cli.display import note, table
-from aisr.cli.options import ARTIFACTS
-from aisr.cli.session import prepare
+from aisr import UserError
+from aisr.files import write_whole
 from aisr_papers.check.exact import NO_LM, without_lm
 from aisr_papers.check.verdicts import Review, Verdict, level
+from aisr_papers.cli import ARTIFACTS
+from aisr_papers.display import note, print_spend, table
 from aisr_papers.draft import Draft
 from aisr_papers.open import read_draft
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import InjectedPaper, choose_errors, inject_errors, possible_errors
 from benchmarks.injected_errors.score import FIRST, FLAGS, LEVELS, CheckResult, first_injected, recalls, untouched
 
+DRAFT_TASK = "aisr_papers.draft_task:DRAFT"
 MOST_MISSED = 20  # that are named
 Check = Callable[[Path], Review]
 
@@ -43,7 +43,6 @@ class Run(NamedTuple):
 def main(words: Sequence[str] | None = None) -> int:
     """0 where all papers could be checked, 2 where one could not."""
     options = _parser().parse_args(words)
-    prepare(options.artifacts)
     try:
         if options.records:
             return record(options.papers, options.seeds, options.faults, options.records)
@@ -71,11 +70,10 @@ def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[], None]]:
         from aisr_papers.check.exact import read_paper
 
         return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda: None
-    from aisr.cli.display import print_spend
     from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(options)
-    return checking.check, lambda: print_spend(checking.lm.ledger.spend)
+    return checking.check, lambda: print_spend(checking.lm.spend)
 
 
 def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Draft, Sequence[Fault], str]]:
@@ -101,7 +99,7 @@ def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
 
     made = [one for copy in copies(papers, seeds, faults) for one in labelled(*copy)]
     write_whole(out, "".join(without_pictures(one).model_dump_json() + "\n" for one in made))
-    note(f"{out}: {len(made)} records; `aisr split {out} --task draft` keeps those of one paper together")
+    note(f"{out}: {len(made)} records; `aisr split {out} --task {DRAFT_TASK}` keeps those of one paper together")
     return 0
 
 
@@ -194,21 +192,26 @@ def _missed(fault: Fault, result: CheckResult) -> bool:
     return result.flagged.get((fault.paragraph, fault.sentence)) not in FLAGS
 
 
+def _price(text: str) -> tuple[float, float]:
+    prompt, completion = map(float, text.split(","))
+    return prompt, completion
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.injected_errors", description="Inject errors into papers and check them."
     )
     parser.add_argument("papers", type=Path, nargs="+", help="LaTeX main files, folders of these, or Markdown")
-    parser.add_argument("--lm", help="as for `aisr check-paper`; `none` is arithmetic alone")
+    parser.add_argument("--lm", help="as for `check-paper`; `none` is arithmetic alone")
     parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
-    parser.add_argument("--program", action="append", help="a compiled program, as for `aisr check-paper`")
+    parser.add_argument("--program", help="a compiled program, as for `check-paper`")
     parser.add_argument("--interpretations", action="store_true", help="also judge what states no number")
     parser.add_argument("--records", type=Path, help="write labelled records of drafts to this file, and check nothing")
     parser.add_argument("--shown", action="store_true", help="print what is asked and shown, and check nothing")
     parser.add_argument("--seeds", type=int, default=3, help="copies of each paper, with other faults")
     parser.add_argument("--faults", type=int, default=12, help="most faults in a copy")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--price", help="USD a million prompt,completion tokens")
+    parser.add_argument("--price", type=_price, help="USD a million prompt,completion tokens")
     parser.add_argument("--max-usd", type=float)
     parser.add_argument("--max-calls", type=int)
     parser.add_argument("--artifacts", type=Path, default=ARTIFACTS)

@@ -1,4 +1,4 @@
-"""The check of `aisr check-paper` on whole papers with injected errors: verdicts, cost, labelled records of drafts.
+"""The check of `check-paper` on whole papers with injected errors: verdicts, cost, labelled records of drafts.
 
 The label of a sentence with an injected error follows from the kind of that. An untouched one counts as supported where
 a table has every number in it, and it gives no cause and claims no more than a case.
@@ -9,19 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.base.files import cache_folder
-from aisr.lm.budget import Ledger, Limits
-from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
-from aisr.predict.prepare import open_gallery
-from aisr.programs.draft.record import DraftLabel, DraftRecord
+from aisr.files import cache_folder
 from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.exact import add_exact_verdicts, read_paper
-from aisr_papers.check.judging import make_checkers, programs_by_task, review_draft
+from aisr_papers.check.judging import Programs, make_checkers, review_draft
 from aisr_papers.check.questions import Check
 from aisr_papers.check.verdicts import Review
+from aisr_papers.cli import open_lm
 from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft
+from aisr_papers.draft_record import DraftLabel, DraftRecord
 from aisr_papers.recompute.grid import find_mentions, labels_by_level, make_grids, matching_cells
 from aisr_papers.recompute.numbers import find_numbers
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
@@ -32,17 +29,22 @@ class Checking:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        ledger = Ledger(Limits(options.max_usd, options.max_calls))
-        config = LMConfig(options.lm, api_base=options.api_base, threads=options.threads, price=options.price)
-        self.lm = open_lm(config, ledger)
+        self.lm = open_lm(
+            options.lm,
+            options.artifacts,
+            api_base=options.api_base,
+            threads=options.threads,
+            price=options.price,
+            max_usd=options.max_usd,
+            max_calls=options.max_calls,
+        )
 
     def check(self, paper: Path) -> Review:
         """A paper with all its verdicts but those on citations."""
         artifacts = self.options.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
-        gallery = open_gallery(draft.folder, artifacts, draft.drawings)
-        programs = programs_by_task(self.options.program or [], artifacts)
-        checkers = make_checkers(programs, self.lm, gallery, artifacts)
+        programs = Programs(self.options.program)
+        checkers = make_checkers(programs, self.lm, draft.folder, draft.drawings, artifacts)
         checks = collect_checks(draft, cited, self.options.interpretations)
         return add_exact_verdicts(review_draft(draft, checks, checkers, self.lm), cited)
 
@@ -60,12 +62,14 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftReco
     records: list[DraftRecord] = []
     for check in collect_checks(draft, {}).claims:
         tables = _tables(check)
-        labels = {
-            k: known[place][0] for k, place in enumerate(check.places) if place in known and known[place][1] in tables
-        }
-        if labels and isinstance(check.record, DraftRecord):
-            made = check.record.with_labels(labels)
-            records.append(made.model_copy(update={"id": f"{name}:{made.id}"}))
+        labelled = [
+            {"sentence": sentence, "label": known[place][0]}
+            for place, sentence in zip(check.places, check.statements, strict=True)
+            if place in known and known[place][1] in tables
+        ]
+        if labelled and isinstance(check.record, DraftRecord):
+            fields = {"id": f"{name}:{check.record.id}", "sentences": labelled}
+            records.append(DraftRecord.model_validate({**check.record.model_dump(), **fields}))
     return records
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.draft import Draft, Sentence
 from aisr_papers.open import read_draft
 from aisr_papers.readers.files import find_main_file

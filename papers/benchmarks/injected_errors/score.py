@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aisr.metrics.intervals import Interval
-
 ENOUGH = 10  # of which an interval says something
 Z = 1.96
 FIRST = 10  # sentences that an author looks at first
@@ -13,6 +11,17 @@ LEVELS = ("error", "warning", "note")  # the worst first
 FLAGS = ("error", "warning")
 
 Place = tuple[int, int]  # paragraph and sentence
+
+
+class Interval(NamedTuple):
+    """A share with the ends of its 95 % interval, in 0-1."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
 class CheckResult(NamedTuple):

@@ -1,12 +1,14 @@
 """A dismissed flag does not come back until its sentence or its evidence changes."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from aisr.api import LanguageModel
 from aisr_papers.check.session import Session, Settings
 from paper_support.commands import CheckPaper
 from support.commands import Finished
@@ -114,12 +116,12 @@ def test_what_is_no_file_of_digests_is_refused(
 
 
 def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:
-    settings = Settings([paper.resolve()], paper / "artifacts")
-    session = Session(settings, opened(loopback.url))
+    settings, lm = Settings([paper.resolve()], paper / "artifacts"), LanguageModel(opened(loopback.url))
+    session = Session(settings, lm)
     read = session.paper("main.tex", None)
     before = session.review_so_far(read, session.exact_review(read), [])
     (flag,) = (one for one in before.verdicts if one.label == "Wrong difference")
-    session = Session(Settings([paper.resolve()], paper / "artifacts", dismissed={flag.flag}), opened(loopback.url))
+    session = Session(replace(settings, dismissed={flag.flag}), lm)
     after = session.review(session.paper("main.tex", None), lambda _: None)
     (flagged,) = (one for one in session.sentences(after, range(len(after.verdicts))) if one.dismissed)
     assert (flagged.level, flagged.label) == (None, "Wrong difference")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.check.verdicts import LABELS, Review, Verdict, failing_labels, failing_verdicts, sort_verdicts
 from aisr_papers.check.write import SCHEMA, as_jsonl, as_sarif, format_line, write_page
 from aisr_papers.cli import print_review

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
+from aisr.api import LanguageModel
 from aisr.lm.budget import Limits
 from aisr_papers.check.session import Session, Settings
 from paper_support import word_files
 from paper_support.paths import SAMPLE
 from paper_support.reasons import asks_why
-from support.commands import sets
 from support.runs import opened
 
 if TYPE_CHECKING:  # importing the SDK takes a second, which collecting any other test would cost
@@ -52,8 +52,9 @@ def session(loopback: "Loopback", tmp_path: Path) -> Open:
     (tmp_path / "papers").mkdir()
 
     def make(**limits: Any) -> Session:
-        lm = opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5)
-        return Session(Settings([tmp_path / "papers"], tmp_path / "artifacts"), lm)
+        lm = LanguageModel(opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5))
+        bounds = {f"max_{name}": value for name, value in limits.items()}
+        return Session(Settings([tmp_path / "papers"], tmp_path / "artifacts", **bounds), lm)
 
     return make
 
@@ -174,7 +175,7 @@ async def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(session
             checked = await call(client, "check_sentences", sentences=sentences, evidence=EVIDENCE)
         assert "label" not in checked["verdicts"][0]
         explained = await call(client, "explain", id=checked["verdicts"][0]["id"])
-        assert "limits.max_calls is 2" in explained["verdict"]["quote"]["failed"]
+        assert "max_calls is 2" in explained["verdict"]["quote"]["failed"]
         assert checked["spent"]["calls_left"] == 0
     assert len(loopback.requests) == 2
 
@@ -207,10 +208,10 @@ async def test_what_a_paper_a_model_or_its_server_says_is_a_quotation_and_costs_
             answer = await client.call_tool("check_sentences", words)
             assert ORDER not in unquoted(answer.structured_content or text_of(answer))
         job = (await call(client, "check_paper_start", path="a.md"))["job"]
-        await finished(client, job)
-        results = await call(client, "check_paper_result", job=job)
-        assert ORDER in json.dumps(results["stopped"])
-        assert ORDER not in unquoted(results)
+        state = await finished(client, job)
+        assert state["state"] == "failed"
+        assert ORDER in json.dumps(state["failed"])
+        assert ORDER not in unquoted(state)
         loopback.reply = usual
         checked = await call(client, "check_sentences", sentences=[ORDER], evidence=[ORDER])
         why = await call(client, "explain", id=checked["verdicts"][0]["id"])
@@ -400,7 +401,7 @@ async def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: 
             *words,
             "--artifacts",
             str(tmp_path),
-            *sets("limits.max_calls=3", "lm.threads=1"),
+            *["--max-calls", "3", "--threads", "1"],
         ],
         env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
     )
@@ -418,6 +419,6 @@ async def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: 
         started = await call(client, "check_paper_start", path="main.tex", papers="papers")
         assert (await finished(client, started["job"]))["state"] == "done"
         results = await call(client, "check_paper_result", job=started["job"])
-        assert "limits.max_calls is 3" in results["stopped"]["quote"]
+        assert "max_calls is 3" in results["stopped"]["quote"]
         assert "sk-planted" not in json.dumps(results)
     assert len(loopback.requests) == 3

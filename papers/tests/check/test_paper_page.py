@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.report.page import Thumbnail, no_picture
-from aisr.report.records import Thumbnails
+from aisr_papers.check.page import Thumbnail, no_picture, thumbnails
 from aisr_papers.check.verdicts import Labels, Mark, Piece, Reason, Review
 from aisr_papers.check.write import write_page
 from aisr_papers.draft import Paragraph, Unread
@@ -198,7 +197,7 @@ def test_pictures_below_the_papers_folder_are_inlined_and_others_never(opened: O
     bundle = (Piece("figure 1", ("A bar.",), "a.png"), Piece("figure 2", ("No.",), "../secret.png"))
     review = papers.reviewed(folder)
     review = replace(review, verdicts=(review.verdicts[2]._replace(evidence=bundle, marks=()),))
-    page = opened(review, Thumbnails(folder))
+    page = opened(review, thumbnails(folder, {}))
     expect(page.locator("#detail img")).to_have_count(1)
     expect(page.locator("#detail img")).to_have_attribute("alt", "A bar.")
     assert "../secret.png" in page.locator("#detail").inner_text()

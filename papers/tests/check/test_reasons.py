@@ -11,18 +11,18 @@ from dspy.utils.exceptions import LMBillingError
 from PIL import Image
 
 from aisr.lm.budget import Ledger, Limits
-from aisr.predict.prepare import attach_gallery, open_gallery
-from aisr.programs.draft.reason import StatedReason
-from aisr_papers.check.checks import CLAIMS, collect_checks
+from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.dismissed import mark_dismissed
-from aisr_papers.check.judging import Checker, review_draft
+from aisr_papers.check.judging import review_draft
+from aisr_papers.check.reason_question import StatedReason
 from aisr_papers.check.reasons import confirm
 from aisr_papers.check.verdicts import LABELS, Mark, Piece, Reason, Review, Verdict, failing_verdicts
 from aisr_papers.check.write import as_jsonl, as_sarif, format_line
 from aisr_papers.cli import print_review
 from aisr_papers.draft import Draft, Float, Picture, Place
 from paper_support import drafts, papers, reasons
-from support.scripted import field, question, requests, scripted, written
+from paper_support.judges import checker, opened
+from support.scripted import field, question, requests, written
 
 CELL = Piece("Table 1", ("Table 1: F1 at two sites.", "Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"))
 SENTENCE = papers.TEXTS[1][1]  # "At Heath, Lark reaches 70.2."
@@ -107,11 +107,11 @@ def answers(prompt: str, label: str, *answer: Any) -> str:
 def review_by(made: Draft, *answer: Any, label: str = "Contradicted", **more: Any) -> tuple[Review, list[str]]:
     """The review of a draft with what a model states of its sentences, and the questions. answer: reasons, or raw
     text."""
-    lm = scripted(lambda request: answers(question(request), label, *answer))
+    lm = opened(lambda request: answers(question(request), label, *answer))
     for name, value in more.items():
-        setattr(lm.lm, name, value)
-    review = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm)
-    return review, [question(one) for one in requests(lm)]
+        setattr(lm.opened.lm, name, value)
+    review = review_draft(made, collect_checks(made, {}), [checker(lm)], lm)
+    return review, [question(one) for one in requests(lm.opened)]
 
 
 def explained(*answer: Any, **more: Any) -> tuple[Verdict, list[str]]:
@@ -205,10 +205,10 @@ def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
         ]
         return written(prompt, {"reasons": stated})
 
-    lm = scripted(answer)
-    verdicts = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, CLAIMS.build({}))], lm).verdicts
+    lm = opened(answer)
+    verdicts = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).verdicts
     assert [one.quote for verdict in verdicts for one in verdict.reasons] == [f"{k}.5" for k in numbers]
-    asked = [one for one in map(question, requests(lm)) if reasons.asks_why(one)]
+    asked = [one for one in map(question, requests(lm.opened)) if reasons.asks_why(one)]
     assert [len(reasons.flagged(one)) for one in asked] == [16, 4]
     assert len(str(field(asked[1], "evidence")).split("\n")) < 27  # of 91
 
@@ -236,17 +236,17 @@ def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
     Image.new("RGB", (60, 40), "red").save(tmp_path / "a.png")
     figure = Float("fig", "Figure 1", "figure", "F1.", Place("main.tex", 9), pictures=(Picture(tmp_path / "a.png"),))
     made = replace(drafts.draft(CLAIM.replace("Table", "Figure"), tables=(figure,)), folder=tmp_path)
-    program = attach_gallery(CLAIMS.build({"evidence": "image"}), open_gallery(tmp_path, tmp_path))
     told = reasons.stated(item="Figure 1", says="The bar of Lark ends at 66.")
 
     def texts(request: Any) -> str:
         return "".join(getattr(part, "text", "") for part in request.messages[-1].parts)
 
-    lm = scripted(lambda request: answers(texts(request), "Contradicted", told))
-    (verdict,) = review_draft(made, collect_checks(made, {}), [Checker("claim", CLAIMS, program)], lm).verdicts
+    lm = opened(lambda request: answers(texts(request), "Contradicted", told))
+    by = checker(lm, evidence="image", image_root=tmp_path, artifacts=tmp_path)
+    (verdict,) = review_draft(made, collect_checks(made, {}), [by], lm).verdicts
     seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
     assert verdict.reasons == (Reason(seen, mark=Mark(0, 0)),)
-    assert ["image" in str(request.messages[-1]) for request in requests(lm)] == [True, True]
+    assert ["image" in str(request.messages[-1]) for request in requests(lm.opened)] == [True, True]
 
 
 @pytest.mark.parametrize("answer", ["no idea", '{"reasons": ["x", {"sentence": 7}]}', LMBillingError("no credit")])
@@ -265,7 +265,7 @@ def test_an_odd_answer_or_none_costs_the_reason_and_not_the_verdict(
 def test_a_limit_leaves_the_verdict_without_a_reason_and_says_so() -> None:
     verdict, questions = explained(reasons.stated(**LARK), ledger=Ledger(Limits(calls=1)))
     assert verdict.label == "Contradicted"
-    assert verdict.failure == "no reason: not reached: 1 LM call was sent and limits.max_calls is 1"
+    assert verdict.failure == "no reason: not reached: 1 LM call was sent and max_calls is 1"
     assert len(questions) == 1
 
 

@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
-from aisr_papers.check.checks import CLAIMS, collect_checks
-from aisr_papers.check.judging import Checker, judge_checks, review_draft
+from aisr_papers.check.checks import collect_checks
+from aisr_papers.check.judging import judge_checks, review_draft
 from aisr_papers.check.verdicts import Mark, Verdict
 from paper_support import drafts, papers, reasons
-from support.scripted import field, question, requests, scripted, written
+from paper_support.judges import checker, opened
+from support.scripted import field, question, requests, written
 
 LABELS = ["Supported", "Contradicted", "Beyond the evidence"]
 
@@ -17,11 +18,9 @@ def answers(request: Any) -> str:
     return written(question(request), {"sentence_labels": LABELS})
 
 
-CLAIM_CHECKER = Checker("claim", CLAIMS, CLAIMS.build({}))
-
-
 def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
-    verdicts = judge_checks(CLAIM_CHECKER, [papers.claim_check()], scripted(answers))
+    lm = opened(answers)
+    verdicts = judge_checks(checker(lm), [papers.claim_check()], lm)
     assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in verdicts] == [
         (1, 0, "Supported", True), (1, 1, "Contradicted", False), (1, 2, "Beyond the evidence", False),
     ]  # fmt: skip
@@ -35,7 +34,8 @@ def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_neare
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
-    verdicts = judge_checks(CLAIM_CHECKER, [papers.claim_check()], scripted(lambda request: "no idea"))
+    lm = opened(lambda request: "no idea")
+    verdicts = judge_checks(checker(lm), [papers.claim_check()], lm)
     assert [one.label for one in verdicts] == [None] * 3
     assert all("unusable answer" in str(one.failure) for one in verdicts)
     assert not any(one.neutral for one in verdicts)
@@ -56,11 +56,11 @@ def review_of(*answers: Any, **more: Any) -> tuple[list[Verdict], list[str]]:
             return reasons.first_words(prompt)
         return written(prompt, {"sentence_labels": next(labels)})
 
-    lm = scripted(answer)
+    lm = opened(answer)
     for name, value in more.items():
-        setattr(lm.lm, name, value)
-    verdicts = review_draft(made, collect_checks(made, {}), [CLAIM_CHECKER], lm).verdicts
-    return list(verdicts), [one for one in map(question, requests(lm)) if not reasons.asks_why(one)]
+        setattr(lm.opened.lm, name, value)
+    verdicts = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).verdicts
+    return list(verdicts), [one for one in map(question, requests(lm.opened)) if not reasons.asks_why(one)]
 
 
 def test_a_number_that_was_not_found_is_asked_once_more_with_the_table_of_its_paragraph_whole() -> None:

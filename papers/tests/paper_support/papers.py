@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.track2.record import Track2Record
-from aisr_papers.check.checks import CITATIONS, CLAIMS
-from aisr_papers.check.questions import Check
+from aisr.programs.track2.task import TRACK2
+from aisr_papers.check.questions import Check, citation_record
 from aisr_papers.check.verdicts import (
     Labels,
     Mark,
@@ -17,6 +15,7 @@ from aisr_papers.check.verdicts import (
     sort_verdicts,
 )
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
+from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftRecord
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [
@@ -64,15 +63,12 @@ def claim_check() -> Check:
 
 def citation_check() -> Check:
     """The citing sentence against the paper that it cites."""
-    record = Track2Record.model_validate(
-        {"id": "citation-1", "claim_text": TEXTS[0][1], "cited_paper_full_text": [CITED]}
-    )
-    return Check(record, ((0, 1),), "ash2020")
+    return Check(citation_record("citation-1", TEXTS[0][1], CITED), ((0, 1),), "ash2020")
 
 
 LABELS = {
-    "claim": Labels(CLAIMS.labelled.neutral, CLAIMS.labelled.definitions),
-    "citation": Labels(CITATIONS.labelled.neutral, CITATIONS.labelled.definitions),
+    "claim": Labels("Supported", DRAFT_DEFINITIONS),
+    "citation": Labels("Supported", TRACK2.labelled.definitions),
 }
 BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1.", "Bog | 61.0", "Heath | 70.2")))
 

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import pytest
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.cited_papers import read_jats
 from aisr_papers.draft import Draft
 from aisr_papers.open import read_draft

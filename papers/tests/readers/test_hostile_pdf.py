@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.open import read_draft
 from aisr_papers.readers.figures import draw_pictures
 from aisr_papers.readers.pdf import read

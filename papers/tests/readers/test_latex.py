@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.check.checks import collect_checks
 from aisr_papers.draft import Draft, Sentence
+from aisr_papers.draft_record import DraftRecord
 from aisr_papers.open import read_draft
 from aisr_papers.readers.latex import read
 
@@ -213,8 +214,9 @@ Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3. In Figu
         "Figure 4a": ["a.png"],
         "Figure 4b": ["b.jpg", "a.png"],
     }
-    bundle = collect_checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
-    assert [(one["image_caption"], one["img_path"]) for one in bundle][:3] == [
+    record = collect_checks(draft, {}).claims[0].record
+    assert isinstance(record, DraftRecord)
+    assert [(one.image_caption, one.img_path) for one in record.evidence_bundle][:3] == [
         (["Figure 4: Sites."], None),
         (["Figure 4a: Bog."], "figures/a.png"),
         (["Figure 4b: Heath."], "figures/b.jpg"),

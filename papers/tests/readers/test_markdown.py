@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.draft import Draft
 from aisr_papers.readers.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.base.errors import UserError
+from aisr import UserError
 from aisr_papers.draft import Draft
 from aisr_papers.readers import word, word_archive
 from aisr_papers.readers.figures import draw_figures

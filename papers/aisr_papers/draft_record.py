@@ -1,13 +1,15 @@
-"""The records of a draft: some sentences of a paper, and what the rest of the paper says of them."""
+"""The records of the task `draft`: sentences of a paper, and what the rest of the paper says of them.
 
-from collections.abc import Mapping, Sequence
+Importing this loads no DSPy, which a check without a language model does not need."""
+
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aisr.base.errors import UserError
-from aisr.programs.records import Prediction, SentenceRecord, Text
+from aisr import UserError
+from aisr.task import Prediction, SentenceRecord, Text
 
 
 class DraftLabel(StrEnum):
@@ -40,22 +42,17 @@ class JudgedSentence(BaseModel):
 
 
 class DraftRecord(SentenceRecord):
-    """Sentences of a paper, where they stand, and what they are held against.
+    """Sentences of a paper, where they stand, and what they are held against."""
 
-    title: of the paper; headings: those above the first paragraph, the outermost first, if all are of one section;
-    paragraph: their paragraphs; before, after: the paragraphs beside these, or the end and the beginning of those;
-    own_results: whether they may report findings that stand nowhere else; sentences: those to judge; evidence_bundle:
-    tables with caption and cells, captions and pictures of figures, passages of other sections, each led by what the
-    paper calls it.
-    """
-
-    title: str = ""
-    headings: tuple[str, ...] = ()
-    before: str = ""
-    paragraph: Text
-    after: str = ""
-    own_results: bool = False
-    sentences: Annotated[list[JudgedSentence], Field(min_length=1)]
+    title: str = ""  # of the paper
+    headings: tuple[str, ...] = ()  # above the first paragraph, the outermost first, if all are of one section
+    before: str = ""  # the paragraph before theirs, or its end
+    paragraph: Text  # their paragraphs
+    after: str = ""  # the paragraph after theirs, or its beginning
+    own_results: bool = False  # whether they may report findings that stand nowhere else
+    # `evidence_bundle`: tables with caption and cells, captions and pictures of figures, passages of other sections,
+    # each led by what the paper calls it.
+    sentences: Annotated[list[JudgedSentence], Field(min_length=1)]  # those to judge
 
     @model_validator(mode="after")
     def _all_or_none_labelled(self) -> Self:
@@ -79,16 +76,6 @@ class DraftRecord(SentenceRecord):
         labels = [one.label for one in self.sentences]
         return None if labels[0] is None else [[str(label)] for label in labels]
 
-    def with_labels(self, labels: Mapping[int, str]) -> Self:
-        """The record with these labels in the place of its own, by the number of their sentence, from 0; sentences
-        without any label are left out. Raises ValueError where the record does not take one."""
-        rows = []
-        for k, one in enumerate(self.sentences):
-            label = labels.get(k, one.label)
-            if label:
-                rows.append({"sentence": one.sentence, "label": label})
-        return type(self).model_validate({**self.model_dump(), "sentences": rows})
-
 
 class DraftPrediction(Prediction):
     """A line of predictions: one label a sentence."""
@@ -97,8 +84,10 @@ class DraftPrediction(Prediction):
 
     @property
     def answer(self) -> list[str]:
+        """The labels."""
         return [str(label) for label in self.labels]
 
     @staticmethod
     def line(answer: Sequence[str]) -> dict[str, Any]:
+        """The labels as fields of a line."""
         return {"labels": list(answer)}

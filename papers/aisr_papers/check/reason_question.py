@@ -6,8 +6,8 @@ from typing import Any
 import dspy
 from pydantic import BaseModel, Field, model_validator
 
-from aisr.programs.images import Exhibits
-from aisr.programs.program import ask
+from aisr import ask
+from aisr.task import Exhibits
 
 # Characters of what is stated, for those who hold a model to them, and for estimates.
 LENGTHS = {"sentence": 2, "says": 200, "item": 40, "row": 40, "column": 40, "quote": 120}

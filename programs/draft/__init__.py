@@ -1,1 +1,0 @@
-"""Draft: sentences of a paper against its own tables, figures and sections."""
