@@ -125,8 +125,8 @@ def open_lm(
     embedding_api_base: str | None = None,
     embedding_price: float | None = None,
 ) -> LanguageModel:
-    """Return a language model by its name: `embedded`, or PROVIDER/MODEL such as `openai/gpt-4o-mini`. Its key comes
-    from the environment.
+    """Return a language model by its name: `embedded`, PROVIDER/MODEL such as `openai/gpt-4o-mini`, or `recorded:FILE`,
+    the answers that `aisr compile --record FILE` wrote. Its key comes from the environment.
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
     schema; logprobs: whether to ask for log-probabilities, where it may give them; threads: calls at a time (default 8;

@@ -15,14 +15,13 @@ from dspy.utils.exceptions import LMBillingError, LMError
 
 from aisr.artifact.manifest import (
     Apart,
-    Corrections,
     Data,
     Manifest,
     Ranked,
     Score,
     Spent,
     UsedLM,
-    Weighted,
+    WeightsFit,
     read_versions,
     save_files,
     write_index,
@@ -37,7 +36,7 @@ from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
 from aisr.optimize.demos import exclude_leaking
-from aisr.optimize.examples import Corrected, LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
+from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_fairly
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
@@ -67,23 +66,18 @@ class Plan:
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str  # the command that repeats it
     decide: bool = True  # fit label weights
-    corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
     text: str = ""  # a plan file that repeats it
 
     def records(self, split: str) -> Iterator[Record]:
-        """The records of a split; those of train are all, the corrected ones at the end."""
+        """The records of a split; of train all."""
         records = read(self.data[split], self.task.record, self.task.name)
-        if split != "train":
-            return islice(records, self.limits.get(split))
-        return self.corrected.merge_into(records) if self.corrected else iter(records)
+        return islice(records, None if split == "train" else self.limits.get(split))
 
     def judged(self, train: Sequence[LabeledRecord]) -> list[LabeledRecord]:
-        """The records of train that the LM judges and prompts may hold: as many as the limit says, and the corrected
-        ones, which no limit cuts. What needs no LM is fitted on all of train."""
-        corrected = len(self.corrected.records) if self.corrected else 0
-        own = len(train) - corrected
-        return [*train[: min(self.limits.get("train") or own, own)], *train[own:]]
+        """The records of train that the LM judges and prompts may hold: as many as the limit says. What needs no LM is
+        fitted on all of train."""
+        return [*train[: self.limits.get("train")]]
 
     def build_student(self, lm: OpenLM) -> Program:
         """The uncompiled program."""
@@ -222,7 +216,6 @@ class Run:
             "limits": str(plan.limits),
             "label weights": str(plan.decide),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
-            **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
             **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
         }
 
@@ -392,7 +385,7 @@ class Run:
             options=self.champion.options.as_dict(),
             champion=choice.champion.name,
             baseline=choice.contenders[0].name,
-            label_weights=Weighted.model_validate(self.fitted.report) if self.fitted else None,
+            label_weights=WeightsFit.model_validate(self.fitted.report) if self.fitted else None,
             ranker=Ranked.model_validate(self.ranker) if self.ranker else None,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),
@@ -400,7 +393,6 @@ class Run:
                 name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.examples[name]))
                 for name, path in plan.data.items()
             },
-            corrections=_corrections(plan.corrected) if plan.corrected else None,
             apart=Apart.model_validate(
                 {
                     "rule": RULE,
@@ -469,15 +461,6 @@ def claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
             with suppress(OSError):  # there was something else in it
                 folder.rmdir()
         raise
-
-
-def _corrections(corrected: Corrected) -> Corrections:
-    return Corrections(
-        digest=digest_file(corrected.file),
-        records=len(corrected.records),
-        replaced=len(corrected.replaced),
-        left_out=len(corrected.left_out),
-    )
 
 
 def _score(result: Result) -> Score:

@@ -1,7 +1,7 @@
 """The base classes of records and predictions, and how files of either are read.
 
-A record subclasses `Record`; `CorrectableRecord` where people can correct its labels; `SentenceRecord` where its
-statements are sentences that are judged by one evidence bundle.
+A record subclasses `Record`; `SentenceRecord` where its statements are sentences that are judged by one evidence
+bundle.
 
 A JSONL file is read as a stream, each line validated as it comes: a record, or what is wrong with it. Nothing is passed
 over in silence: a key twice in one object is an error, since most parsers take the last of two equal keys and some the
@@ -10,15 +10,15 @@ first, and whoever checks a file and whoever uses it could see two different one
 
 import ntpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import jsonlines
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from aisr.base.errors import UserError
-from aisr.base.files import RepeatedKey, digest_texts, loads
+from aisr.base.files import RepeatedKey, loads
 
 
 def _below_a_folder(path: str | None) -> str | None:
@@ -43,7 +43,6 @@ class Record(BaseModel):
     # What makes records of the organisers' files, where these have another form: a module with its arguments, `{file}`
     # for their claims.
     converter: ClassVar[str] = ""
-    max_evidence: ClassVar[int] = 0  # ids that a person may name as the evidence of a statement
 
     id: Text
 
@@ -56,61 +55,6 @@ class Record(BaseModel):
     def gold(self) -> Any:
         """The gold answer, in the form that the task's score takes; None where it is withheld."""
         return None
-
-
-class StatementLabel(NamedTuple):
-    """The label that a person gives a statement, and the ids of the evidence for it."""
-
-    label: str
-    evidence: tuple[str, ...] = ()
-
-
-class CorrectableRecord(Record):
-    """A record whose labels people can correct, statement by statement."""
-
-    @property
-    def statements(self) -> list[str]:
-        """The texts that are judged."""
-        raise NotImplementedError
-
-    @property
-    def evidence_parts(self) -> list[str]:
-        """The texts that each statement is judged by."""
-        raise NotImplementedError
-
-    @property
-    def context(self) -> str:
-        """What else is judged with the statements, such as the paragraph that they stand in."""
-        return ""
-
-    @property
-    def evidence_ids(self) -> list[str]:
-        """The ids of evidence that may be named, in the record's order."""
-        return []
-
-    def without_labels(self) -> Self:
-        """The record without its labels."""
-        raise NotImplementedError
-
-    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
-        """The record with these labels in the place of its own, by the number of their statement, from 0; statements
-        without any label are left out. Raises ValueError where the record does not take one."""
-        raise NotImplementedError
-
-    def statement_digests(self) -> list[str]:
-        """For each statement a digest of its words and of its evidence: another where either changes, and the same
-        where something else in the record does."""
-        evidence = digest_texts(self.evidence_parts)  # once, however many statements a record has
-        return [digest_texts([statement, evidence]) for statement in self.statements]
-
-    def content_digest(self) -> str:
-        """A digest of all that is judged, and of all that it is judged by."""
-        return digest_texts([*self.statements, "", *self.evidence_parts, "", self.context])
-
-
-def content_digest(record: Record) -> str:
-    """A digest of what is judged and of what it is judged by; the id of a record that cannot be corrected."""
-    return record.content_digest() if isinstance(record, CorrectableRecord) else record.id
 
 
 def _as_captions(value: Any) -> Any:
@@ -140,7 +84,7 @@ class EvidenceItem(BaseModel):
         return " ".join([*self.table_caption, *self.image_caption])
 
 
-class SentenceRecord(CorrectableRecord):
+class SentenceRecord(Record):
     """Sentences that are judged by one evidence bundle; a subclass has them in a field of its own."""
 
     evidence_bundle: list[EvidenceItem]
@@ -151,13 +95,14 @@ class SentenceRecord(CorrectableRecord):
         return [item.img_path for item in self.evidence_bundle if item.img_path]
 
     @property
-    def evidence_parts(self) -> list[str]:
-        """The items of the bundle, as JSON."""
-        return [item.model_dump_json() for item in self.evidence_bundle]
+    def statements(self) -> list[str]:
+        """The sentences."""
+        raise NotImplementedError
 
-    def with_field(self, name: str, value: Any) -> Self:
-        """The record with another value of a field. Raises ValueError where that does not fit."""
-        return type(self).model_validate({**self.model_dump(), name: value})
+    @property
+    def context(self) -> str:
+        """The paragraph that the sentences stand in; empty where these are all of it."""
+        return ""
 
 
 class Prediction(BaseModel):

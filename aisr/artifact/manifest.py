@@ -57,15 +57,6 @@ class Data(_Part):
     records: int  # that were used
 
 
-class Corrections(_Part):
-    """Corrected records in train."""
-
-    digest: str  # of their file
-    records: int  # that were used
-    replaced: int = 0  # records of train whose place they take
-    left_out: int = 0  # since dev or test share something with them
-
-
 class UsedLM(_Part):
     """A language model: its name in the command, and the form of its requests."""
 
@@ -90,7 +81,7 @@ class Spent(_Part):
     cut_prompts: int = 0
 
 
-class Weighted(_Part):
+class WeightsFit(_Part):
     """The label weights (see `aisr.optimize.label_weights.LabelWeightsFit`)."""
 
     model_config = ConfigDict(extra="allow")
@@ -142,11 +133,10 @@ class Manifest(_Part):
     options: dict[str, Any] = {}
     champion: str | None = None
     baseline: str | None = None
-    label_weights: Weighted | None = None
+    label_weights: WeightsFit | None = None
     ranker: Ranked | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
-    corrections: Corrections | None = None
     apart: Apart | None = None
     gain_on_dev: Gain | None = None
     gain_on_test: Gain | None = None

@@ -51,9 +51,7 @@ def compile_(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
-        ),
+        typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample."),
     ] = None,
     task_settings: opt.TaskSettings = None,
     image_root: opt.ImageRoot = None,
@@ -234,17 +232,10 @@ def _compile_plan(
     image_root: Path | None,
 ) -> "CompilePlan":
     """What to compile: the plan, with what depends on the LM and on the records."""
-    from aisr.cli import display
-    from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.examples import read_corrected
     from aisr.optimize.run import Plan as CompilePlan
     from aisr.predict.prepare import evidence_form, states_for
 
     limits = plan.limits
-    corrections = files["train"].with_name(CORRECTIONS)
-    added = read_corrected(task, corrections, files) if corrections.exists() else None
-    if added:
-        display.note(str(added))
     options = dict(plan.options)
     if "states" in task.program.Options.model_fields and "states" not in options and states_for(lm):
         options["states"] = True
@@ -260,7 +251,6 @@ def _compile_plan(
         data=files,
         limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
         decide=plan.search.decide,
-        corrected=added,
         command=compile_command(plan, name, files["train"].parent, image_root),
         gallery=gallery,
         text=plan_text(plan),
@@ -316,6 +306,8 @@ def print_champion(made: Any) -> None:
 
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    if champion.dev.no_lm:
+        note(f"    no-LM baseline {champion.dev.no_lm.interval}")
     if made.choice.smoothed:
         few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")

@@ -1,4 +1,4 @@
-"""The commands that read and write record files: check, split, corrections. None of them asks an LM."""
+"""The commands that read and write record files: check, split. None of them asks an LM."""
 
 import json
 from collections.abc import Mapping
@@ -12,14 +12,11 @@ from aisr.cli import options as opt
 from aisr.programs.registry import TASKS, find_task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pydantic import BaseModel
 
-    from aisr.corrections.corrections import PlacedCorrection
-    from aisr.corrections.labelled import LabelledRecords
     from aisr.optimize.split import Split, Survey
-    from aisr.programs.records import Record
     from aisr.programs.task import Task
 
 
@@ -195,124 +192,3 @@ def _print_leak(survey: "Survey", made: "Split", seed: int) -> None:
     plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(made.train)))
     _print_shared(survey.keys)
     note(f"  a plain random split would share with train: {plain}; this one: {leak(survey.keys, made.train)}")
-
-
-MOST = 20  # lines of a kind that are listed
-
-
-def corrections(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help="Files of corrections, as pages download them."),
-    ],
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TASK", help=f"Task to make labelled records of: {opt.TASK_NAMES}.", callback=opt.check_task
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder to write them to: the --data of `aisr compile`, where they count as train."),
-    ] = None,
-    data: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Record file of a corrected report, in which corrections look up their records; repeatable.",
-            callback=opt.check_files,
-        ),
-    ] = None,
-    majority: Annotated[
-        bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
-    ] = False,
-) -> None:
-    """Make labelled records of what people corrected on a page.
-
-    Each label has who and when beside it. Statements on which people differ are listed and left out. Nothing is
-    overwritten.
-    """
-    from aisr.corrections.corrections import read_corrections
-
-    if task is None or out is None:
-        raise UserError("give --task T and --out DIR for labelled records")
-    bad: list[str] = []
-    corrected = read_corrections(files, bad)
-    _list("left out, as they are no corrections", bad)
-    corrected = _in_time(corrected)
-    chosen = find_task(task)
-    _labels(corrected, chosen, _records(chosen, data or []), out, majority)
-
-
-def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
-    from aisr.programs.records import read
-
-    return {record.id: record for file in files for record in read(file, task.record, task.name)}
-
-
-def _in_time(corrections: "Sequence[PlacedCorrection]") -> "list[PlacedCorrection]":
-    """Without corrections from the future, which are listed: they would have the last word for good."""
-    from aisr.corrections.corrections import split_future
-
-    good, early = split_future(corrections)
-    _list("left out, as their time cannot be true", early)
-    return good
-
-
-def _labels(
-    corrections: "Sequence[PlacedCorrection]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool
-) -> None:
-    from aisr.cli.display import note
-    from aisr.corrections.labelled import PROVENANCE, RECORDS, label_records
-    from aisr.optimize.examples import read_corrected
-
-    made = label_records(task, corrections, known, majority)
-    _print_left_out(made)
-    if not made.records:
-        raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
-    _write(out, made.files())
-    people = sorted({voice["who"] for one in made.provenance for voice in one["by"]})
-    names = ", ".join(people[:5]) + (f" and {len(people) - 5} more" if len(people) > 5 else "")
-    note(
-        f"wrote {out / RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
-        f"{PROVENANCE} beside it has who and when"
-    )
-    splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
-    if "train" in splits:
-        note(str(read_corrected(task, out / RECORDS, splits)))
-
-
-def _print_left_out(made: "LabelledRecords") -> None:
-    """Print what was left out, and why."""
-    from aisr.cli.display import note
-
-    for task, count in made.other_tasks.items():
-        note(f"{count} corrections are of {task}: --task {task} takes them")
-    _list("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts])
-    _list("left out, as they fit no record", made.rejected)
-
-
-def _list(title: str, lines: "Sequence[str]") -> None:
-    from aisr.cli.display import note
-
-    if lines:
-        note(f"{len(lines)} × {title}:")
-        for line in lines[:MOST]:
-            note(f"  {line}")
-        if len(lines) > MOST:
-            note(f"  … and {len(lines) - MOST} more")
-
-
-def _write(out: Path, contents: "Mapping[str, str]") -> None:
-    """Raises UserError where something else stands there."""
-    from aisr.base.files import write_whole
-
-    for name, content in contents.items():
-        path, whole = out / name, content.encode()
-        if path.exists() and (not path.is_file() or path.stat().st_size != len(whole) or path.read_bytes() != whole):
-            raise UserError(
-                f"{path}: there already, and made of other corrections. It can be made again of the files that it "
-                "came from: name all of them, and remove it or choose another --out"
-            )
-    for name, content in contents.items():
-        write_whole(out / name, content)

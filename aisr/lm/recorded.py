@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import dspy
 from dspy.lm15 import InvalidRequestError, Request, Response
@@ -260,7 +261,7 @@ class UnknownPrompt(LMConfigurationError):
 
 
 class Recording:
-    """The answers of a recording, by the digests of their calls."""
+    """The answers of a recording, by the digests of their calls; one for all LMs of a command."""
 
     def __init__(self, path: Path) -> None:
         """Read a file. Raises `LMUnavailable` for what is no recording."""
@@ -276,8 +277,8 @@ class Recording:
         return self
 
     def outputs(self, call: str) -> Any:
-        """Return the outputs of a call. Raises `UnknownPrompt`, and from then on always: an optimizer that takes the
-        error for a failed record must not lead to another program."""
+        """Return the outputs of a call. Raises `UnknownPrompt`, and from then on always: DSPy's optimizers take the
+        error for a failed record, and would go on to another program."""
         with self._lock:
             self._asked.add(call)
             if self._unknown is None and call not in self._outputs:
@@ -330,9 +331,14 @@ class _Abilities:
         """Nothing to close."""
 
 
+_opened: WeakKeyDictionary[Ledger, dict[Path, Recording]] = WeakKeyDictionary()  # the LMs of a command share a ledger
+
+
 def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
     """Return the recorded LM of the role of a config. Raises `LMUnavailable`."""
-    recorded = Recording(Path(config.model.removeprefix(RECORDED)))
+    path = Path(config.model.removeprefix(RECORDED))
+    opened = _opened.setdefault(ledger, {})
+    recorded = opened[path] = opened.get(path) or Recording(path)
     model = recorded.header.lms.get(config.role or "lm")
     if model is None:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: that compile had no such LM; leave the option out")

@@ -5,10 +5,6 @@
   const list = byId("list"), runway = byId("runway"), detail = byId("detail"), search = byId("search");
   const phone = matchMedia("(max-width: 760px)");
 
-  const keys = records.flatMap((record, k) => record.statements.map((_, place) => `${k}:${place}`));
-  const people = corrections(subjects(about, records), keys, () => drawRows());
-  const said = (k) => records[k].statements.some((_, place) => people.latestLabel(`${k}:${place}`) !== null);
-
   let haystacks = null;
   const haystack = (k) => {
     haystacks = haystacks || new Array(records.length);
@@ -77,7 +73,7 @@
   function drawRow(k, place) {
     const record = records[k];
     const row = el("div",
-      { class: "row" + (said(k) ? " corrected" : ""), id: "row-" + k, role: "option", "aria-selected": place === at ? "true" : "false", onclick: () => go(place, true) },
+      { class: "row", id: "row-" + k, role: "option", "aria-selected": place === at ? "true" : "false", onclick: () => go(place, true) },
       el("div", { class: "top" },
         el("span", null, record.id),
         el("span", { class: "cells", "aria-hidden": "true" },
@@ -132,7 +128,7 @@
           el("h2", null, about.labels.length === 0 ? "Answer" : about.evidence ? "Claim" : "Sentences",
             about.labels.length > 0 && el("span", null, " · bars: how likely each label is")),
           record.context && el("p", { class: "quiet" }, record.context),
-          ...record.statements.map((one, place) => drawStatement(one, `${k}:${place}`, people))),
+          ...record.statements.map(drawStatement)),
         el("div", null, ...drawExhibits(record))),
       drawCalls(record),
     ]));
@@ -156,20 +152,6 @@
     if (!next) return;
     next.classList.add("here");
     next.scrollIntoView({ block: "nearest" });
-  }
-
-  // The statement that keys speak of: the one that was gone to, or the only one.
-  function current() {
-    const all = [...detail.querySelectorAll(".statement")];
-    const here = all.length === 1 ? 0 : all.findIndex((one) => one.classList.contains("here"));
-    return found.length && here >= 0 ? `${found[at]}:${here}` : null;
-  }
-
-  function tell(pressed) {
-    const key = current();
-    if (!people.key(pressed, key)) return false;
-    for (const box of detail.querySelectorAll(".correcting")) box.open = box.open || box.contains(people.box(key));
-    return true;
   }
 
   function leave() {
@@ -243,7 +225,7 @@
       toWrong();
     } else if (event.key === "p" && byId("prompt")) {
       byId("prompt").open = !byId("prompt").open;
-    } else if (!tell(event.key)) {
+    } else {
       return;
     }
     event.preventDefault();

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.files import digest_text, write_whole
+from aisr.base.files import write_whole
 
 if TYPE_CHECKING:
     from aisr.report.records import Records
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 # --- What every page of ours is: one HTML file that loads nothing, with its data, style and script in it.
 
 HERE = Path(__file__).parent
-PANEL = HERE.parent / "corrections"  # the script and style by which people correct verdicts on a page
 
 
 def render_page(
@@ -27,7 +26,7 @@ def render_page(
     """The page. Its policy admits this script, this style and inlined pictures, and no network.
 
     template: a file that fills the block `body` of `frame.html`, with `shown`; data: what the script reads, by the id
-    of the element that holds it. What people say on the page is kept under the digest of the first.
+    of the element that holds it.
     """
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
@@ -37,7 +36,6 @@ def render_page(
     pages = Environment(loader=FileSystemLoader([template.parent, HERE]), autoescape=True)
     return pages.get_template(template.name).render(
         title=title,
-        page=digest_text(next(iter(texts.values())).encode("utf-8", "replace").decode()),
         style=Markup(style),
         style_hash=_digest(style),
         script=Markup(script),
@@ -58,11 +56,9 @@ def _digest(text: str) -> str:
 
 
 FILE = "report.html"
-STYLES = (HERE / "page.css", PANEL / "panel.css")
-SCRIPTS = (
-    *(HERE / name for name in ("elements.js", "verdicts.js")),
-    PANEL / "panel.js",
-    *(HERE / name for name in ("subjects.js", "statements.js", "exhibits.js", "matrix.js", "page.js")),
+STYLES = (HERE / "page.css",)
+SCRIPTS = tuple(
+    HERE / name for name in ("elements.js", "verdicts.js", "statements.js", "exhibits.js", "matrix.js", "page.js")
 )
 WEBP = "data:image/webp;base64,"
 Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None
@@ -104,7 +100,6 @@ def render(records: "Records", thumbnail: Thumbnail = no_picture) -> str:
         },
         about=records.about,
         count=len(records.records),
-        correctable=any(one.digest for record in records.records for one in record.statements),
         percent=lambda value: f"{100 * value:.1f}",
     )
 

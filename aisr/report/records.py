@@ -19,12 +19,12 @@ from aisr.base.errors import UserError
 from aisr.base.files import as_json, parse_json, percent, write_whole
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import Evaluation, record_confidence, score_outcomes
+from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.images import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
-from aisr.programs.records import CorrectableRecord, explain
+from aisr.programs.records import SentenceRecord, explain
 from aisr.programs.task import Exhibit, LabelTask, Task
 from aisr.report import figures, page
 
@@ -75,13 +75,12 @@ class _Strict(BaseModel):
 
 class About(_Strict):
     """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
-    paragraphs, and most: how many may be named in a correction; score and interval in 0-1."""
+    paragraphs; score and interval in 0-1."""
 
     format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
     task: str
     labels: list[str]
     evidence: bool
-    most: int = 0
     title: str
     program: str
     lm: str
@@ -93,16 +92,13 @@ class About(_Strict):
 
 class Statement(_Strict):
     """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label. Of a task
-    without labels the whole record: gold and answer in words, and whether that is right. digest: of the statement and
-    its evidence, by which a correction is known again; as_given: its text in the record, where a prompt has another."""
+    without labels the whole record: gold and answer in words, and whether that is right."""
 
     text: str
     gold: list[str] = Field(min_length=1)
     said: str | None
     chances: list[Chance] = []
     right: bool | None = None
-    digest: str = ""
-    as_given: str | None = None
 
 
 class Call(_Strict):
@@ -173,15 +169,12 @@ def judged_record(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedR
 
 def _context(record: Any) -> str:
     """The paragraph that the statements of a record stand in; empty where these are all of it."""
-    if not isinstance(record, CorrectableRecord):
+    if not isinstance(record, SentenceRecord):
         return ""
     return "" if record.context.split() == " ".join(record.statements).split() else record.context
 
 
 def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
-    record = one.record if isinstance(one.record, CorrectableRecord) else None
-    digests = record.statement_digests() if record else []
-    originals = record.statements if record else []
     allowed = task.gold_labels(one.example.gold)
     judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
     return [
@@ -192,12 +185,8 @@ def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
             chances=[round(min(chance, 1.0), 4) for chance in judged.probabilities]
             if judged and judged.has_probabilities
             else [],
-            digest=digests[place] if record else "",
-            as_given=originals[place] if record and originals[place] != text else None,
         )
-        for place, (text, types, judged) in enumerate(
-            zip(task.statements(one.example), allowed, judgements, strict=True)
-        )
+        for text, types, judged in zip(task.statements(one.example), allowed, judgements, strict=True)
     ]
 
 
@@ -261,7 +250,8 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> list[Replayed
     loaded.program.copy_context(choice.champion.program)
     attach_gallery(loaded.program, plan.gallery)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
-    about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _caution(test))
+    title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
+    about = _about(task, title, loaded.digest, lm, data, dev, choice.champion.dev.no_lm, _caution(test))
     _write_records(made.folder, task, about, dev, plan.gallery)
     scored = [
         figures.ScoredCandidate(one.name, one.dev.interval, one.calls, one.finished, len(one.dev.scores))
@@ -282,22 +272,29 @@ def write_evaluation_report(
     """Into a folder: the scores, every record of an evaluation, the page, and its confusion matrix."""
     task, digest = done.loaded.task, done.loaded.digest
     write_whole(folder / REPORT, as_json(done.report()))
-    about = _about(task, f"{task.name} · {done.program}", digest, done.lm, done.data.name, replayed, "")
+    title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
+    about = _about(task, title, digest, done.lm, done.data.name, replayed, no_lm)
     _write_records(folder, task, about, replayed, gallery)
     figures.write(folder / FIGURES, _confusion(task, replayed, f"{task.name} on {done.data.name}"))
 
 
 def _about(
-    task: Task, title: str, digest: str, lm: OpenLM, data: str, replayed: Sequence[ReplayedRecord], note: str
+    task: Task,
+    title: str,
+    digest: str,
+    lm: OpenLM,
+    data: str,
+    replayed: Sequence[ReplayedRecord],
+    no_lm: Result | None,
+    note: str = "",
 ) -> About:
     result = score_outcomes(task, [one.example for one in replayed], [one.outcome for one in replayed])
-    no_lm = [f"No-LM baseline: {result.no_lm.interval}."] if result.no_lm else []
-    note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *no_lm]).strip()
+    baseline = [f"No-LM baseline: {no_lm.interval}."] if no_lm else []
+    note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *baseline]).strip()
     return About(
         task=task.name,
         labels=list(task.labels) if isinstance(task, LabelTask) else [],
         evidence=isinstance(task, LabelTask) and task.names_evidence,
-        most=task.record.max_evidence,
         title=title,
         program=digest,
         lm=lm.spec,

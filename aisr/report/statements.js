@@ -1,6 +1,5 @@
-// A statement of a record: its words, what was said of them and how likely, and the panel to correct it.
-// key: by which the panel for corrections knows it.
-function drawStatement(statement, key, people) {
+// A statement of a record: its words, what was said of them and how likely.
+function drawStatement(statement) {
   const right = hit(statement);
   const gold = [].concat(...statement.gold.map((label) => [dot(label), label]));
   const said = statement.said === null ? [el("b", null, "no answer")] : [dot(statement.said), el("b", null, statement.said)];
@@ -17,13 +16,7 @@ function drawStatement(statement, key, people) {
       likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
     likely.length > 0 && drawChances(likely),
     passed && el("p", { class: "odds" },
-      `Likeliest is ${about.labels[likely[0][1]]}; label weights may make it another, for the ranking score.`),
-    drawPanel(key, people));
-}
-
-function drawPanel(key, people) {
-  const panel = people.panel(key);
-  return panel && el("details", { class: "correcting", open: people.latestLabel(key) !== null }, el("summary", null, "Say what is right"), panel);
+      `Likeliest is ${about.labels[likely[0][1]]}; label weights may make it another, for the ranking score.`));
 }
 
 const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)

@@ -3,14 +3,14 @@
 Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
-from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
+from aisr.programs.records import Prediction, SentenceRecord, Text
 
 
 class ClaimLabel(StrEnum):
@@ -75,19 +75,6 @@ class Track1Record(SentenceRecord):
         """The gold labels of each sentence, the primary one first; None where they are withheld."""
         types = [sentence.types for sentence in self.sentence_label]
         return None if types[0] is None else [[str(label) for label in labels or ()] for labels in types]
-
-    def without_labels(self) -> Self:
-        """The record without its labels."""
-        return self.model_copy(update={"sentence_label": [SentenceLabel(sentence=one) for one in self.statements]})
-
-    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
-        """The sentences with a label; see `CorrectableRecord.with_labels`."""
-        rows = []
-        for k, one in enumerate(self.sentence_label):
-            types = [labels[k].label] if k in labels else one.types
-            if types:
-                rows.append({"sentence": one.sentence, "types": types})
-        return self.with_field("sentence_label", rows)
 
 
 class Track1Prediction(Prediction):

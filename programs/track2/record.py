@@ -4,14 +4,13 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from aisr.base.errors import UserError
-from aisr.programs.records import CorrectableRecord, Prediction, StatementLabel, Text
+from aisr.programs.records import Prediction, Record, Text
 
 
 class CitationLabel(StrEnum):
@@ -43,10 +42,9 @@ class Citation(NamedTuple):
     evidence_para_ids: list[str]
 
 
-class Track2Record(CorrectableRecord):
+class Track2Record(Record):
     """Track 2: an atomic claim and the full text of the cited paper, paragraph by paragraph."""
 
-    max_evidence: ClassVar[int] = EVIDENCE_K
     claim_text: Text
     cited_paper_full_text: Annotated[list[dict[str, str]], Field(min_length=1)]
     evidence_para_ids: list[str] | None = None
@@ -76,32 +74,6 @@ class Track2Record(CorrectableRecord):
         if unknown is not None:
             raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
         return self
-
-    @property
-    def statements(self) -> list[str]:
-        """The claim."""
-        return [self.claim_text]
-
-    @property
-    def evidence_parts(self) -> list[str]:
-        """The paragraphs, each behind its id."""
-        return [text for pair in self.paragraphs.items() for text in pair]
-
-    @property
-    def evidence_ids(self) -> list[str]:
-        """The ids of the paragraphs."""
-        return list(self.paragraphs)
-
-    def without_labels(self) -> Self:
-        """The record without its label and evidence."""
-        return self.model_copy(update={"label": None, "evidence_para_ids": None, "evidence_texts": None})
-
-    def with_labels(self, labels: Mapping[int, StatementLabel]) -> Self:
-        """The claim with its label; see `CorrectableRecord.with_labels`."""
-        label, evidence = labels[0]
-        texts = {key: self.paragraphs[key] for key in evidence if key in self.paragraphs}
-        gold = {"evidence_para_ids": list(evidence), "evidence_texts": texts, "label": label}
-        return type(self).model_validate({**self.model_dump(), **gold})
 
     @property
     def paragraphs(self) -> dict[str, str]:

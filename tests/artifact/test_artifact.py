@@ -159,9 +159,9 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> Non
     [
         (lambda at: state(at).update(lm={"model": "x", "api_base": "http://evil.example/v1"}), "state.label.lm"),
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
-        (lambda at: at.update(task="track3"), "task 'track3' is unknown; one of: track1, track2"),
-        (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: unit"),
-        (lambda at: at.update(options={"unit": "word"}), "unit is 'word'; one of: paragraph, sentence"),
+        (lambda at: at.update(task="track3"), "its task 'track3' is none of track1, track2"),
+        (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: nearest"),
+        (lambda at: at.update(options={"unit": "word"}), "unit: Input should be 'paragraph' or 'sentence'"),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: 2 fields; this program has 3"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
         (lambda at: at.update(format=2), "format"),

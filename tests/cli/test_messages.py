@@ -73,7 +73,6 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         "check nope.jsonl --task track1",
         f"check {GOLD} --task track9",
         f"split {GOLD} --task track9 --out out",
-        f"corrections {GOLD} --task track9 --out out",
         "compile --task track1",
         "compile --task track1 --data nope",
         f"evaluate --task track1 --program nope --data {GOLD}",

@@ -63,7 +63,7 @@ def test_a_compile_embeds_each_text_once_at_the_server_of_the_embeddings_and_cou
         assert len(requests) == len(set(requests))
         manifest = (folder / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
-        assert "lm.embedding_api_base=…" in json.loads(manifest)["command"]
+        assert "lm.embedding_api_base=ADDRESS" in json.loads(manifest)["command"]
         spend = json.loads(manifest)["spend"]
         assert spend["calls"] == len(server.requests) + len(requests)
         assert spend["prompt_tokens"] == 50 * len(texts(other)) + sum(map(prompt_tokens, server.requests))

@@ -54,7 +54,7 @@ def saved(root: Path) -> dict[str, Any]:
     """What a compile must come to again."""
     folder = root / "track1" / "it"
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    names = ("digest", "champion", "decision", "lm", "teacher", "scores", "gain_on_dev", "gain_on_test")
+    names = ("digest", "champion", "label_weights", "lm", "teacher", "scores", "gain_on_dev", "gain_on_test")
     reports = {name: (folder / name).read_text(encoding="utf-8") for name in ("program.json", "report.json")}
     pages = {"records": json.loads((folder / "records.json").read_text(encoding="utf-8"))}
     return {name: manifest[name] for name in names} | reports | pages
@@ -81,7 +81,7 @@ def hard_to_please(request: HttpRequest) -> Reply:
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param(["--optimizer", "knn"], id="knn with a decision layer"),
+        pytest.param(["--optimizer", "knn"], id="knn with label weights"),
         pytest.param(["--optimizer", "random-search", "--set", "search.decide=false"], id="rollouts"),
     ],
 )
@@ -108,6 +108,7 @@ def test_a_compile_is_repeated_without_its_server(
 def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_cache: Callable[[], None]) -> None:
     file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--set", "search.decide=false"]
     with serve() as server, serve() as other:
+        other.reply = lambda request: "Reflected."
         lms = ["--lm", "openai/weak", "--api-base", server.url, "--teacher-lm", "openai/strong"]
         teacher = ["--set", f"teacher.api_base={other.url}"]
         first = compile_(aisr, tmp_path / "first", *lms, *teacher, *words, "--record", file)
@@ -119,6 +120,13 @@ def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_
     assert second.code == 0, second.err
     assert saved(tmp_path / "second") == saved(tmp_path / "first")
     assert saved(tmp_path / "second")["teacher"]["spec"] == "openai/strong"
+    # GEPA takes a reflection that is lacking for a round that failed, and goes on to the same champion.
+    rest = [line for line in lines_of(file) if "Reflected" not in str(line)]
+    lms = [word.replace(str(file), str(write_lines(tmp_path / "rest.jsonl.gz", rest))) for word in lms]
+    third = compile_(aisr, tmp_path / "third", *lms, *words)
+    assert third.code == 2, third.out
+    assert "holds no answer to a prompt" in third.err
+    assert not (tmp_path / "third" / "track1" / "it" / "program.json").exists()
 
 
 @pytest.fixture
@@ -150,7 +158,8 @@ def test_answers_of_the_cache_are_recorded_and_serve_other_commands(
 ) -> None:
     new_cache()
     test = tmp_path / "test.jsonl"
-    test.write_text("".join((DATA / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:4]))
+    lines = (DATA / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    test.write_text("".join(lines[:4]), encoding="utf-8")
     folder, lm = tmp_path / "first" / "track1" / "it", ["--lm", f"recorded:{recorded}"]
     at = ["--task", "track1", "--program", folder, "--data", test]
     predicted = aisr("predict", *at, *lm, "--out", tmp_path / "predictions.jsonl")
@@ -160,10 +169,11 @@ def test_answers_of_the_cache_are_recorded_and_serve_other_commands(
     score = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["score"]
     assert score == saved(tmp_path / "first")["scores"]["test"]["score"]
     opened = api.open_lm(f"recorded:{recorded}")
-    records = [json.loads(line) for line in test.read_text(encoding="utf-8").splitlines()]
-    assert all(judged.failure is None for judged in api.load(folder).judge_all(records, opened))
+    assert all(judged.failure is None for judged in api.load(folder).judge_all(map(json.loads, lines[:4]), opened))
     spend = opened.spend
     assert (spend["calls"], spend["cached_calls"], spend["usd"]) == (0, 4, 0.0)
+    with pytest.raises(api.LMUnavailable, match="it held those to 4 of 5 prompts so far"):
+        api.load(folder).judge(json.loads(lines[4]), opened)
 
 
 def test_a_recorded_lm_has_an_estimate(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:

@@ -15,9 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aisr.artifact.manifest import read_manifest
-from aisr.corrections.labelled import RECORDS
 from aisr.optimize import split as splits
-from aisr.optimize.examples import read_corrected
 from aisr.optimize.leakage import NEAR, RULE, all_keys, fingerprint, groups, leak, near_duplicates
 from aisr.optimize.run import compile_program
 from aisr.optimize.split import Parts, split, split_folds, stratum, survey
@@ -357,15 +355,14 @@ def deep(value: Any, how: Callable[[str], str]) -> Any:
     return how(value) if isinstance(value, str) else value
 
 
-def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path) -> None:
+def test_a_disguised_record_is_known_as_a_copy() -> None:
     assert [name for name, disguise in DISGUISES.items() if alike(disguise(SAID)) != alike(SAID)] == []
     held = claim([S], text=SAID, id="dev1", evidence_bundle=[text(LONG)])
-    other = {**held, "evidence_bundle": [], "claim_text": "Kestrel needs less memory.", "id": "t1"}
-    splits = {"train": write(tmp_path / "train.jsonl", [other]), "dev": write(tmp_path / "dev.jsonl", [held])}
     kept = {"sentence_label": held["sentence_label"]}
-    file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in DISGUISES.items()])
-    corrected = read_corrected(TRACK1, file, splits)
-    assert (len(corrected.records), set(corrected.left_out)) == (0, set(DISGUISES))
+    for name, how in DISGUISES.items():
+        rows = [held, {**deep(held, how), **kept, "id": name}]
+        one, copy = all_keys([fingerprint(TRACK1, Track1Record.model_validate(row)) for row in rows])
+        assert one & copy, name
 
 
 def keys_of(sentence: str, item: dict[str, Any]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Context24's figures and tables are ranked with and without an LM, and rankings become a submission."""
+"""Context24's figures and tables are ranked by retrieval and by an LM, and rankings become a submission."""
 
 import csv
 import re

@@ -17,7 +17,7 @@ from urllib.error import HTTPError
 import pytest
 
 import aisr
-from aisr import BadProgram, LMUnavailable
+from aisr import LMUnavailable, UserError
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.programs.averitec.documents import build
@@ -170,7 +170,7 @@ def test_a_program_that_was_replaced_is_not_loaded(
     (folder / "artifacts" / "program.json").write_text(
         program_text(TRACK1, TRACK1.build({"unit": "sentence"})), "utf-8"
     )
-    with pytest.raises(BadProgram, match=r"digest [0-9a-f]{16}, and [0-9a-f]{16} was registered: .* changed since"):
+    with pytest.raises(UserError, match=r"digest [0-9a-f]{16}, and [0-9a-f]{16} was registered: .* changed since"):
         mlflow.pyfunc.load_model(str(folder))
 
 

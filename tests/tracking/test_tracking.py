@@ -90,7 +90,7 @@ def test_compile_prints_what_it_saved_and_registered(logged: Logged) -> None:
     manifest = logged.json("second", "manifest.json")
     assert manifest["digest"] in printed
     assert manifest["data"]["train"]["records"] == 8
-    assert "--api-base …" in manifest["command"]
+    assert "--api-base ADDRESS" in manifest["command"]
     assert manifest["digest"] in (logged.root / "INDEX.md").read_text()
     assert (folder / "PROMPT.md").exists()
 

@@ -1,1 +1,0 @@
-"""Corrections that people make of verdicts: their lines, and what becomes of them."""
