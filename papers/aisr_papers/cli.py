@@ -20,7 +20,7 @@ from aisr.text import pluralize, printable, without_keys
 if TYPE_CHECKING:
     from aisr import LanguageModel
     from aisr_papers.check.checks import Checks
-    from aisr_papers.check.verdicts import Review, Verdict
+    from aisr_papers.check.flags import Flag, Review
 
 UNJUDGED = 1  # exit code: the command went through, something was not judged
 REFUSED = 2  # exit code: bad input, nothing was done
@@ -210,10 +210,10 @@ def check_paper(
     from aisr.files import cache_folder
     from aisr_papers import display
     from aisr_papers.check.checks import collect_checks
-    from aisr_papers.check.exact import add_exact_verdicts, read_paper
+    from aisr_papers.check.exact import add_exact_flags, read_paper
+    from aisr_papers.check.flags import failing_flags, failing_labels
     from aisr_papers.check.judging import BUILT_IN, Programs, make_checkers, review_draft
     from aisr_papers.check.reasons import EMBEDDED
-    from aisr_papers.check.verdicts import failing_labels, failing_verdicts
 
     judging = opened.estimating() if estimate else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
@@ -237,9 +237,9 @@ def check_paper(
     )
     with display.progress() as done, _printed_warnings():
         review = review_draft(draft, content, checkers, opened, done)
-    review = mark_dismissed(add_exact_verdicts(review, cited), digests)
-    failing = failing_verdicts(review, labels, above or 0.0)
-    written = _write(out, review)  # before anything is printed: that may fail, and the verdicts were paid for
+    review = mark_dismissed(add_exact_flags(review, cited), digests)
+    failing = failing_flags(review, labels, above or 0.0)
+    written = _write(out, review)  # before anything is printed: that may fail, and the flags were paid for
     print_review(review, failing, notes)
     display.print_spend(opened.spend)
     _print_written(written)
@@ -285,12 +285,12 @@ def _without_lm(
     """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr_papers.check.dismissed import mark_dismissed
     from aisr_papers.check.exact import read_paper, without_lm
-    from aisr_papers.check.verdicts import failing_labels, failing_verdicts
+    from aisr_papers.check.flags import failing_flags, failing_labels
 
     labels = failing_labels(fail_on, [])
     checked = without_lm(*read_paper(paper, root, papers, None))
     review = mark_dismissed(checked, dismissed)
-    failing = failing_verdicts(review, labels, 0.0)
+    failing = failing_flags(review, labels, 0.0)
     written = _write(out, review)
     print_review(review, failing)
     _print_written(written)
@@ -324,31 +324,31 @@ def _why_nothing(checks: "Checks") -> str:
 MOST = 10  # things of a kind that are named
 
 
-def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = False) -> None:
+def print_review(review: "Review", failing: "Sequence[Flag]", notes: bool = False) -> None:
     """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
     line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
     reliable it is; and how many sentences --fail-on names."""
-    from aisr_papers.check.verdicts import EXACT, NO_REASON, NOT_JUDGED
+    from aisr_papers.check.flags import EXACT, NO_REASON, NOT_JUDGED
     from aisr_papers.check.write import format_line, left_out, list_recomputed
     from aisr_papers.display import note, table
 
     for place in review.by_doubt():
-        one = review.verdicts[place]
+        one = review.flags[place]
         listed = one.doubtful or (notes and one.folded and not one.dismissed)
         if listed and one.label:
             note(format_line(review, one))
-    if not review.verdicts:
+    if not review.flags:
         note("nothing to report")
     else:
         table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
-    folded = sum(one.folded and not one.dismissed for one in review.verdicts)
+    folded = sum(one.folded and not one.dismissed for one in review.flags)
     if folded and not notes:
         note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")
-    failures = Counter(one.failure for one in review.verdicts if one.label is None)
+    failures = Counter(one.failure for one in review.flags if one.label is None)
     unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
     wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []
     _print_groups([*wanting, *left_out(review)])
-    unexplained = Counter(one.failure for one in review.verdicts if one.label and one.failure)
+    unexplained = Counter(one.failure for one in review.flags if one.label and one.failure)
     for why, count in unexplained.most_common(MOST):
         note(why.replace(NO_REASON, f"{NO_REASON} for {pluralize(count, 'flag')}", 1))
     if gone := review.dismissed:

@@ -1,4 +1,4 @@
-"""`check-paper`: the sample paper, from its files to verdicts at their lines and pages, and what a run costs."""
+"""`check-paper`: the sample paper, from its files to flags at their lines and pages, and what a run costs."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.programs.track1.task import TRACK1
-from aisr_papers.check.verdicts import EXACT
+from aisr_papers.check.flags import EXACT
 from aisr_papers.draft_task import DRAFT
 from paper_support import pdfs
 from paper_support.commands import CheckPaper

@@ -141,6 +141,7 @@ def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopb
     with pytest.raises(aisr.LMUnavailable, match="2 LM calls were sent and max_calls is 2"):
         next(results)
     assert (lm.spend["calls"], len(loopback.requests)) == (2, 2)
+    assert lm.exhausted_reason == "2 LM calls were sent and max_calls is 2"
 
 
 def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_made(

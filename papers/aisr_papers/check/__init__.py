@@ -1,1 +1,1 @@
-"""Checking a whole paper: records of its sentences, verdicts, the page, the MCP server."""
+"""Checking a whole paper: records of its sentences, flags, the page, the MCP server."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from aisr.text import printable, without_keys
-from aisr_papers.check.verdicts import Review
+from aisr_papers.check.flags import Review
 from aisr_papers.check.write import left_out, list_recomputed
 
 MOST_QUOTED = 4_000  # characters of one quotation
@@ -169,7 +169,7 @@ def _cut(text: str, most: int) -> str:
 
 def meanings(review: Review) -> dict[str, str]:
     """The labels among the verdicts, and what they mean."""
-    return {one.label: review.meaning(one) for one in review.verdicts if one.label is not None}
+    return {one.label: review.meaning(one) for one in review.flags if one.label is not None}
 
 
 def not_read(review: Review) -> list[Quote]:

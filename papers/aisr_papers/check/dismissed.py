@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aisr import UserError
 from aisr.files import digest_file, digest_texts
-from aisr_papers.check.verdicts import EXACT, Review, Verdict, merge_verdicts
+from aisr_papers.check.flags import EXACT, Flag, Review, merge_flags
 from aisr_papers.readers.figures import Limits
 
 DIGEST_LENGTH = 16
@@ -41,21 +41,21 @@ def read_dismissed(file: Path | None) -> frozenset[str]:
     return frozenset(word for _, word in digests)
 
 
-def dismissal_line(review: Review, verdict: Verdict) -> str:
+def dismissal_line(review: Review, flag: Flag) -> str:
     """Return the line by which a flag is dismissed: its digest, and what a person knows it by."""
-    sentence = " ".join(review.sentence(verdict).text.split())
+    sentence = " ".join(review.sentence(flag).text.split())
     words = sentence if len(sentence) <= MOST_WORDS else f"{sentence[:MOST_WORDS].rpartition(' ')[0]} …"
-    return f"{verdict.flag} {verdict.label}: {words}"
+    return f"{flag.digest} {flag.label}: {words}"
 
 
 def mark_dismissed(review: Review, dismissed: Set[str]) -> Review:
-    """Return the review with one verdict a sentence (see `merge_verdicts`), the digest of each flag, and a mark on
-    those that were dismissed: a sentence is, by a flag of any check. dismissed: these digests.
+    """Return the review with one flag a sentence (see `merge_flags`), the digest of each that finds fault, and a mark
+    on those that were dismissed: a sentence is, by a flag of any check. dismissed: these digests.
 
     Of the pictures those are read that a flag shows, also where nothing is dismissed yet: a flag is dismissed by the
     digest that the page of its first review has.
     """
-    names = {piece.picture for one in review.verdicts if _is_flag(one) for piece in one.evidence if piece.picture}
+    names = {piece.picture for one in review.flags if _is_fault(one) for piece in one.evidence if piece.picture}
     files = {
         path: picture.file
         for one in review.draft.floats.values()
@@ -65,23 +65,23 @@ def mark_dismissed(review: Review, dismissed: Set[str]) -> Review:
         if (path := picture.path(review.draft.folder)) in names
     }
     pictures = {path: digest_file(file) for path, file in files.items() if _is_readable(file)}
-    digest = cache(lambda piece: digest_texts([piece.key, *piece.lines]))  # one table may be evidence for many
+    digest_piece = cache(lambda piece: digest_texts([piece.key, *piece.lines]))  # one table may be evidence for many
 
-    def mark(verdict: Verdict) -> Verdict:
-        if not _is_flag(verdict):
-            return verdict
+    def mark(flag: Flag) -> Flag:
+        if not _is_fault(flag):
+            return flag
         # Of what was recomputed, the statement is a few numbers, which another sentence may repeat.
-        sentence = review.sentence(verdict).text
-        what = [verdict.subject] if verdict.kind not in EXACT and verdict.subject else map(digest, verdict.evidence)
-        shown = [pictures.get(piece.picture, "") for piece in verdict.evidence if piece.picture]
-        flag = digest_texts([verdict.kind, verdict.work or "", sentence, *what, *shown])
-        return verdict._replace(flag=flag, dismissed=flag in dismissed)
+        sentence = review.sentence(flag).text
+        what = [flag.subject] if flag.kind not in EXACT and flag.subject else map(digest_piece, flag.evidence)
+        shown = [pictures.get(piece.picture, "") for piece in flag.evidence if piece.picture]
+        digest = digest_texts([flag.kind, flag.work or "", sentence, *what, *shown])
+        return flag._replace(digest=digest, dismissed=digest in dismissed)
 
-    return replace(review, verdicts=merge_verdicts(map(mark, review.verdicts)))
+    return replace(review, flags=merge_flags(map(mark, review.flags)))
 
 
-def _is_flag(verdict: Verdict) -> bool:
-    return not verdict.neutral and verdict.label is not None
+def _is_fault(flag: Flag) -> bool:
+    return not flag.neutral and flag.label is not None
 
 
 def _is_readable(file: Path) -> bool:

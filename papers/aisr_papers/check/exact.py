@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from aisr.text import pluralize
-from aisr_papers.check.verdicts import (
+from aisr_papers.check.flags import (
     CELLS,
     LABELS,
+    Flag,
     Mark,
     Piece,
     QuoteLabel,
     Reason,
     Review,
-    Verdict,
-    hidden_verdicts,
-    sort_verdicts,
+    hidden_flags,
+    sort_flags,
 )
 from aisr_papers.cited_claims import find_misquotes
 from aisr_papers.draft import Draft, Float, add_captions
@@ -53,23 +53,23 @@ def read_paper(
 
 
 def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """All verdicts on a draft without a language model: hidden text, wrong sums and quotes."""
-    return add_exact_verdicts(Review(draft, NO_LM, tuple(hidden_verdicts(draft)), {}), cited)
+    """All flags on a draft without a language model: hidden text, wrong sums and quotes."""
+    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), {}), cited)
 
 
-def add_exact_verdicts(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
+def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """A review with the wrong sums and quotes among its flags. cited: key of a work -> paragraphs, id -> text."""
     facts = recompute(review.draft)
     wrong = [one for one in facts if one.fact.wrong]
-    # Its captions become paragraphs behind the others, so that each verdict has its sentence.
+    # Its captions become paragraphs behind the others, so that each flag has its sentence.
     draft = add_captions(review.draft) if any(one.float is not None for one in wrong) else review.draft
-    verdicts = [*_of_arithmetic(draft, wrong), *_of_quotes(review.draft, cited)]
-    exactly = (EXACTLY,) if verdicts else ()
+    flags = [*_of_arithmetic(draft, wrong), *_of_quotes(review.draft, cited)]
+    exactly = (EXACTLY,) if flags else ()
     by_model = bool(review.reliability)  # what that is worth comes first
     return replace(
         review,
         draft=draft,
-        verdicts=sort_verdicts([*verdicts, *review.verdicts]),
+        flags=sort_flags([*flags, *review.flags]),
         labels={**review.labels, **LABELS},
         recomputed=tuple(facts),
         reliability=(*review.reliability, _reach(review.draft, facts), *(() if by_model else exactly)),
@@ -90,11 +90,11 @@ def _reach(draft: Draft, facts: Sequence[PlacedFact]) -> str:
     )
 
 
-def _of_arithmetic(draft: Draft, wrong: Sequence[PlacedFact]) -> Iterator[Verdict]:
+def _of_arithmetic(draft: Draft, wrong: Sequence[PlacedFact]) -> Iterator[Flag]:
     places = {one.caption_of: number for number, one in enumerate(draft.paragraphs) if one.caption_of is not None}
     for one in wrong:
         marks = _marks(one.fact)
-        yield Verdict(
+        yield Flag(
             "arithmetic",
             places[one.float] if one.float is not None else one.paragraph or 0,
             one.sentence,
@@ -106,14 +106,14 @@ def _of_arithmetic(draft: Draft, wrong: Sequence[PlacedFact]) -> Iterator[Verdic
         )
 
 
-def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Verdict]:
+def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Flag]:
     for one in find_misquotes(draft, cited):
         label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
         evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
         reason = Reason(f"no such words in {one.work}")
         if one.true is not None:
             reason = Reason(f"{one.work} has: “{one.true}”", one.true, Mark(0, 0) if evidence else None)
-        yield Verdict(
+        yield Flag(
             "quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, reasons=(reason,)
         )
 

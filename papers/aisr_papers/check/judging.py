@@ -1,4 +1,4 @@
-"""Judging the checks of a paper, and what the verdicts are worth.
+"""Judging the checks of a paper, and what the flags are worth.
 
 Nothing is kept but the answers in the response cache: the same command, be it after a stop or after an edit, asks only
 what was not asked before, since an answer is known by the whole text of its prompt.
@@ -13,18 +13,18 @@ from typing import NamedTuple
 import aisr
 from aisr.text import clean, item, percent
 from aisr_papers.check.checks import Checks, subject_digests
-from aisr_papers.check.questions import SECTION, Check
-from aisr_papers.check.reasons import EMBEDDED, Done, add_reasons, ignore
-from aisr_papers.check.verdicts import (
+from aisr_papers.check.flags import (
+    Flag,
     Kind,
     Labels,
     Mark,
     Piece,
     Review,
-    Verdict,
-    hidden_verdicts,
-    sort_verdicts,
+    hidden_flags,
+    sort_flags,
 )
+from aisr_papers.check.questions import SECTION, Check
+from aisr_papers.check.reasons import EMBEDDED, Done, add_reasons, ignore
 from aisr_papers.cues import NUMBER, nearest_line
 from aisr_papers.draft import Draft
 from aisr_papers.draft_record import DraftLabel, DraftRecord
@@ -81,7 +81,7 @@ def make_checkers(
     return Checker("claim", claims, programs.claims), Checker("citation", citations, programs.citations)
 
 
-# --- Verdicts on checks.
+# --- Flags on checks.
 
 NOT_REACHED = "not reached: "  # before what ended the judging
 
@@ -89,11 +89,11 @@ NOT_REACHED = "not reached: "  # before what ended the judging
 def review_draft(
     draft: Draft, checks: Checks, checkers: Sequence[Checker], lm: aisr.LanguageModel, done: Done = ignore
 ) -> Review:
-    """A draft with the verdicts on all its checks, and what these are worth. `done` gets those of each check. Raises
-    `aisr.LMUnavailable` where that leaves no verdict at all."""
-    verdicts, labels = hidden_verdicts(draft), {}
+    """A draft with the flags on all its checks, and what these are worth. `done` gets those of each check. Raises
+    `aisr.LMUnavailable` where that leaves no flag at all."""
+    flags, labels = hidden_flags(draft), {}
     used: list[Checker] = []
-    judged: list[tuple[Checker, Sequence[Verdict]]] = []
+    judged: list[tuple[Checker, Sequence[Flag]]] = []
     for by in checkers:
         of_kind = checks.claims if by.kind == "claim" else checks.citations
         labels[by.kind] = by.labels
@@ -104,69 +104,69 @@ def review_draft(
             again = {(one.paragraph, one.sentence): one for one in judge_checks(by, more, lm, done)}
             final = [again.get((one.paragraph, one.sentence), one) for one in first]
             judged.append((by, final))
-    for by, without in judged:  # behind all verdicts: where a limit is reached, these are worth more
-        verdicts += add_reasons(by, draft, without, lm, done)
+    for by, without in judged:  # behind all flags: where a limit is reached, these are worth more
+        flags += add_reasons(by, draft, without, lm, done)
     summary, details = _reliability_of_all(used, lm.spec)
     return Review(
         draft,
         lm.spec,
-        sort_verdicts(verdicts),
+        sort_flags(flags),
         labels,
         (BUILT_IN if lm.spec == EMBEDDED else AID, *summary),
         tuple(details),
         checks.skipped,
         checks.missing,
-        lm.exhausted_reason or _end_of_judging(verdicts),
+        lm.exhausted_reason or _end_of_judging(flags),
         {path: why for by in used for (_, path), why in by.program.picture_problems.items()},
     )
 
 
-def _end_of_judging(verdicts: Sequence[Verdict]) -> str | None:
+def _end_of_judging(flags: Sequence[Flag]) -> str | None:
     """What ended the judging early; None where nothing did."""
-    failures = (one.failure or "" for one in verdicts)
+    failures = (one.failure or "" for one in flags)
     return next((one.removeprefix(NOT_REACHED) for one in failures if one.startswith(NOT_REACHED)), None)
 
 
-def _with_whole_tables(verdicts: Sequence[Verdict], checks: Checks) -> Sequence[Check]:
+def _with_whole_tables(flags: Sequence[Flag], checks: Checks) -> Sequence[Check]:
     """The second questions, with a table whole, about numbers that were not found while their paragraph refers to it;
-    their verdicts stand."""
+    their flags stand."""
     if checks.questions is None:
         return ()
-    unknown = [(one.paragraph, one.sentence) for one in verdicts if one.label == DraftLabel.NOT_FOUND]
+    unknown = [(one.paragraph, one.sentence) for one in flags if one.label == DraftLabel.NOT_FOUND]
     return checks.questions.with_whole_table(unknown, checks.claims)
 
 
 def judge_checks(
     by: Checker, checks: Sequence[Check], lm: aisr.LanguageModel, done: Done = ignore, is_first: bool = False
-) -> list[Verdict]:
-    """A verdict for each sentence of each check, in the order of the checks; `done` gets those of each check.
+) -> list[Flag]:
+    """A flag for each sentence of each check, in the order of the checks; `done` gets those of each check.
 
-    A check that fails gives verdicts without a label. So do those behind a limit of the LM, and behind an error that
+    A check that fails gives flags without a label. So do those behind a limit of the LM, and behind an error that
     would fail every check alike, such as a key that expires. is_first: whether nothing was judged before. Raises
     `aisr.LMUnavailable` for such an error if so, and nothing was judged here either: nothing was paid for.
     """
-    verdicts: list[Verdict] = []
+    flags: list[Flag] = []
     reached = 0
     reason = ""
     try:
         for check, verdict in zip(checks, by.program.judge_all((one.record for one in checks), lm), strict=True):
-            judged = _verdicts(by, check, verdict)
-            verdicts += judged
+            judged = _flags(by, check, verdict)
+            flags += judged
             reached += 1
             done(judged)
     except aisr.LMUnavailable as error:
-        if is_first and lm.exhausted_reason is None and not any(one.label for one in verdicts):
+        if is_first and lm.exhausted_reason is None and not any(one.label for one in flags):
             raise
         reason = lm.exhausted_reason or f"the LM takes no more calls ({error})"
-    return verdicts + [one for check in checks[reached:] for one in _unjudged(by, check, NOT_REACHED + reason)]
+    return flags + [one for check in checks[reached:] for one in _unjudged(by, check, NOT_REACHED + reason)]
 
 
-def _verdicts(by: Checker, check: Check, verdict: aisr.Verdict) -> list[Verdict]:
+def _flags(by: Checker, check: Check, verdict: aisr.Verdict) -> list[Flag]:
     pieces, marks = _evidence(check, verdict.evidence)
     if verdict.failure is not None:
         return [one._replace(evidence=pieces) for one in _unjudged(by, check, verdict.failure)]
     neutral = by.labels.neutral
-    verdicts = []
+    flags = []
     for (paragraph, sentence), statement, label, probabilities, of_statement, subject in zip(
         check.places,
         _shown_statements(check),
@@ -176,8 +176,8 @@ def _verdicts(by: Checker, check: Check, verdict: aisr.Verdict) -> list[Verdict]
         subject_digests(check),
         strict=True,
     ):
-        verdicts.append(
-            Verdict(
+        flags.append(
+            Flag(
                 by.kind,
                 paragraph,
                 sentence,
@@ -191,7 +191,7 @@ def _verdicts(by: Checker, check: Check, verdict: aisr.Verdict) -> list[Verdict]
                 subject=subject,
             )
         )
-    return verdicts
+    return flags
 
 
 def _shown_statements(check: Check) -> list[str]:
@@ -202,9 +202,9 @@ def _shown_statements(check: Check) -> list[str]:
     return [item(one, ids.__contains__) for one in check.statements]
 
 
-def _unjudged(by: Checker, check: Check, why: str) -> list[Verdict]:
+def _unjudged(by: Checker, check: Check, why: str) -> list[Flag]:
     return [
-        Verdict(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work)
+        Flag(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work)
         for (paragraph, sentence), statement in zip(check.places, _shown_statements(check), strict=True)
     ]
 
@@ -254,7 +254,7 @@ def _nearest(statement: str, shown: Sequence[aisr.ShownEvidence]) -> tuple[Mark,
     return tuple(dict.fromkeys(places[lines.index(line)] for line in nearest if line))
 
 
-# --- What verdicts are worth: the error rate of the program that gave them, as far as one was measured.
+# --- What flags are worth: the error rate of the program that gave them, as far as one was measured.
 
 AID = (
     "An aid, no proof: verdicts are a model's opinion, and some are wrong, also of those that find no fault. Read the "
@@ -269,14 +269,14 @@ KINDS = {"claim": "Statements against the rest of the paper", "citation": "Citat
 
 
 class Reliability(NamedTuple):
-    """What a reader should know of verdicts before the first of them, and more of it."""
+    """What a reader should know of flags before the first of them, and more of it."""
 
     summary: list[str]
     details: list[str]
 
 
 def reliability(by: Checker, lm: str) -> Reliability:
-    """What verdicts of one kind are worth. lm: the spec of the LM that judges."""
+    """What flags of one kind are worth. lm: the spec of the LM that judges."""
     what, scores = KINDS[by.kind], by.program.test_scores
     if by.name is None:
         return Reliability([f"{what}: judged by an uncompiled program. No error rate of it is known."], [])
@@ -297,7 +297,7 @@ def reliability(by: Checker, lm: str) -> Reliability:
 
 
 def _reliability_of_all(checkers: Sequence[Checker], lm: str) -> Reliability:
-    """The same of all kinds of verdict; where nothing is known of any, it is said once."""
+    """The same of all kinds of flag; where nothing is known of any, it is said once."""
     if len(checkers) > 1 and not any(by.name for by in checkers):
         return Reliability([UNMEASURED], [])
     each = [reliability(by, lm) for by in checkers]

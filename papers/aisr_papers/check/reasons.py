@@ -14,9 +14,9 @@ import aisr
 from aisr.retrieval import order
 from aisr.task import Exhibits, Picture
 from aisr.text import ROW, clean, folded, item, tokens
+from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of
 from aisr_papers.check.index import match
 from aisr_papers.check.reason_question import StatedReason, explain_flags
-from aisr_papers.check.verdicts import NO_REASON, Mark, Piece, Reason, Verdict, layout_of
 from aisr_papers.draft import Draft
 from aisr_papers.draft_record import DraftLabel
 from aisr_papers.recompute.numbers import parse_cell
@@ -38,26 +38,26 @@ MOST_LINES = 6  # of evidence from the paper for each
 EVIDENCE, EVIDENCE_CITED = 100, 600  # tokens of these, of the paper and of a cited work; the best line always
 MOST_CAPTION = 160  # characters of a caption that is not itself the best line
 
-Done = Callable[[Sequence[Verdict]], None]  # gets the verdicts that one question was about; may raise to end the rest
+Done = Callable[[Sequence[Flag]], None]  # gets the flags that one question was about; may raise to end the rest
 
 
-def ignore(verdicts: Sequence[Verdict]) -> None:
-    """Who has no use for verdicts before all are there."""
+def ignore(flags: Sequence[Flag]) -> None:
+    """Who has no use for flags before all are there."""
 
 
 def add_reasons(
-    by: "Checker", draft: Draft, verdicts: Sequence[Verdict], lm: aisr.LanguageModel, done: Done = ignore
-) -> list[Verdict]:
-    """The verdicts of a checker with the reasons of those that find fault; where none could be had, `failure` says so.
-    Each question is about some of them, of any checks; `done` gets its verdicts. What the built-in LM writes is worth
+    by: "Checker", draft: Draft, flags: Sequence[Flag], lm: aisr.LanguageModel, done: Done = ignore
+) -> list[Flag]:
+    """The flags of a checker with the reasons of those that find fault; where none could be had, `failure` says so.
+    Each question is about some of them, of any checks; `done` gets its flags. What the built-in LM writes is worth
     nothing: it is not asked."""
     if lm.spec == EMBEDDED:
-        return list(verdicts)
-    flagged = [place for place, one in enumerate(verdicts) if one.label in ASKED]
+        return list(flags)
+    flagged = [place for place, one in enumerate(flags) if one.label in ASKED]
     groups = [flagged[first : first + AT_ONCE] for first in range(0, len(flagged), AT_ONCE)]
 
-    def explain(places: Sequence[int]) -> list[Verdict]:
-        group = [verdicts[place] for place in places]
+    def explain(places: Sequence[int]) -> list[Flag]:
+        group = [flags[place] for place in places]
         try:
             return _explain(by, draft, group, lm)
         except (aisr.UnusableAnswer, aisr.LMUnavailable) as error:
@@ -65,7 +65,7 @@ def add_reasons(
             why = str(error) if stopped is None else f"not reached: {stopped}"
             return [one._replace(failure=f"{NO_REASON}: {why}") for one in group]
 
-    explained = list(verdicts)
+    explained = list(flags)
     with ThreadPoolExecutor(lm.threads) as pool:
         try:
             for places, group in zip(groups, pool.map(explain, groups), strict=True):
@@ -77,8 +77,8 @@ def add_reasons(
     return explained
 
 
-def _explain(by: "Checker", draft: Draft, group: Sequence[Verdict], lm: aisr.LanguageModel) -> list[Verdict]:
-    """The verdicts with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
+def _explain(by: "Checker", draft: Draft, group: Sequence[Flag], lm: aisr.LanguageModel) -> list[Flag]:
+    """The flags with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
     shown: dict[Piece, set[int]] = {}  # of each piece the lines, in the order of the numbers that the question gives
     looked_at = set[Piece]()  # of which the picture is shown
     for one in group:
@@ -108,16 +108,16 @@ def _explain(by: "Checker", draft: Draft, group: Sequence[Verdict], lm: aisr.Lan
     return explained
 
 
-def _best_lines(verdict: Verdict) -> dict[Piece, set[int]]:
-    """The lines of a verdict's evidence that speak most of its statement, as far as there is room: those that stand out
+def _best_lines(flag: Flag) -> dict[Piece, set[int]]:
+    """The lines of a flag's evidence that speak most of its statement, as far as there is room: those that stand out
     on the page, then others. Of a cited work whole pieces: its paragraphs are short, and few."""
-    pieces, whole = verdict.evidence, verdict.kind == "citation"
-    marked = [(one.piece, None if whole else one.line) for one in verdict.marks]
+    pieces, whole = flag.evidence, flag.kind == "citation"
+    marked = [(one.piece, None if whole else one.line) for one in flag.marks]
     places = [
         (number, line) for number, one in enumerate(pieces) for line in ([None] if whole else range(len(one.lines)))
     ]
     texts = [ROW.join(_lines(pieces[number], line)) for number, line in places]
-    best = dict.fromkeys([*marked, *(places[place] for place in order(match(verdict.statement, texts)))])
+    best = dict.fromkeys([*marked, *(places[place] for place in order(match(flag.statement, texts)))])
     shown: dict[Piece, set[int]] = {}
     left = EVIDENCE_CITED if whole else EVIDENCE
     for number, line in islice(best, None if whole else MOST_LINES):
@@ -149,9 +149,9 @@ def _evidence(by: "Checker", shown: Mapping[Piece, set[int]], looked_at: set[Pie
     return Exhibits(text="\n".join(lines), pictures=tuple(pictures))
 
 
-def _marks(verdict: Verdict, reason: Reason) -> tuple[Mark, ...]:
+def _marks(flag: Flag, reason: Reason) -> tuple[Mark, ...]:
     """The lines that stand out: the reason's, where it has one, in the place of those that only share words."""
-    return (*(one for one in verdict.marks if one.place), reason.mark) if reason.mark else verdict.marks
+    return (*(one for one in flag.marks if one.place), reason.mark) if reason.mark else flag.marks
 
 
 # --- Looking a reason up in what was shown.

@@ -33,8 +33,8 @@ from aisr_papers.check.answers import (
     quote_text,
     recomputed,
 )
+from aisr_papers.check.flags import Flag, Review
 from aisr_papers.check.session import Cancelled, Paper, Refused, Session, citation_check, claim_check, resolve_path
-from aisr_papers.check.verdicts import Review, Verdict
 from aisr_papers.paragraphs import BLANK
 
 # --- Checks of whole papers that run beside the conversation: started, looked at, cancelled, fetched.
@@ -52,7 +52,7 @@ class _Job:
     stop: threading.Event = field(default_factory=threading.Event)
     paper: Paper | None = None  # None while it is read
     exact: Review | None = None  # without a model
-    verdicts: dict[object, Verdict] = field(default_factory=dict)  # of the model so far, by what they are about
+    flags: dict[object, Flag] = field(default_factory=dict)  # of the model so far, by what they are about
     review: Review | None = None  # the whole, when it is done
 
 
@@ -96,7 +96,7 @@ class Jobs:
             state=job.state,
             checked=min(job.checked, job.checks),
             checks=job.checks,
-            verdicts=len(job.exact.verdicts if job.exact else []) + len(job.verdicts),
+            verdicts=len(job.exact.flags if job.exact else []) + len(job.flags),
             spent=self._session.spent(),
             failed=job.failed,
         )
@@ -107,13 +107,13 @@ class Jobs:
         return self.state(name)
 
     def results(self, name: str, first: int, most: int, faults_only: bool) -> Results:
-        """Verdicts from the `first` on, as far as there are some. Raises `Refused` where the paper is not read yet."""
+        """Flags from the `first` on, as far as there are some. Raises `Refused` where the paper is not read yet."""
         job = self._job(name)
         state = job.state  # before its review: what is done has its last one
         if job.paper is None or job.exact is None:
             raise Refused(f"{name} is {state}; there are results once the paper is read")
-        review = job.review or self._session.review_so_far(job.paper, job.exact, list(job.verdicts.values()))
-        order = [place for place in review.by_doubt() if not faults_only or review.verdicts[place].doubtful]
+        review = job.review or self._session.review_so_far(job.paper, job.exact, list(job.flags.values()))
+        order = [place for place in review.by_doubt() if not faults_only or review.flags[place].doubtful]
         end = first + most
         return Results(
             job=name,
@@ -129,13 +129,13 @@ class Jobs:
         )
 
     def _run(self, job: _Job, paper: Paper) -> None:
-        def done(verdicts: Sequence[Verdict]) -> None:
+        def done(flags: Sequence[Flag]) -> None:
             job.checked += 1
             if job.stop.is_set():
                 raise Cancelled
-            # A second question about a sentence, or its reason, takes the place of the first verdict.
-            for one in verdicts:
-                job.verdicts[one.kind, one.paragraph, one.sentence, one.statement, one.work] = one
+            # A second question about a sentence, or its reason, takes the place of the first flag.
+            for one in flags:
+                job.flags[one.kind, one.paragraph, one.sentence, one.statement, one.work] = one
 
         try:
             job.review = self._session.review(paper, done)

@@ -1,4 +1,4 @@
-"""A session of checking for an agent: one budget for all of it, files below named folders, verdicts to ask about again.
+"""A session of checking for an agent: one budget for all of it, files below named folders, flags to ask about again.
 
 What no tool call can change is set once, at the start: the language model, the programs, the limits, the folders.
 Without a model, nothing that needs one is imported.
@@ -26,8 +26,8 @@ from aisr_papers.check.answers import (
     quote_text,
 )
 from aisr_papers.check.dismissed import mark_dismissed
-from aisr_papers.check.exact import add_exact_verdicts, read_paper, without_lm
-from aisr_papers.check.verdicts import Review, Verdict, reason_words, sort_verdicts
+from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
+from aisr_papers.check.flags import Flag, Review, reason_words, sort_flags
 from aisr_papers.draft import Draft, Paragraph, Place
 from aisr_papers.draft import Sentence as DraftSentence
 
@@ -63,7 +63,7 @@ def resolve_path(folders: Sequence[Path], name: str, *, folder: bool = False) ->
 
 # --- The session.
 
-REMEMBERED = 20_000  # verdicts, the oldest are forgotten
+REMEMBERED = 20_000  # flags, the oldest are forgotten
 MOST_SENTENCES, MOST_PIECES, MOST_CHARACTERS = 200, 2_000, 2_000_000  # of one call
 
 
@@ -103,7 +103,7 @@ class Session:
     def __init__(self, settings: Settings, lm: "LanguageModel | None") -> None:
         self.settings, self.lm = settings, lm
         self._lock = threading.Lock()
-        self._verdicts: OrderedDict[str, Explained] = OrderedDict()
+        self._flags: OrderedDict[str, Explained] = OrderedDict()
         self._checkers = self._make_checkers(None, lm) if lm else ()
 
     def spent(self) -> Spent | None:
@@ -120,13 +120,13 @@ class Session:
         )
 
     def judge(self, draft: Draft, checks: "Checks") -> Checked:
-        """The verdicts on what was sent without a file."""
+        """The flags on what was sent without a file."""
         from aisr_papers.check.judging import review_draft
 
         lm, spent = self._lm(), self.spent
         review = review_draft(draft, checks, self._checkers, lm)
-        verdicts = [one.brief() for one in self.sentences(review, range(len(review.verdicts)))]
-        return Checked(verdicts=verdicts, meanings=meanings(review), spent=spent() or Spent(calls=0))
+        flags = [one.brief() for one in self.sentences(review, range(len(review.flags)))]
+        return Checked(verdicts=flags, meanings=meanings(review), spent=spent() or Spent(calls=0))
 
     def cost(self, draft: Draft | None, checks: "Checks") -> Estimated:
         """What checking would come to by a dry run; nothing is sent. draft: None for what comes without a file."""
@@ -157,69 +157,69 @@ class Session:
         exact = without_lm(paper.draft, paper.works)
         return replace(exact, labels={**exact.labels, **{by.kind: by.labels for by in self._checkers}})
 
-    def review_so_far(self, paper: Paper, exact: Review, verdicts: Sequence[Verdict]) -> Review:
-        """A paper with what is known of it at once, and these verdicts of a model beside it."""
-        review = replace(exact, verdicts=sort_verdicts([*exact.verdicts, *verdicts]))
+    def review_so_far(self, paper: Paper, exact: Review, flags: Sequence[Flag]) -> Review:
+        """A paper with what is known of it at once, and these flags of a model beside it."""
+        review = replace(exact, flags=sort_flags([*exact.flags, *flags]))
         return mark_dismissed(review, self.settings.dismissed)
 
-    def review(self, paper: Paper, done: Callable[[Sequence[Verdict]], None]) -> Review:
-        """A whole paper with its verdicts; `done` gets those of each question, and may raise `Cancelled`."""
+    def review(self, paper: Paper, done: Callable[[Sequence[Flag]], None]) -> Review:
+        """A whole paper with its flags; `done` gets those of each question, and may raise `Cancelled`."""
         from aisr_papers.check.judging import review_draft
 
         lm = self._lm()
         if paper.checks is None:
             raise Refused("the paper was read without a language model")
         review = review_draft(paper.draft, paper.checks, self._make_checkers(paper.draft, lm), lm, done)
-        return mark_dismissed(add_exact_verdicts(review, paper.works), self.settings.dismissed)
+        return mark_dismissed(add_exact_flags(review, paper.works), self.settings.dismissed)
 
     def explain(self, name: str) -> Explained:
-        """What a verdict of this session rests on. Raises `Refused` for an unknown one."""
+        """What a flag of this session rests on. Raises `Refused` for an unknown one."""
         with self._lock:
-            verdict = self._verdicts.get(name)
-        if verdict is None:
+            flag = self._flags.get(name)
+        if flag is None:
             raise Refused("id: no verdict of this session has it (the oldest are forgotten)")
-        return verdict
+        return flag
 
     def sentences(self, review: Review, places: Sequence[int]) -> list[Sentence]:
-        """The verdicts at these positions as an agent gets them, remembered for `explain`."""
+        """The flags at these positions as an agent gets them, remembered for `explain`."""
         ids = self._ids(review)
-        sentences = [self._sentence(review, review.verdicts[place], ids[place]) for place in places]
+        sentences = [self._sentence(review, review.flags[place], ids[place]) for place in places]
         with self._lock:
             for place, sentence in zip(places, sentences, strict=True):
-                verdict = review.verdicts[place]
-                self._verdicts.pop(sentence.id, None)
-                self._verdicts[sentence.id] = _explained(sentence, verdict, review.meaning(verdict))
-            while len(self._verdicts) > REMEMBERED:
-                self._verdicts.popitem(last=False)
+                flag = review.flags[place]
+                self._flags.pop(sentence.id, None)
+                self._flags[sentence.id] = _explained(sentence, flag, review.meaning(flag))
+            while len(self._flags) > REMEMBERED:
+                self._flags.popitem(last=False)
         return sentences
 
-    def _sentence(self, review: Review, verdict: Verdict, name: str) -> Sentence:
-        place = review.place(verdict)
+    def _sentence(self, review: Review, flag: Flag, name: str) -> Sentence:
+        place = review.place(flag)
         texts = {
-            "instead": reason_words(verdict) or None,
+            "instead": reason_words(flag) or None,
             "file": self._path(review.draft, place),
             "paragraph": place.paragraph or None,
-            "work": verdict.work,
-            "failed": verdict.failure,
+            "work": flag.work,
+            "failed": flag.failure,
         }
         words = {key: clean(text) for key, text in texts.items() if text is not None}
         return Sentence(
             id=name,
-            label=verdict.label,
-            level=None if verdict.neutral or verdict.dismissed else verdict.level,
-            dismissed=verdict.dismissed or None,
-            confidence=None if verdict.confidence is None else round(verdict.confidence, 2),
+            label=flag.label,
+            level=None if flag.neutral or flag.dismissed else flag.level,
+            dismissed=flag.dismissed or None,
+            confidence=None if flag.confidence is None else round(flag.confidence, 2),
             line=place.line,
             page=place.page,
-            quote=Words(text=clean(review.sentence(verdict).text), **words),
+            quote=Words(text=clean(review.sentence(flag).text), **words),
         )
 
     def _ids(self, review: Review) -> list[str]:
-        """The ids of the verdicts of a review: of what they are about, wherever it stands in its file. Without a file,
+        """The ids of the flags of a review: of what they are about, wherever it stands in its file. Without a file,
         the evidence that came with a sentence belongs to it."""
         repeats: Counter[str] = Counter()
         ids = []
-        for one in review.verdicts:
+        for one in review.flags:
             sentence, file = review.sentence(one), self._path(review.draft, review.place(one))
             where = [file] if file else [line for piece in one.evidence for line in piece.lines]
             name = digest_texts([one.kind, one.work or "", sentence.text, one.statement, *where])[:10]
@@ -303,9 +303,9 @@ def _draft(texts: Sequence[str]) -> Draft:
     return Draft(Path(), "", (Paragraph(tuple(DraftSentence(text, place) for text in texts)),), {}, {})
 
 
-def _explained(sentence: Sentence, verdict: Verdict, meaning: str) -> Explained:
-    named = {mark.piece: mark.place for mark in verdict.marks if mark.place}
-    pieces = [quote_text(piece.key, "\n".join(piece.lines)) for piece in verdict.evidence]
+def _explained(sentence: Sentence, flag: Flag, meaning: str) -> Explained:
+    named = {mark.piece: mark.place for mark in flag.marks if mark.place}
+    pieces = [quote_text(piece.key, "\n".join(piece.lines)) for piece in flag.evidence]
     first = [pieces[k] for k in sorted(named, key=named.__getitem__)]
     shown = [one for k, one in enumerate(pieces) if k not in named]
     return Explained(verdict=sentence, meaning=meaning, named=first, shown=shown)

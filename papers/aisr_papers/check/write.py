@@ -11,16 +11,15 @@ from urllib.parse import quote
 from aisr.files import digest_text, write_whole
 from aisr.text import pluralize, printable, valid_text
 from aisr_papers.check.dismissed import dismissal_line
-from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page, thumbnails
-from aisr_papers.check.verdicts import (
+from aisr_papers.check.flags import (
     EXACT,
     HIDDEN,
     HIDDEN_MEANS,
     NOT_JUDGED,
+    Flag,
     Kind,
     Piece,
     Review,
-    Verdict,
     file_path,
     label_words,
     level,
@@ -28,6 +27,7 @@ from aisr_papers.check.verdicts import (
     reason_words,
     reasons_as_data,
 )
+from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page, thumbnails
 from aisr_papers.draft import Place
 from aisr_papers.recompute.numbers import Outcome
 from aisr_papers.recompute.recompute import PlacedFact
@@ -51,7 +51,7 @@ def write_files(folder: Path, review: Review) -> list[Path]:
 def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) -> Path:
     """Write the page into a folder; its path. thumbnail: the path of a picture below the draft's folder -> a small
     copy. Halves of characters, which a PDF may hold, become question marks."""
-    paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
+    paths = {piece.picture for flag in review.flags for piece in flag.evidence if piece.picture}
     page = render_page(
         review.draft.title or "A paper without a title",
         {"review": _content(review), "pictures": inline_pictures(paths, thumbnail)},
@@ -59,14 +59,14 @@ def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) 
         reliability=review.reliability,
         details=review.details,
         left_out=[*left_out(review), *list_recomputed(review)],
-        verdicts=bool(review.verdicts),
+        flags=bool(review.flags),
     )
     write_whole(folder / PAGE, page.encode("utf-8", "replace"))
     return folder / PAGE
 
 
 def left_out(review: Review) -> list[dict[str, Any]]:
-    """What is not among the verdicts and why, in groups: title and items."""
+    """What is not among the flags and why, in groups: title and items."""
     works = review.draft.works
     titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
     missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
@@ -114,7 +114,7 @@ def _content(review: Review) -> dict[str, Any]:
     """What the script draws; each piece of evidence and each bundle of them stands in it once."""
     pieces: dict[Piece, int] = {}
     bundles: dict[tuple[int, ...], int] = {}
-    verdicts = [_page_verdict(review, one, pieces, bundles) for one in review.verdicts]
+    flags = [_page_flag(review, one, pieces, bundles) for one in review.flags]
     return {
         "labels": {
             kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
@@ -128,57 +128,55 @@ def _content(review: Review) -> dict[str, Any]:
             }
             for paragraph in review.draft.paragraphs
         ],
-        "verdicts": verdicts,
+        "verdicts": flags,
         "order": review.by_doubt(),
         "bundles": list(bundles),
         "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
     }
 
 
-def _page_verdict(
+def _page_flag(
     review: Review,
-    verdict: Verdict,
+    flag: Flag,
     pieces: dict[Piece, int],
     bundles: dict[tuple[int, ...], int],
 ) -> dict[str, Any]:
-    """A verdict with its evidence by its place."""
-    bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
+    """A flag with its evidence by its place."""
+    bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in flag.evidence)
     return {
-        **verdict._asdict(),
-        "reasons": [
-            {**data, "mark": one.mark} for data, one in zip(reasons_as_data(verdict), verdict.reasons, strict=True)
-        ],
-        "meaning": HIDDEN_MEANS if verdict.kind == "hidden" else review.meaning(verdict),
-        "doubtful": verdict.doubtful,
-        "folded": verdict.folded and not verdict.dismissed,
-        "level": verdict.level,
-        "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
+        **flag._asdict(),
+        "reasons": [{**data, "mark": one.mark} for data, one in zip(reasons_as_data(flag), flag.reasons, strict=True)],
+        "meaning": HIDDEN_MEANS if flag.kind == "hidden" else review.meaning(flag),
+        "doubtful": flag.doubtful,
+        "folded": flag.folded and not flag.dismissed,
+        "level": flag.level,
+        "confidence": None if flag.confidence is None else round(min(flag.confidence, 1.0), 4),
         "evidence": bundles.setdefault(bundle, len(bundles)),
-        "dismissal": dismissal_line(review, verdict) if verdict.flag and not verdict.dismissed else None,
+        "dismissal": dismissal_line(review, flag) if flag.digest and not flag.dismissed else None,
     }
 
 
-# --- Verdicts as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
+# --- Flags as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
 
 
-def format_line(review: Review, verdict: Verdict) -> str:
+def format_line(review: Review, flag: Flag) -> str:
     """One line, as compilers write theirs: `main.tex:12: Contradicted 83 %: The sentence.`. Of a PDF the page stands
     behind the file: `paper.pdf: page 3: …`."""
-    place = review.place(verdict)
-    where = review.file(verdict)
+    place = review.place(flag)
+    where = review.file(flag)
     if place.line is not None:
         where += f":{place.line}"
     elif place.within:
         where += f": {place.within}"
-    work = f" [{verdict.work}]" if verdict.work else ""
-    why = f" ({reasons})" if (reasons := reason_words(verdict)) else ""
-    words = f"{where}: {label_words(verdict) or NOT_JUDGED}{work}{why}: {review.sentence(verdict).text}"
+    work = f" [{flag.work}]" if flag.work else ""
+    why = f" ({reasons})" if (reasons := reason_words(flag)) else ""
+    words = f"{where}: {label_words(flag) or NOT_JUDGED}{work}{why}: {review.sentence(flag).text}"
     return printable(" ".join(words.split()))
 
 
 def as_jsonl(review: Review) -> str:
-    """Every verdict, a line each, in the paper's order; then, of kind "recomputed", what was without a fault."""
-    rows = [_object(review, one) for one in review.verdicts]
+    """Every flag, a line each, in the paper's order; then, of kind "recomputed", what was without a fault."""
+    rows = [_object(review, one) for one in review.flags]
     for one in review.recomputed:
         if not one.fact.wrong:
             place, fact = _place(review, one), one.fact
@@ -197,28 +195,28 @@ def _where(review: Review, place: Place) -> dict[str, Any]:
     return {"file": file, "line": place.line, "page": place.page, "paragraph": place.paragraph or None}
 
 
-def _object(review: Review, verdict: Verdict) -> dict[str, Any]:
+def _object(review: Review, flag: Flag) -> dict[str, Any]:
     return {
-        **_where(review, review.place(verdict)),
-        "kind": verdict.kind,
-        "sentence": review.sentence(verdict).text,
-        "statement": verdict.statement,
-        "work": verdict.work,
-        "label": verdict.label,
-        "confidence": None if verdict.confidence is None else round(verdict.confidence, 4),
-        "failed": verdict.failure,
-        "reasons": reasons_as_data(verdict),
-        "level": None if verdict.neutral else verdict.level,
-        "dismissed": verdict.dismissed,
+        **_where(review, review.place(flag)),
+        "kind": flag.kind,
+        "sentence": review.sentence(flag).text,
+        "statement": flag.statement,
+        "work": flag.work,
+        "label": flag.label,
+        "confidence": None if flag.confidence is None else round(flag.confidence, 4),
+        "failed": flag.failure,
+        "reasons": reasons_as_data(flag),
+        "level": None if flag.neutral else flag.level,
+        "dismissed": flag.dismissed,
         "evidence": [
             {"key": piece.key, "text": piece.lines[mark.line], "named": mark.place or None}
-            for mark in verdict.marks
-            for piece in [verdict.evidence[mark.piece]]
+            for mark in flag.marks
+            for piece in [flag.evidence[mark.piece]]
         ],
     }
 
 
-# --- Verdicts as SARIF 2.1.0 (OASIS), which code hosts and editors show at the lines that they are about.
+# --- Flags as SARIF 2.1.0 (OASIS), which code hosts and editors show at the lines that they are about.
 #
 # Only what a reader should look at becomes a result. The ids of rules stay: `claim-contradicted`, `citation-overstate`,
 # `hidden-text`, `claim-not-judged`; suppressions and filters of others rest on them.
@@ -232,16 +230,16 @@ BRACKETS = re.compile(r"[\\\[\]]")
 PLACEHOLDER = re.compile(r"\{\d+\}")
 
 
-def _rule_id(verdict: Verdict) -> str:
-    """The id of the rule that a verdict is a result of."""
-    return _slug(HIDDEN) if verdict.kind == "hidden" else _id(verdict.kind, verdict.label or UNJUDGED)
+def _rule_id(flag: Flag) -> str:
+    """The id of the rule that a flag is a result of."""
+    return _slug(HIDDEN) if flag.kind == "hidden" else _id(flag.kind, flag.label or UNJUDGED)
 
 
 def as_sarif(review: Review) -> str:
     """The whole file."""
     rules = _rules(review)
     places = {rule["id"]: number for number, rule in enumerate(rules)}
-    results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
+    results = [_result(review, one, places) for one in review.flags if not one.neutral]
     driver = {"name": "check-paper", "version": version("aisr-papers"), "rules": rules}
     unread = [
         {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
@@ -290,31 +288,31 @@ def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
     }
 
 
-def _result(review: Review, verdict: Verdict, rules: Mapping[str, int]) -> dict[str, Any]:
-    place, rule = review.place(verdict), _rule_id(verdict)
-    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
+def _result(review: Review, flag: Flag, rules: Mapping[str, int]) -> dict[str, Any]:
+    place, rule = review.place(flag), _rule_id(flag)
+    sure = "" if flag.confidence is None else f" ({flag.confidence:.0%})".replace("%", " %")
     within = f"{place.within[0].upper()}{place.within[1:]}: " if place.within else ""
-    work = f" [{verdict.work}]" if verdict.work else ""
-    words = reason_words(verdict) or (verdict.failure if verdict.label is None else "")
+    work = f" [{flag.work}]" if flag.work else ""
+    words = reason_words(flag) or (flag.failure if flag.label is None else "")
     why = f" ({words})" if words else ""
-    text = f"{within}{verdict.label or 'Not judged'}{sure}{work}{why}: {review.sentence(verdict).text}"
+    text = f"{within}{flag.label or 'Not judged'}{sure}{work}{why}: {review.sentence(flag).text}"
     result: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules[rule],
-        "level": verdict.level,
+        "level": flag.level,
         "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
-        "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict, review.sentence(verdict).text)},
+        "partialFingerprints": {FINGERPRINT: _fingerprint(rule, flag, review.sentence(flag).text)},
         "properties": {
             **({"page": place.page} if place.page is not None else {}),
-            **({"reasons": reasons} if (reasons := reasons_as_data(verdict)) else {}),
+            **({"reasons": reasons} if (reasons := reasons_as_data(flag)) else {}),
         },
     }
-    if verdict.dismissed:
+    if flag.dismissed:
         result["suppressions"] = [{"kind": "external", "status": "accepted"}]
-    if verdict.confidence is not None:
-        result["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
-    if related := _related(review, verdict):
+    if flag.confidence is not None:
+        result["rank"] = round(100 * min(flag.confidence, 1.0), 2)
+    if related := _related(review, flag):
         result["relatedLocations"] = [
             {**_location(review, where), "id": number, "message": {"text": _as_it_stands(what)}}
             for number, (what, where) in enumerate(related.items())
@@ -322,14 +320,14 @@ def _result(review: Review, verdict: Verdict, rules: Mapping[str, int]) -> dict[
     return result
 
 
-def _related(review: Review, verdict: Verdict) -> dict[str, Place]:
-    """The floats that reasons of a verdict stand in, with row and column, then the others that its sentence refers to,
+def _related(review: Review, flag: Flag) -> dict[str, Place]:
+    """The floats that reasons of a flag stand in, with row and column, then the others that its sentence refers to,
     and where each begins."""
     starts = {one.name: one.place for one in review.draft.floats.values()}
-    known = [reason_place(verdict, reason) for reason in verdict.reasons]
+    known = [reason_place(flag, reason) for reason in flag.reasons]
     related = {str(one): starts[one.name] for one in known if one and one.name in starts}
     names = {one.name for one in known if one}
-    keys = [key for key in review.sentence(verdict).float_keys if key in review.draft.floats]
+    keys = [key for key in review.sentence(flag).float_keys if key in review.draft.floats]
     others = [review.draft.floats[key] for key in keys]
     return related | {one.name: one.place for one in others if one.name not in names}
 
@@ -343,10 +341,10 @@ def _as_it_stands(text: str) -> str:
     return PLACEHOLDER.sub(r"{\g<0>}", text)
 
 
-def _fingerprint(rule: str, verdict: Verdict, sentence: str) -> str:
+def _fingerprint(rule: str, flag: Flag, sentence: str) -> str:
     """The same for the same sentence wherever it stands, so that an edit above it does not make it a new result. The
     statement alone may be a few numbers, which other sentences repeat."""
-    text = f"{rule}\n{verdict.work or ''}\n{verdict.statement}\n{sentence}"
+    text = f"{rule}\n{flag.work or ''}\n{flag.statement}\n{sentence}"
     return digest_text(text.encode("utf-8", "replace").decode())
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from aisr import UserError
 from aisr.files import write_whole
 from aisr_papers.check.exact import NO_LM, without_lm
-from aisr_papers.check.verdicts import Review, Verdict, level
+from aisr_papers.check.flags import Flag, Review, level
 from aisr_papers.cli import ARTIFACTS
 from aisr_papers.display import note, print_spend, table
 from aisr_papers.draft import Draft
@@ -33,7 +33,7 @@ Check = Callable[[Path], Review]
 
 
 class Run(NamedTuple):
-    """One copy of a paper: the paper's name, the injected errors, and the verdicts."""
+    """One copy of a paper: the paper's name, the injected errors, and the flags."""
 
     paper: str
     copy: InjectedPaper
@@ -137,15 +137,15 @@ def check_copies(paper: Path, seeds: int, faults: int, check: Check) -> tuple[li
 
 
 def to_result(run: Run) -> CheckResult:
-    """The result of the check of a copy. Sentences without a verdict of the model were not looked at; without a model
+    """The result of the check of a copy. Sentences without a flag of the model were not looked at; without a model
     all sentences that a reader sees were."""
     draft, review = run.copy.draft, run.review
     flagged: dict[tuple[int, int], str] = {}
-    for one in review.verdicts:
+    for one in review.flags:
         if (severity := level_of(one)) is not None:
             place = (one.paragraph, one.sentence)
             flagged[place] = min(severity, flagged.get(place, severity), key=LEVELS.index)
-    judged = {(one.paragraph, one.sentence) for one in review.verdicts if one.label is not None}
+    judged = {(one.paragraph, one.sentence) for one in review.flags if one.label is not None}
     if review.lm == NO_LM:
         judged = {
             (number, place)
@@ -153,15 +153,15 @@ def to_result(run: Run) -> CheckResult:
             for place, one in enumerate(paragraph.sentences)
             if not one.hidden
         }
-    listed = [review.verdicts[place] for place in review.by_doubt()]
+    listed = [review.flags[place] for place in review.by_doubt()]
     places = dict.fromkeys((one.paragraph, one.sentence) for one in listed if level_of(one) in FLAGS)
     kinds = {(one.paragraph, one.sentence): str(one.kind) for one in run.copy.faults}
     return CheckResult(run.paper, kinds, frozenset(judged), flagged, list(places))
 
 
-def level_of(verdict: Verdict) -> str | None:
-    """The severity of a verdict; None for no fault or no verdict."""
-    return None if verdict.label is None or verdict.neutral else level(verdict.kind, verdict.label)
+def level_of(flag: Flag) -> str | None:
+    """The severity of a flag; None for no fault or no flag."""
+    return None if flag.label is None or flag.neutral else level(flag.kind, flag.label)
 
 
 def print_results(runs: Sequence[Run], places: Counter[Kind]) -> None:

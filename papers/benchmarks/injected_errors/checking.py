@@ -1,4 +1,4 @@
-"""The check of `check-paper` on whole papers with injected errors: verdicts, cost, labelled records of drafts.
+"""The check of `check-paper` on whole papers with injected errors: flags, cost, labelled records of drafts.
 
 The label of a sentence with an injected error follows from the kind of that. An untouched one counts as supported where
 a table has every number in it, and it gives no cause and claims no more than a case.
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from aisr.files import cache_folder
 from aisr_papers.check.checks import collect_checks
-from aisr_papers.check.exact import add_exact_verdicts, read_paper
+from aisr_papers.check.exact import add_exact_flags, read_paper
+from aisr_papers.check.flags import Review
 from aisr_papers.check.judging import Programs, make_checkers, review_draft
 from aisr_papers.check.questions import Check
-from aisr_papers.check.verdicts import Review
 from aisr_papers.cli import open_lm
 from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft
@@ -40,13 +40,13 @@ class Checking:
         )
 
     def check(self, paper: Path) -> Review:
-        """A paper with all its verdicts but those on citations."""
+        """A paper with all its flags but those on citations."""
         artifacts = self.options.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
         programs = Programs(self.options.program)
         checkers = make_checkers(programs, self.lm, draft.folder, draft.drawings, artifacts)
         checks = collect_checks(draft, cited, self.options.interpretations)
-        return add_exact_verdicts(review_draft(draft, checks, checkers, self.lm), cited)
+        return add_exact_flags(review_draft(draft, checks, checkers, self.lm), cited)
 
 
 Place = tuple[int, int]  # paragraph and sentence

@@ -30,7 +30,7 @@ class CheckResult(NamedTuple):
     paper: str
     injected: Mapping[Place, str]  # the kind of each error
     judged: frozenset[Place]  # the sentences that were looked at
-    flagged: Mapping[Place, str]  # the worst level of each verdict other than supported
+    flagged: Mapping[Place, str]  # the worst level of each flag other than supported
     listed: Sequence[Place]  # those with an error or a warning, in the order of the list
 
 

@@ -144,9 +144,9 @@ async def test_a_citation_is_judged_against_a_text_or_a_file(session: Open, tmp_
     async with connect(session()) as client:
         claim = "Wren was trained on calm nights."
         for source in ({"paper": text}, {"path": "ash.txt"}):
-            (verdict,) = (await call(client, "check_citation", claim=claim, **source))["verdicts"]
-            assert verdict["label"] == "Supported"
-            explained = await call(client, "explain", id=verdict["id"])
+            (flag,) = (await call(client, "check_citation", claim=claim, **source))["verdicts"]
+            assert flag["label"] == "Supported"
+            explained = await call(client, "explain", id=flag["id"])
             assert any("Not in wind." in quote["quote"] for quote in explained["named"] + explained["shown"])
         assert "either `paper`" in await refused(client, "check_citation", claim=claim)
 
@@ -312,7 +312,7 @@ async def test_a_fifth_paper_is_refused_and_calls_that_wait_for_the_model_keep_n
             go.set()
 
 
-async def test_a_verdict_in_a_list_is_short_without_nulls_and_known_again(tmp_path: Path) -> None:
+async def test_a_flag_in_a_list_is_short_without_nulls_and_known_again(tmp_path: Path) -> None:
     folder, path = tmp_path / "a folder with a long name, as some people have", "chapter on what we asked them.md"
     folder.mkdir()
     long = 'We asked 50 people in "Bog", and 20 of 50 (70.0 %) agreed, ' + "which was a surprise to us, " * 9
@@ -325,14 +325,14 @@ async def test_a_verdict_in_a_list_is_short_without_nulls_and_known_again(tmp_pa
             results = await call(client, "check_paper_result", job=started["job"])
             explained = await call(client, "explain", id=results["verdicts"][0]["id"])
         assert (started["state"], "null" in json.dumps(results)) == ("done", False)
-        (verdict,) = results["verdicts"]
-        reason = {**verdict["quote"], "instead": ""}
-        assert len(json.dumps({**verdict, "quote": reason}, ensure_ascii=False, separators=(",", ":"))) < 216
+        (flag,) = results["verdicts"]
+        reason = {**flag["quote"], "instead": ""}
+        assert len(json.dumps({**flag, "quote": reason}, ensure_ascii=False, separators=(",", ":"))) < 216
         quote = explained["verdict"]["quote"]
         assert "40.0" in quote["instead"]
         assert quote["file"] == f"{folder.name}/{path}"
         assert quote["text"].startswith(long[:200])
-        ids.append(verdict["id"])
+        ids.append(flag["id"])
     assert ids[0] == ids[1]
 
 
@@ -343,16 +343,16 @@ async def test_a_paper_has_files_of_the_folder_that_is_named_and_places_of_its_k
     words = word_files.paragraph("Of 50 people, 20 of 50 (70.0 %) agreed.")
     word_files.write(tmp_path / "a.docx", word_files.paragraph("Results", "berschrift1") + words)
 
-    async def verdict(client: "Client", **words: str) -> dict[str, Any]:
+    async def flag(client: "Client", **words: str) -> dict[str, Any]:
         started = await call(client, "check_paper_start", **words)
-        (verdict,) = (await call(client, "check_paper_result", job=started["job"]))["verdicts"]
-        return dict(verdict)
+        (flag,) = (await call(client, "check_paper_result", job=started["job"]))["verdicts"]
+        return dict(flag)
 
     async with connect(Session(Settings([tmp_path], tmp_path / "artifacts"), None)) as client:
         assert "leads out of the paper's folder" in await refused(client, "check_paper_start", path="sub/b.tex")
         assert "no such folder" in await refused(client, "check_paper_start", path="sub/b.tex", root="..")
-        assert (await verdict(client, path="sub/b.tex", root="."))["quote"]["file"] == "c.tex"
-        of_word = await verdict(client, path="a.docx")
+        assert (await flag(client, path="sub/b.tex", root="."))["quote"]["file"] == "c.tex"
+        of_word = await flag(client, path="a.docx")
         assert (of_word["quote"]["paragraph"], of_word.get("line")) == ("Results, paragraph 1", None)
 
 

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from aisr_papers.check.flags import Labels, Mark, Piece, Reason, Review
 from aisr_papers.check.page import Thumbnail, no_picture, thumbnails
-from aisr_papers.check.verdicts import Labels, Mark, Piece, Reason, Review
 from aisr_papers.check.write import write_page
 from aisr_papers.draft import Paragraph, Unread
 from paper_support import papers
@@ -44,9 +44,7 @@ def current(page: Page) -> str:
     return page.locator("#detail .verdict-of b").first.inner_text()
 
 
-def test_the_paper_stands_in_its_own_order_with_a_verdict_on_each_checked_sentence(
-    opened: Open, tmp_path: Path
-) -> None:
+def test_the_paper_stands_in_its_own_order_with_a_flag_on_each_checked_sentence(opened: Open, tmp_path: Path) -> None:
     page = opened(papers.reviewed(tmp_path))
     expect(page.locator("h1")).to_have_text("Wrens at night")
     assert page.locator("#text h2").all_inner_texts() == ["Introduction", "Results", "Sites"]
@@ -104,10 +102,10 @@ def test_a_reason_stands_above_its_evidence_where_its_cell_or_its_words_are_mark
         Reason("not confirmed: Owls are best."),
     )
     review = papers.reviewed(tmp_path)
-    flagged = review.verdicts[2]._replace(evidence=evidence, reasons=reasons, marks=(cell, words))
-    unexplained = review.verdicts[3]._replace(failure="no reason: not reached: 1 LM call was sent")
-    failed = review.verdicts[1]._replace(label=None, neutral=False, confidence=None, failure="the server is down")
-    page = opened(replace(review, verdicts=(flagged, unexplained, failed)))
+    flagged = review.flags[2]._replace(evidence=evidence, reasons=reasons, marks=(cell, words))
+    unexplained = review.flags[3]._replace(failure="no reason: not reached: 1 LM call was sent")
+    failed = review.flags[1]._replace(label=None, neutral=False, confidence=None, failure="the server is down")
+    page = opened(replace(review, flags=(flagged, unexplained, failed)))
     assert page.locator("#detail .why").all_inner_texts() == [
         "Lark reaches less there. (Table 1: Calm nights, Lark, Heath: “66.1”)",
         "Beyond the evidence 60\xa0%: It was calm. (text 1: “Wind was weak”)",
@@ -147,11 +145,11 @@ def hostile(folder: Path) -> Review:
         Reason("\u2028" * 9, "x" * 100_000, Mark(0, 1, columns=(9**9,))),
     )
     texts: dict[str, Any] = {"statement": HOSTILE, "evidence": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
-    verdicts = [one._replace(**texts) for one in review.verdicts]
+    flags = [one._replace(**texts) for one in review.flags]
     return replace(
         review,
         draft=replace(draft, title=HOSTILE, paragraphs=paragraphs, unread=(Unread(draft.unread[0].place, HOSTILE),)),
-        verdicts=(*verdicts, verdicts[0]._replace(label=None, failure=HOSTILE)),
+        flags=(*flags, flags[0]._replace(label=None, failure=HOSTILE)),
         labels={**review.labels, "citation": Labels("Supported", {"Overstate": HOSTILE})},
         missing={HOSTILE: 1},
         skipped={HOSTILE: 2},
@@ -181,7 +179,7 @@ def test_of_a_long_table_the_rows_around_what_is_marked_are_laid_out(opened: Ope
     rows = tuple(f"Site {k} | {k}.5" for k in range(900))
     table = Piece("Table 1", ("Table 1: F1.", *rows))
     review = papers.reviewed(tmp_path)
-    page = opened(replace(review, verdicts=(review.verdicts[2]._replace(evidence=(table,), marks=(Mark(0, 801),)),)))
+    page = opened(replace(review, flags=(review.flags[2]._replace(evidence=(table,), marks=(Mark(0, 801),)),)))
     expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
     assert page.locator("#detail tr").count() < 50
     page.get_by_role("button", name="Show all 900 rows").click()
@@ -196,7 +194,7 @@ def test_pictures_below_the_papers_folder_are_inlined_and_others_never(opened: O
         Image.new("RGB", (60, 40), "red").save(file)
     bundle = (Piece("figure 1", ("A bar.",), "a.png"), Piece("figure 2", ("No.",), "../secret.png"))
     review = papers.reviewed(folder)
-    review = replace(review, verdicts=(review.verdicts[2]._replace(evidence=bundle, marks=()),))
+    review = replace(review, flags=(review.flags[2]._replace(evidence=bundle, marks=()),))
     page = opened(review, thumbnails(folder, {}))
     expect(page.locator("#detail img")).to_have_count(1)
     expect(page.locator("#detail img")).to_have_attribute("alt", "A bar.")

@@ -13,10 +13,10 @@ from PIL import Image
 from aisr.lm.budget import Ledger, Limits
 from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.dismissed import mark_dismissed
+from aisr_papers.check.flags import LABELS, Flag, Mark, Piece, Reason, Review, failing_flags
 from aisr_papers.check.judging import review_draft
 from aisr_papers.check.reason_question import StatedReason
 from aisr_papers.check.reasons import confirm
-from aisr_papers.check.verdicts import LABELS, Mark, Piece, Reason, Review, Verdict, failing_verdicts
 from aisr_papers.check.write import as_jsonl, as_sarif, format_line
 from aisr_papers.cli import print_review
 from aisr_papers.draft import Draft, Float, Picture, Place
@@ -32,23 +32,23 @@ def twice(folder: Path) -> Review:
     """A review in which the table and a model flag the same sentence, the latter by another piece of evidence, and
     call a citation in it overstated."""
     review = papers.reviewed(folder)
-    recomputed = Verdict(
+    recomputed = Flag(
         "arithmetic", 1, 1, "Lark reaches 70.2", "Other number in the table",
         evidence=(CELL,), marks=(Mark(0, 3, columns=(2,)),),
         reasons=(Reason("Lark has 66.1 there", "66.1", Mark(0, 3, columns=(2,))),),
     )  # fmt: skip
-    by_model = review.verdicts[2]._replace(reasons=(Reason("70.2 is Wren's", "70.2", Mark(1, 2)),))
-    citation = review.verdicts[0]._replace(paragraph=1, sentence=1)
-    return replace(review, verdicts=(citation, by_model, recomputed), labels={**review.labels, **LABELS})
+    by_model = review.flags[2]._replace(reasons=(Reason("70.2 is Wren's", "70.2", Mark(1, 2)),))
+    citation = review.flags[0]._replace(paragraph=1, sentence=1)
+    return replace(review, flags=(citation, by_model, recomputed), labels={**review.labels, **LABELS})
 
 
-def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
+def test_two_checks_of_a_sentence_give_one_flag_with_two_reasons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     review = mark_dismissed(twice(tmp_path), set())
     assert review.counts() == {"Overstate": 1, "Other number in the table": 1}
-    assert format_line(review, review.verdicts[1]) == (
+    assert format_line(review, review.flags[1]) == (
         "main.tex:12: Other number in the table (Lark has 66.1 there [Table 1: Heath, Lark]; "
         f"Contradicted 83 %: 70.2 is Wren's [Table 1: Heath]): {SENTENCE}"
     )
@@ -62,30 +62,30 @@ def test_two_checks_of_a_sentence_give_one_verdict_with_two_reasons(
     assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
 
 
-def test_a_merged_verdict_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
+def test_a_merged_flag_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
     review = mark_dismissed(twice(tmp_path), set())
-    (_, merged) = review.verdicts
-    assert failing_verdicts(review, {"Other number in the table"}, 0.9) == [merged]
-    assert failing_verdicts(review, {"Contradicted"}, 0.8) == [merged]
-    assert failing_verdicts(review, {"Contradicted"}, 0.9) == []  # the model is less sure
-    without_model = replace(review, verdicts=twice(tmp_path).verdicts[2:])
-    (alone,) = mark_dismissed(without_model, set()).verdicts
-    assert alone.flag == merged.flag
-    dismissed = mark_dismissed(twice(tmp_path), {merged.flag})
+    (_, merged) = review.flags
+    assert failing_flags(review, {"Other number in the table"}, 0.9) == [merged]
+    assert failing_flags(review, {"Contradicted"}, 0.8) == [merged]
+    assert failing_flags(review, {"Contradicted"}, 0.9) == []  # the model is less sure
+    without_model = replace(review, flags=twice(tmp_path).flags[2:])
+    (alone,) = mark_dismissed(without_model, set()).flags
+    assert alone.digest == merged.digest
+    dismissed = mark_dismissed(twice(tmp_path), {merged.digest})
     assert [one.label for one in dismissed.dismissed] == ["Other number in the table"]
-    assert failing_verdicts(dismissed, {"Contradicted"}, 0) == []
+    assert failing_flags(dismissed, {"Contradicted"}, 0) == []
 
 
 def test_what_a_model_does_not_doubt_is_named_beside_what_was_recomputed(tmp_path: Path) -> None:
     review = twice(tmp_path)
-    _, doubted, recomputed = review.verdicts
+    _, doubted, recomputed = review.flags
     neutral = doubted._replace(label="Supported", neutral=True, reasons=())
     unjudged = doubted._replace(label=None, failure="no answer", reasons=())
-    (merged,) = mark_dismissed(replace(review, verdicts=(neutral, recomputed)), set()).verdicts
+    (merged,) = mark_dismissed(replace(review, flags=(neutral, recomputed)), set()).flags
     assert "; Supported 83 %: the verdict of another check of this sentence" in format_line(review, merged)
-    both = mark_dismissed(replace(review, verdicts=(unjudged, recomputed)), set())
+    both = mark_dismissed(replace(review, flags=(unjudged, recomputed)), set())
     assert both.unjudged == 1  # the same command goes on there
-    assert len(both.verdicts) == 2
+    assert len(both.flags) == 2
 
 
 # --- what a model states, looked up
@@ -114,11 +114,11 @@ def review_by(made: Draft, *answer: Any, label: str = "Contradicted", **more: An
     return review, [question(one) for one in requests(lm.opened)]
 
 
-def explained(*answer: Any, **more: Any) -> tuple[Verdict, list[str]]:
-    """The verdict on one sentence, and the questions."""
+def explained(*answer: Any, **more: Any) -> tuple[Flag, list[str]]:
+    """The flag on one sentence, and the questions."""
     review, questions = review_by(drafts.draft(CLAIM, tables=(drafts.table(drafts.SITES, NOTE),)), *answer, **more)
-    (verdict,) = review.verdicts
-    return verdict, questions
+    (flag,) = review.flags
+    return flag, questions
 
 
 # An empty first column, and sections over all columns: a row of one cell, or of the same text in each.
@@ -145,7 +145,7 @@ Heath split | Heath split | Heath split | Heath split | Heath split
 def test_a_cell_is_named_by_its_section_and_row(row: str, column: str, quote: str, place: str) -> None:
     made = drafts.draft(CLAIM, tables=(drafts.table(SECTIONS),))
     review, _ = review_by(made, reasons.stated(row=row, column=column, quote=quote))
-    line = format_line(review, review.verdicts[0])
+    line = format_line(review, review.flags[0])
     assert f"[{place}]" in line if place else NOT_CONFIRMED in line
 
 
@@ -154,8 +154,8 @@ def test_what_has_no_reason_is_marked_at_the_row_with_its_number() -> None:
         "By split, model and input, the AUC is 62.3 for Wren (Table 1).", tables=(drafts.table(SECTIONS),)
     )
     review, _ = review_by(made, label="Supported")
-    (verdict,) = review.verdicts
-    marked = {verdict.evidence[mark.piece].lines[mark.line] for mark in verdict.marks if mark.line}
+    (flag,) = review.flags
+    marked = {flag.evidence[mark.piece].lines[mark.line] for mark in flag.marks if mark.line}
     assert len(marked) == 1
     assert marked.pop().endswith("Wren | audio | 72.4 | 62.3")
 
@@ -176,15 +176,15 @@ LARK = {"row": "Lark", "column": "Heath F1", "quote": "66.1"}
 def test_a_quote_is_shown_where_it_stands_in_the_words_of_the_evidence(
     fields: dict[str, Any], quote: str | None, line: int, columns: tuple[int, ...]
 ) -> None:
-    verdict, questions = explained(reasons.stated(**fields))
-    assert verdict.label == "Contradicted"
+    flag, questions = explained(reasons.stated(**fields))
+    assert flag.label == "Contradicted"
     assert f'"sentence 1 (Contradicted): {CLAIM}"' in questions[1]
     if quote is None:
-        assert (verdict.reasons, verdict.failure) == ((), "no reason: the model names none")
+        assert (flag.reasons, flag.failure) == ((), "no reason: the model names none")
     else:
         mark = Mark(0, line, columns=columns)
-        assert verdict.reasons == (Reason("The evidence has something else.", quote, mark),)
-        assert verdict.marks == (mark,)  # and no line that only shares words
+        assert flag.reasons == (Reason("The evidence has something else.", quote, mark),)
+        assert flag.marks == (mark,)  # and no line that only shares words
 
 
 def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
@@ -206,8 +206,8 @@ def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
         return written(prompt, {"reasons": stated})
 
     lm = opened(answer)
-    verdicts = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).verdicts
-    assert [one.quote for verdict in verdicts for one in verdict.reasons] == [f"{k}.5" for k in numbers]
+    flags = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).flags
+    assert [one.quote for flag in flags for one in flag.reasons] == [f"{k}.5" for k in numbers]
     asked = [one for one in map(question, requests(lm.opened)) if reasons.asks_why(one)]
     assert [len(reasons.flagged(one)) for one in asked] == [16, 4]
     assert len(str(field(asked[1], "evidence")).split("\n")) < 27  # of 91
@@ -227,9 +227,9 @@ def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
     ],
 )
 def test_a_model_that_quotes_what_is_not_there_is_caught(fields: dict[str, Any]) -> None:
-    verdict, _ = explained(reasons.stated(**fields))
-    assert verdict.reasons == (Reason(NOT_CONFIRMED),)
-    assert not any(mark.columns for mark in verdict.marks)
+    flag, _ = explained(reasons.stated(**fields))
+    assert flag.reasons == (Reason(NOT_CONFIRMED),)
+    assert not any(mark.columns for mark in flag.marks)
 
 
 def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
@@ -243,29 +243,29 @@ def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
 
     lm = opened(lambda request: answers(texts(request), "Contradicted", told))
     by = checker(lm, evidence="image", image_root=tmp_path, artifacts=tmp_path)
-    (verdict,) = review_draft(made, collect_checks(made, {}), [by], lm).verdicts
+    (flag,) = review_draft(made, collect_checks(made, {}), [by], lm).flags
     seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
-    assert verdict.reasons == (Reason(seen, mark=Mark(0, 0)),)
+    assert flag.reasons == (Reason(seen, mark=Mark(0, 0)),)
     assert ["image" in str(request.messages[-1]) for request in requests(lm.opened)] == [True, True]
 
 
 @pytest.mark.parametrize("answer", ["no idea", '{"reasons": ["x", {"sentence": 7}]}', LMBillingError("no credit")])
-def test_an_odd_answer_or_none_costs_the_reason_and_not_the_verdict(
+def test_an_odd_answer_or_none_costs_the_reason_and_not_the_flag(
     answer: str | Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
     review, _ = review_by(drafts.draft(CLAIM, tables=(drafts.table(drafts.SITES, NOTE),)), answer)
-    (verdict,) = review.verdicts
-    assert (verdict.label, verdict.reasons) == ("Contradicted", ())
-    assert str(verdict.failure).startswith("no reason: ")
+    (flag,) = review.flags
+    assert (flag.label, flag.reasons) == ("Contradicted", ())
+    assert str(flag.failure).startswith("no reason: ")
     print_review(review, [])
     words = " ".join(capsys.readouterr().out.split())
-    assert f"no reason for 1 flag: {str(verdict.failure).removeprefix('no reason: ')}"[:60] in words
+    assert f"no reason for 1 flag: {str(flag.failure).removeprefix('no reason: ')}"[:60] in words
 
 
-def test_a_limit_leaves_the_verdict_without_a_reason_and_says_so() -> None:
-    verdict, questions = explained(reasons.stated(**LARK), ledger=Ledger(Limits(calls=1)))
-    assert verdict.label == "Contradicted"
-    assert verdict.failure == "no reason: not reached: 1 LM call was sent and max_calls is 1"
+def test_a_limit_leaves_the_flag_without_a_reason_and_says_so() -> None:
+    flag, questions = explained(reasons.stated(**LARK), ledger=Ledger(Limits(calls=1)))
+    assert flag.label == "Contradicted"
+    assert flag.failure == "no reason: not reached: 1 LM call was sent and max_calls is 1"
     assert len(questions) == 1
 
 
@@ -285,8 +285,8 @@ def test_a_quote_without_end_takes_as_long_as_the_evidence_is_long() -> None:
 
 def test_what_a_hostile_model_states_is_one_short_line() -> None:
     says = "<img src=x>\u2028\u202e\x1b[2J [[ ## reasons ## ]] " + "W" * 100_000 + " a" * 500
-    verdict, _ = explained(reasons.stated(says=says, **LARK))
-    (reason,) = verdict.reasons
+    flag, _ = explained(reasons.stated(says=says, **LARK))
+    (reason,) = flag.reasons
     assert len(reason.text) <= 200
     assert len(reason.text.split()) <= 25
     assert reason.text.isprintable()

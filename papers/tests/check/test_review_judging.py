@@ -1,12 +1,12 @@
-"""Verdicts on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
+"""Flags on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
 
 import json
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
 from aisr_papers.check.checks import collect_checks
+from aisr_papers.check.flags import Flag, Mark
 from aisr_papers.check.judging import judge_checks, review_draft
-from aisr_papers.check.verdicts import Mark, Verdict
 from paper_support import drafts, papers, reasons
 from paper_support.judges import checker, opened
 from support.scripted import field, question, requests, written
@@ -18,35 +18,35 @@ def answers(request: Any) -> str:
     return written(question(request), {"sentence_labels": LABELS})
 
 
-def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
+def test_each_sentence_of_a_paragraph_gets_its_flag_and_the_row_that_is_nearest_is_marked() -> None:
     lm = opened(answers)
-    verdicts = judge_checks(checker(lm), [papers.claim_check()], lm)
-    assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in verdicts] == [
+    flags = judge_checks(checker(lm), [papers.claim_check()], lm)
+    assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in flags] == [
         (1, 0, "Supported", True), (1, 1, "Contradicted", False), (1, 2, "Beyond the evidence", False),
     ]  # fmt: skip
-    assert [one.confidence for one in verdicts] == [None] * 3  # a single vote is no probability
-    assert [piece.key for piece in verdicts[0].evidence] == ["text 1", "Table 1"]
-    title, *rows = verdicts[0].evidence[1].lines
+    assert [one.confidence for one in flags] == [None] * 3  # a single vote is no probability
+    assert [piece.key for piece in flags[0].evidence] == ["text 1", "Table 1"]
+    title, *rows = flags[0].evidence[1].lines
     assert title == "Table 1: F1 at two sites."
     assert rows == ["Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"]
-    assert Mark(1, 3) in verdicts[1].marks  # "At Heath, Lark reaches 70.2."
-    assert verdicts[1].marks != verdicts[0].marks
+    assert Mark(1, 3) in flags[1].marks  # "At Heath, Lark reaches 70.2."
+    assert flags[1].marks != flags[0].marks
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
     lm = opened(lambda request: "no idea")
-    verdicts = judge_checks(checker(lm), [papers.claim_check()], lm)
-    assert [one.label for one in verdicts] == [None] * 3
-    assert all("unusable answer" in str(one.failure) for one in verdicts)
-    assert not any(one.neutral for one in verdicts)
+    flags = judge_checks(checker(lm), [papers.claim_check()], lm)
+    assert [one.label for one in flags] == [None] * 3
+    assert all("unusable answer" in str(one.failure) for one in flags)
+    assert not any(one.neutral for one in flags)
 
 
 FINCHES = "\n".join(["Detector | F1", *(f"Finch-{k} | {k}.5" for k in range(300))])
 TEXTS = "Table 1 shows all.", "Finch-270 reaches an F1 of 61.2.", "It is 3 % more than expected.", "Bats sing 4 songs."
 
 
-def review_of(*answers: Any, **more: Any) -> tuple[list[Verdict], list[str]]:
-    """The verdicts on a paragraph that refers to a long table, by answers in turn, and the questions."""
+def review_of(*answers: Any, **more: Any) -> tuple[list[Flag], list[str]]:
+    """The flags on a paragraph that refers to a long table, by answers in turn, and the questions."""
     made = drafts.draft(*TEXTS, tables=(drafts.table(FINCHES),))
     labels = iter(answers)
 
@@ -59,14 +59,14 @@ def review_of(*answers: Any, **more: Any) -> tuple[list[Verdict], list[str]]:
     lm = opened(answer)
     for name, value in more.items():
         setattr(lm.opened.lm, name, value)
-    verdicts = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).verdicts
-    return list(verdicts), [one for one in map(question, requests(lm.opened)) if not reasons.asks_why(one)]
+    flags = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).flags
+    return list(flags), [one for one in map(question, requests(lm.opened)) if not reasons.asks_why(one)]
 
 
 def test_a_number_that_was_not_found_is_asked_once_more_with_the_table_of_its_paragraph_whole() -> None:
     first, second = ["Not found", "Supported", "Not found"], ["Contradicted", "Not found"]
-    verdicts, questions = review_of(first, second)
-    assert [(one.label, one.level) for one in verdicts] == [
+    flags, questions = review_of(first, second)
+    assert [(one.label, one.level) for one in flags] == [
         ("Contradicted", "error"), ("Supported", "warning"), ("Not found", "note"),
     ]  # fmt: skip
     assert [json.loads(field(one, "sentences") or "") for one in questions] == [
@@ -75,10 +75,10 @@ def test_a_number_that_was_not_found_is_asked_once_more_with_the_table_of_its_pa
     assert ["Finch-150 | 150.5" in one for one in questions] == [False, True]
 
 
-def test_a_second_question_that_fails_or_is_not_reached_leaves_no_verdict() -> None:
-    verdicts, _ = review_of(["Not found", "Supported", "Supported"], "no list", "no list")
-    assert [one.label for one in verdicts] == [None, "Supported", "Supported"]
-    assert "UnusableAnswer" in str(verdicts[0].failure)
-    verdicts, _ = review_of(["Not found", "Supported", "Supported"], ledger=Ledger(Limits(calls=1)))
-    assert [one.label for one in verdicts] == [None, "Supported", "Supported"]
-    assert "not reached: 1 LM call was sent" in str(verdicts[0].failure)
+def test_a_second_question_that_fails_or_is_not_reached_leaves_no_flag() -> None:
+    flags, _ = review_of(["Not found", "Supported", "Supported"], "no list", "no list")
+    assert [one.label for one in flags] == [None, "Supported", "Supported"]
+    assert "UnusableAnswer" in str(flags[0].failure)
+    flags, _ = review_of(["Not found", "Supported", "Supported"], ledger=Ledger(Limits(calls=1)))
+    assert [one.label for one in flags] == [None, "Supported", "Supported"]
+    assert "not reached: 1 LM call was sent" in str(flags[0].failure)

@@ -1,19 +1,19 @@
-"""A small draft with its checks, made by hand, and verdicts on it."""
+"""A small draft with its checks, made by hand, and flags on it."""
 
 from pathlib import Path
 from typing import Any
 
 from aisr.programs.track2.task import TRACK2
-from aisr_papers.check.questions import Check, citation_record
-from aisr_papers.check.verdicts import (
+from aisr_papers.check.flags import (
+    Flag,
     Labels,
     Mark,
     Piece,
     Review,
-    Verdict,
-    hidden_verdicts,
-    sort_verdicts,
+    hidden_flags,
+    sort_flags,
 )
+from aisr_papers.check.questions import Check, citation_record
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftRecord
 
@@ -74,14 +74,14 @@ BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1."
 
 
 def reviewed(folder: Path, **more: Any) -> Review:
-    """The draft with a verdict of each kind: a contradiction of 83 %, a cause of unknown confidence, an overstated
+    """The draft with a flag of each kind: a contradiction of 83 %, a cause of unknown confidence, an overstated
     citation of 60 %, hidden text, and a sentence with nothing wrong."""
     row = (Mark(1, 2),)
-    verdicts = [
-        Verdict("claim", 1, 0, TEXTS[1][0], "Supported", True, 0.91, evidence=BUNDLE, marks=(Mark(1, 0),)),
-        Verdict("claim", 1, 1, TEXTS[1][1], "Contradicted", False, 0.83, evidence=BUNDLE, marks=row),
-        Verdict("claim", 1, 2, TEXTS[1][2], "Beyond the evidence", evidence=BUNDLE),
-        Verdict(
+    flags = [
+        Flag("claim", 1, 0, TEXTS[1][0], "Supported", True, 0.91, evidence=BUNDLE, marks=(Mark(1, 0),)),
+        Flag("claim", 1, 1, TEXTS[1][1], "Contradicted", False, 0.83, evidence=BUNDLE, marks=row),
+        Flag("claim", 1, 2, TEXTS[1][2], "Beyond the evidence", evidence=BUNDLE),
+        Flag(
             "citation", 0, 1, TEXTS[0][1], "Overstate", False, 0.6, work="ash2020",
             evidence=tuple(Piece(key, (text,)) for key, text in CITED.items()), marks=(Mark(1, 0, 1),),
         ),
@@ -90,7 +90,7 @@ def reviewed(folder: Path, **more: Any) -> Review:
     fields: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",
-        "verdicts": sort_verdicts([*hidden_verdicts(made), *verdicts]),
+        "flags": sort_flags([*hidden_flags(made), *flags]),
         "labels": LABELS,
         "reliability": ("A reader's aid, no proof.",),
         "skipped": {"no number": 1},

@@ -1,4 +1,4 @@
-"""Verdicts on the sentences of a paper, each with its place and the evidence that it is held against; how two on one
+"""Flags on the sentences of a paper, each with its place and the evidence that it is held against; how two on one
 sentence become one, and which make `--fail-on` fail."""
 
 import re
@@ -32,13 +32,13 @@ class QuoteLabel(StrEnum):
 
 
 class Labels(NamedTuple):
-    """The labels of one kind of verdict."""
+    """The labels of one kind of flag."""
 
     neutral: str  # the one that finds no fault
     meanings: Mapping[str, str]  # a line for each
 
 
-NO_REASON = "no reason"  # what the failure of a verdict with a label begins with
+NO_REASON = "no reason"  # what the failure of a flag with a label begins with
 LABELS: Mapping[Kind, Labels] = {
     "arithmetic": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
     "quote": Labels(
@@ -87,12 +87,12 @@ class Reason(NamedTuple):
     text: str  # in words; empty where a check has nothing but its label
     quote: str = ""  # the words, or the cell, as the evidence shows them
     mark: Mark | None = None  # where these stand; None where there is no place, or a model's was not confirmed
-    label: str = ""  # of the check that gives this reason, where the label of another leads the verdict
+    label: str = ""  # of the check that gives this reason, where the label of another leads the flag
     confidence: float | None = None  # how likely that label is, in 0-1
 
 
-class Verdict(NamedTuple):
-    """What is thought of one sentence, or of one citation in it."""
+class Flag(NamedTuple):
+    """What is reported of one sentence, or of one citation in it: a fault, or that none was found, or neither."""
 
     kind: Kind
     paragraph: int  # its position in the draft
@@ -107,7 +107,7 @@ class Verdict(NamedTuple):
     marks: tuple[Mark, ...] = ()
     reasons: tuple[Reason, ...] = ()
     subject: str = ""  # a digest of what a model judged and of all that there was to judge it by
-    flag: str = ""  # a digest of sentence and evidence, by which a dismissed flag is known again
+    digest: str = ""  # a digest of sentence and evidence, by which a dismissed flag is known again
     dismissed: bool = False  # a reader wants to see this flag no more
 
     @property
@@ -123,19 +123,19 @@ class Verdict(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether a reader should look at it: it found fault, or there is no verdict; and nobody dismissed it."""
+        """Whether a reader should look at it: it found fault, or there is no flag; and nobody dismissed it."""
         return not self.neutral and not self.folded and not self.dismissed
 
 
 @dataclass(frozen=True)
 class Review:
-    """A paper and all verdicts on it, in its own order."""
+    """A paper and all flags on it, in its own order."""
 
     draft: Draft
     lm: str
-    verdicts: tuple[Verdict, ...]
+    flags: tuple[Flag, ...]
     labels: Mapping[Kind, Labels]  # of each kind that was judged
-    reliability: tuple[str, ...] = ()  # what the verdicts are worth, and in `details` more of it
+    reliability: tuple[str, ...] = ()  # what the flags are worth, and in `details` more of it
     details: tuple[str, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)  # see `aisr_papers.check.checks.Checks`
     missing: Mapping[str, int] = field(default_factory=dict)
@@ -143,64 +143,64 @@ class Review:
     pictures: Mapping[str, str] = field(default_factory=dict)  # those that could not be shown to a model -> the reason
     recomputed: tuple[PlacedFact, ...] = ()  # all statements that were, also what holds and what is not decided
 
-    def meaning(self, verdict: Verdict) -> str:
-        """What the label of a verdict means, in a line; empty where there is none."""
-        labels = self.labels.get(verdict.kind)
-        return labels.meanings.get(verdict.label or "", "") if labels else ""
+    def meaning(self, flag: Flag) -> str:
+        """What the label of a flag means, in a line; empty where there is none."""
+        labels = self.labels.get(flag.kind)
+        return labels.meanings.get(flag.label or "", "") if labels else ""
 
-    def sentence(self, verdict: Verdict) -> Sentence:
-        """The sentence of the draft that a verdict is about."""
-        return self.draft.paragraphs[verdict.paragraph].sentences[verdict.sentence]
+    def sentence(self, flag: Flag) -> Sentence:
+        """The sentence of the draft that a flag is about."""
+        return self.draft.paragraphs[flag.paragraph].sentences[flag.sentence]
 
-    def place(self, verdict: Verdict) -> Place:
+    def place(self, flag: Flag) -> Place:
         """Where that stands."""
-        return self.sentence(verdict).place
+        return self.sentence(flag).place
 
-    def file(self, verdict: Verdict) -> str:
+    def file(self, flag: Flag) -> str:
         """Its file as editors and CI find it, see `file_path`."""
-        return file_path(self.draft.folder, self.place(verdict))
+        return file_path(self.draft.folder, self.place(flag))
 
     def counts(self) -> dict[str, int]:
         """How often each label was given, the commonest first; what was not judged under "not judged", and what readers
         dismissed under "dismissed", at the end."""
-        counts = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.verdicts)
+        counts = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.flags)
         return dict(sorted(counts.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
 
     @property
-    def dismissed(self) -> list[Verdict]:
+    def dismissed(self) -> list[Flag]:
         """The flags that readers want to see no more."""
-        return [one for one in self.verdicts if one.dismissed]
+        return [one for one in self.flags if one.dismissed]
 
     @property
     def unjudged(self) -> int:
-        """How many verdicts are wanting."""
-        return sum(one.label is None for one in self.verdicts)
+        """How many flags are wanting."""
+        return sum(one.label is None for one in self.flags)
 
     def by_doubt(self) -> list[int]:
-        """Positions of the verdicts, the most doubtful first: what was decided without a model; what is contradicted,
+        """Positions of the flags, the most doubtful first: what was decided without a model; what is contradicted,
         then other faults, of both those with a confirmed reason first, the surest first; what was not judged; what was
         not found in the paper; what no fault was found with, the least sure first; and what was dismissed. Equals, and
         what has no confidence, in the paper's order, the latter behind."""
-        return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
+        return sorted(range(len(self.flags)), key=lambda place: _doubt(self.flags[place]))
 
 
 NOT_JUDGED, DISMISSED = "not judged", "dismissed"
 
 
-def _doubt(verdict: Verdict) -> tuple[int, float]:
-    sure = 0.0 if verdict.confidence is None else verdict.confidence
-    if verdict.dismissed:
+def _doubt(flag: Flag) -> tuple[int, float]:
+    sure = 0.0 if flag.confidence is None else flag.confidence
+    if flag.dismissed:
         return 7, 0
-    if verdict.neutral:
-        return 6, 1.0 if verdict.confidence is None else sure
-    if verdict.kind in EXACT:
+    if flag.neutral:
+        return 6, 1.0 if flag.confidence is None else sure
+    if flag.kind in EXACT:
         return 0, 0
-    if verdict.kind == "hidden":
+    if flag.kind == "hidden":
         return 1, 0
-    if verdict.label is None:
+    if flag.label is None:
         return 4, 0
-    unconfirmed = all(one.mark is None for one in verdict.reasons)
-    return {"error": 2, "warning": 3, "note": 5}[verdict.level], unconfirmed - sure
+    unconfirmed = all(one.mark is None for one in flag.reasons)
+    return {"error": 2, "warning": 3, "note": 5}[flag.level], unconfirmed - sure
 
 
 def file_path(folder: Path, place: Place) -> str:
@@ -211,19 +211,19 @@ def file_path(folder: Path, place: Place) -> str:
     return (file.relative_to(here) if file.is_relative_to(here) else Path(place.file)).as_posix()
 
 
-def hidden_verdicts(draft: Draft) -> list[Verdict]:
-    """A verdict on each sentence that the file holds and no reader sees."""
+def hidden_flags(draft: Draft) -> list[Flag]:
+    """A flag on each sentence that the file holds and no reader sees."""
     return [
-        Verdict("hidden", number, position, sentence.text, HIDDEN)
+        Flag("hidden", number, position, sentence.text, HIDDEN)
         for number, paragraph in enumerate(draft.paragraphs)
         for position, sentence in enumerate(paragraph.sentences)
         if sentence.hidden
     ]
 
 
-def sort_verdicts(verdicts: list[Verdict]) -> tuple[Verdict, ...]:
-    """Verdicts in the paper's order; those on one sentence as they came."""
-    return tuple(sorted(verdicts, key=lambda one: (one.paragraph, one.sentence)))
+def sort_flags(flags: list[Flag]) -> tuple[Flag, ...]:
+    """Flags in the paper's order; those on one sentence as they came."""
+    return tuple(sorted(flags, key=lambda one: (one.paragraph, one.sentence)))
 
 
 # --- Reasons as other programs and lines show them.
@@ -241,12 +241,12 @@ class ReasonPlace(NamedTuple):
         return f"{self.name}: {beside}" if beside else self.name
 
 
-def reason_place(verdict: Verdict, reason: Reason) -> ReasonPlace | None:
-    """Where a reason of a verdict stands; None where it has no place."""
+def reason_place(flag: Flag, reason: Reason) -> ReasonPlace | None:
+    """Where a reason of a flag stands; None where it has no place."""
     mark = reason.mark
     if mark is None:
         return None
-    piece = verdict.evidence[mark.piece]
+    piece = flag.evidence[mark.piece]
     layout = layout_of(piece)
     place = mark.line - 1
     # A section, or a note below the table, is what is quoted, and has no name besides.
@@ -267,12 +267,12 @@ def _cells(line: str) -> list[str]:
     return BETWEEN.split(f" {line}" if line.startswith("| ") else line)
 
 
-def reasons_as_data(verdict: Verdict) -> list[dict[str, Any]]:
-    """The reasons of a verdict as JSON holds them: text, quote, place (name, row, column), label and confidence of
+def reasons_as_data(flag: Flag) -> list[dict[str, Any]]:
+    """The reasons of a flag as JSON holds them: text, quote, place (name, row, column), label and confidence of
     another check; what is empty is left out."""
     data = []
-    for one in verdict.reasons:
-        place = reason_place(verdict, one)
+    for one in flag.reasons:
+        place = reason_place(flag, one)
         names = {key: value for key, value in place._asdict().items() if value} if place else None
         sure = None if one.confidence is None else round(one.confidence, 4)
         fields = {"label": one.label, "confidence": sure, "text": one.text, "quote": one.quote, "place": names}
@@ -280,41 +280,41 @@ def reasons_as_data(verdict: Verdict) -> list[dict[str, Any]]:
     return data
 
 
-def reason_words(verdict: Verdict) -> str:
-    """The reasons of a verdict in words, each with its place where the text does not name it."""
-    return "; ".join(filter(None, (_in_words(verdict, one) for one in verdict.reasons)))
+def reason_words(flag: Flag) -> str:
+    """The reasons of a flag in words, each with its place where the text does not name it."""
+    return "; ".join(filter(None, (_in_words(flag, one) for one in flag.reasons)))
 
 
-def _in_words(verdict: Verdict, reason: Reason) -> str:
-    place = reason_place(verdict, reason)
+def _in_words(flag: Flag, reason: Reason) -> str:
+    place = reason_place(flag, reason)
     where = f" [{place}]" if place and place.name not in reason.text else ""
     return ": ".join(filter(None, (label_words(reason), f"{reason.text}{where}".strip())))
 
 
-def label_words(judged: Verdict | Reason) -> str:
+def label_words(judged: Flag | Reason) -> str:
     """A label and how sure it is: `Contradicted 83 %`; empty where there is none."""
     sure = "" if judged.confidence is None else f" {judged.confidence:.0%}".replace("%", " %")
     return f"{judged.label}{sure}" if judged.label else ""
 
 
-# --- One sentence, one verdict.
+# --- One sentence, one flag.
 
 ANOTHER = "the verdict of another check of this sentence"  # that gives no reason
 LEADING: tuple[Kind, ...] = (*EXACT, "hidden", "claim")  # of checks that are equally bad, what leads: the surest first
 
 
-def merge_verdicts(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts with those on one sentence made one, which has the reasons of all. The worst label leads, and of
-    equals the one of the surest check; each other label is named in its reason. A verdict on a citation stays its own:
+def merge_flags(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """The flags with those on one sentence made one, which has the reasons of all. The worst label leads, and of
+    equals the one of the surest check; each other label is named in its reason. A flag on a citation stays its own:
     it is about another work; so does what was not judged: the same command goes on there."""
-    groups: dict[object, list[Verdict]] = {}
-    for number, one in enumerate(verdicts):
+    groups: dict[object, list[Flag]] = {}
+    for number, one in enumerate(flags):
         alone = one.kind == "citation" or one.label is None
         groups.setdefault(number if alone else (one.paragraph, one.sentence), []).append(one)
     return tuple(_merge(group) for group in groups.values())
 
 
-def _merge(group: Sequence[Verdict]) -> Verdict:
+def _merge(group: Sequence[Flag]) -> Flag:
     if len(group) == 1:
         return group[0]
     merged, *others = sorted(
@@ -325,8 +325,8 @@ def _merge(group: Sequence[Verdict]) -> Verdict:
     return merged
 
 
-def _with_reasons_of(lead: Verdict, other: Verdict) -> Verdict:
-    """A verdict with evidence, marks and reasons of another on its sentence."""
+def _with_reasons_of(lead: Flag, other: Flag) -> Flag:
+    """A flag with evidence, marks and reasons of another on its sentence."""
     evidence = tuple(dict.fromkeys((*lead.evidence, *other.evidence)))
     places = [evidence.index(piece) for piece in other.evidence]
 
@@ -347,7 +347,7 @@ def _with_reasons_of(lead: Verdict, other: Verdict) -> Verdict:
     )
 
 
-# --- `--fail-on`: which verdicts make the command fail.
+# --- `--fail-on`: which flags make the command fail.
 
 
 def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
@@ -364,11 +364,11 @@ def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
     return {label for one in wanted for label in labels[one.lower()]}
 
 
-def failing_verdicts(review: Review, labels: set[str], above: float) -> list[Verdict]:
-    """The verdicts with one of the labels, be it in a reason, whose confidence is at least `above`, in 0-1. One without
+def failing_flags(review: Review, labels: set[str], above: float) -> list[Flag]:
+    """The flags with one of the labels, be it in a reason, whose confidence is at least `above`, in 0-1. One without
     a known confidence counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
 
-    def fails(one: Verdict | Reason) -> bool:
+    def fails(one: Flag | Reason) -> bool:
         return one.label in labels and (one.confidence is None or one.confidence >= above)
 
-    return [one for one in review.verdicts if not one.dismissed and (fails(one) or any(map(fails, one.reasons)))]
+    return [one for one in review.flags if not one.dismissed and (fails(one) or any(map(fails, one.reasons)))]
