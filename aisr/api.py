@@ -256,10 +256,9 @@ class LoadedProgram:
     @property
     def labels(self) -> Mapping[str, str]:
         """Each label of its task with its definition, the one that finds no fault first; none for a task without."""
-        from aisr.programs.task import LabelTask
 
         task = self.loaded.task
-        return {label: task.definitions[label] for label in task.labels} if isinstance(task, LabelTask) else {}
+        return {label: task.definitions[label] for label in task.labels} if task.labels else {}
 
     @property
     def shows_pictures(self) -> bool:
@@ -479,13 +478,12 @@ def prepare_record(loaded: "Loaded", record: Any, where: str = "") -> "Example":
 
 def to_verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome") -> Verdict:
     """Return an outcome as the caller gets it."""
-    from aisr.programs.task import LabelTask
 
     evidence = _shown(task, record, example, outcome.answer)
     if outcome.failure is not None:
         return Verdict(example.id, None, outcome.failure, evidence=evidence)
     answer = task.prediction.line(outcome.answer)
-    if not isinstance(task, LabelTask):
+    if not task.labels:
         return Verdict(example.id, answer, None, evidence=evidence)
     probabilities = tuple(
         dict(zip(task.labels, one.probabilities, strict=True)) if one.has_probabilities else None
@@ -498,11 +496,10 @@ def to_verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome"
 def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[ShownEvidence, ...]:
     """The evidence of a record in the order of the prompt. The items of a bundle are read off the prompt, which has a
     line an item, led by its key in brackets, and the rows of a table below it."""
-    from aisr.programs.task import LabelTask
     from aisr.programs.text import ROW
 
     exhibits = task.exhibits(record, example, answer)
-    if not isinstance(task, LabelTask) or task.names_evidence:
+    if not task.labels or task.names_evidence:
         return tuple(ShownEvidence(one.key, tuple(one.text.split(ROW)), one.picture, one.chosen) for one in exhibits)
     pictures = {one.key: one.picture for one in exhibits}
     items: list[tuple[str, list[str]]] = []

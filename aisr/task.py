@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from aisr.programs.probabilities import definitions, with_confidence
     from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_each, wrong_count
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
-    from aisr.programs.sentence_tasks import SentenceTask
-    from aisr.programs.task import Exhibit, LabelTask, Query, Task
+    from aisr.programs.task import Exhibit, Query, SentenceTask, Task
 
 PLACES = {
     "aisr.programs.records": ["EvidenceItem", "Prediction", "Record", "SentenceRecord", "Text"],
@@ -21,8 +20,7 @@ PLACES = {
     "aisr.programs.images": ["FORM_HELP", "Exhibits", "Form", "Picture", "render"],
     "aisr.programs.probabilities": ["definitions", "with_confidence"],
     "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_each", "wrong_count"],
-    "aisr.programs.task": ["Exhibit", "LabelTask", "Query", "Task"],
-    "aisr.programs.sentence_tasks": ["SentenceTask"],
+    "aisr.programs.task": ["Exhibit", "Query", "SentenceTask", "Task"],
 }
 _MODULES = {name: module for module, names in PLACES.items() for name in names}
 
@@ -33,7 +31,6 @@ __all__ = [
     "Exhibits",
     "Form",
     "LabelOptions",
-    "LabelTask",
     "Options",
     "Picture",
     "Prediction",

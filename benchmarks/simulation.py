@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.scores import FN, FP, TP, Tally
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track2.record import CITATION_LABELS
+from aisr.programs.track1 import CLAIM_LABELS
+from aisr.programs.track2 import CITATION_LABELS
 
 Floats = NDArray[np.float32]
 

@@ -61,7 +61,7 @@ def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/loca
     from aisr.lm.config import LMConfig
     from aisr.lm.open import open_lm
     from aisr.predict.predict import predict
-    from aisr.programs.track1.task import TRACK1
+    from aisr.programs.track1 import TRACK1
 
     lm = open_lm(LMConfig(spec, api_base=f"{url}/{next(ROUND)}", logprobs=False, threads=threads))
     program = TRACK1.build({})
@@ -78,7 +78,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     from openai import OpenAI
 
     from aisr.programs.records import read
-    from aisr.programs.track1.task import TRACK1
+    from aisr.programs.track1 import TRACK1
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)
     program = TRACK1.build({})
@@ -172,7 +172,7 @@ def memory(data: Path, out: Path, url: str, threads: int, records: int) -> None:
     from aisr.lm.config import LMConfig
     from aisr.lm.open import open_lm
     from aisr.predict.predict import predict
-    from aisr.programs.track1.task import TRACK1
+    from aisr.programs.track1 import TRACK1
 
     lm = open_lm(LMConfig("openai/local", api_base=url, logprobs=False, threads=threads))
     sizes: list[float] = []

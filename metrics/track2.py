@@ -8,18 +8,21 @@ a `Tally` of counts a record.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from aisr.metrics.scores import Tally, column_of, empty_counts
-from aisr.programs.track2.record import CITATION_LABELS, EVIDENCE_K, Citation
+
+EVIDENCE_K = 3  # "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
 
 
-def tally_track2(gold: Sequence[Citation], predicted: Sequence[Citation | None]) -> Tally:
-    """Track 2. Gold and predicted judgement of each record; None is a record that failed (it earns nothing).
+def tally_track2(gold: Sequence[Any], predicted: Sequence[Any], labels: tuple[str, ...]) -> Tally:
+    """Return the counts of gold and predicted judgements, each with `label` and `evidence_para_ids`; None is a record
+    that failed (it earns nothing). labels: all of the track.
 
     Raises ValueError where the numbers of records differ or a label is unknown.
     """
-    counts, exact = empty_counts(gold, predicted, CITATION_LABELS)
-    column = {label: k for k, label in enumerate(CITATION_LABELS)}
+    counts, exact = empty_counts(gold, predicted, labels)
+    column = {label: k for k, label in enumerate(labels)}
     for row, (right, guess) in enumerate(zip(gold, predicted, strict=True)):
         tp, fp, fn = counts[row]
         wanted = column_of(column, right.label, row)
@@ -30,7 +33,7 @@ def tally_track2(gold: Sequence[Citation], predicted: Sequence[Citation | None])
         fn[wanted] += 1
         if guess is not None:
             fp[column_of(column, guess.label, row)] += 1
-    return Tally(CITATION_LABELS, counts, exact, "joint_at_3")
+    return Tally(labels, counts, exact, "joint_at_3")
 
 
 def evidence_right(gold: Sequence[str], predicted: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ import dspy
 
 from aisr.programs.program import Program
 from aisr.programs.retrieval import stemmer
-from aisr.programs.task import LabelTask, Task
+from aisr.programs.task import Task
 
 NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
 ACRONYM = re.compile(r"\b[A-Z]{2,}[\w-]*\b")
@@ -43,7 +43,7 @@ def add_baseline(
     """Fit the baseline to labelled examples of train, and set its answer as `baseline` of the examples of other splits,
     which have none yet. Nothing is set in a task without labels, and where train has one label alone."""
     others = [example for split in splits for example in split if "baseline" not in example]
-    if not isinstance(task, LabelTask) or not others:
+    if not task.labels or not others:
         return
     labels = [label for example in train for label in task.first_labels(example.gold)]
     if len(set(labels)) < 2:
@@ -94,7 +94,7 @@ def overlap_features(sentence: str, evidence: str) -> list[float]:
     ]
 
 
-def _statements(task: LabelTask, example: dspy.Example) -> Iterator[Statement]:
+def _statements(task: Task, example: dspy.Example) -> Iterator[Statement]:
     return ((statement, task.evidence(example)) for statement in task.statements(example))
 
 

@@ -33,7 +33,7 @@ from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.label_weights import LabelWeights, Rule, logs, softmax
 from aisr.programs.program import Program
-from aisr.programs.task import LabelTask, Task
+from aisr.programs.task import Task
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: the result of a single division swings with its seed
@@ -80,7 +80,7 @@ class LabelWeightsFit(NamedTuple):
 
 
 def fit_label_weights(
-    labels: LabelTask,
+    labels: Task,
     judged: Sequence[JudgedRecord],
     seed: int,
     fitted_on: str = "",
@@ -135,7 +135,7 @@ class JudgedArrays:
 
 
 def gather(
-    labels: LabelTask,
+    labels: Task,
     judged: Sequence[JudgedRecord],
     group: Sequence[int],
     seed: int,
@@ -143,7 +143,7 @@ def gather(
 ) -> JudgedArrays:
     """The arrays of judged records. group: of each record; choose_evidence: as for `fit_label_weights`."""
     gold = [row.example.gold for row, _ in judged]
-    strata = [labels.stratum(one) for one in gold]
+    strata = [labels.stratify_by(one) for one in gold]
     judgements = [judgement for _, outcome in judged for judgement in outcome.judgements]
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
     return JudgedArrays(
@@ -157,7 +157,7 @@ def gather(
 
 
 def _evidence_right(
-    labels: LabelTask, judged: Sequence[JudgedRecord], choose_evidence: ChooseEvidence | None
+    labels: Task, judged: Sequence[JudgedRecord], choose_evidence: ChooseEvidence | None
 ) -> Mask | None:
     right: list[bool | None] = []
     for row, outcome in judged:
@@ -184,7 +184,7 @@ class Rules(NamedTuple):
 class CrossValidated:
     """The LM as it is, or rules under cross-validation."""
 
-    labels: LabelTask
+    labels: Task
     judgements: JudgedArrays
     predicted: Ints  # the label of each judgement, by rules that did not see its record
     share: float = 0.0  # of the way from the LM as it is to the fit
@@ -201,7 +201,7 @@ class CrossValidated:
         return float(self.tally.ranking(np.ones((1, len(self.tally))))[0])
 
 
-def cross_validate(labels: LabelTask, judgements: JudgedArrays) -> list[CrossValidated]:
+def cross_validate(labels: Task, judgements: JudgedArrays) -> list[CrossValidated]:
     """Rules fitted on all folds but one and applied to that one, in every repetition; at each of `SHARES`."""
     right = judgements.evidence_right
     one_hot = np.eye(len(labels.labels), dtype=np.int64)

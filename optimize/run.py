@@ -48,7 +48,7 @@ from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compat
 from aisr.programs.images import Gallery
 from aisr.programs.program import Program
 from aisr.programs.records import Record, read
-from aisr.programs.task import LabelTask, Task
+from aisr.programs.task import Task
 
 CLAIM = "compile.json"  # of an artifact folder: the identity of the compile that took its name
 
@@ -303,7 +303,7 @@ class Run:
         """Fit on dev, which is judged already, and on as many records of train as the settings say. None where no label
         weights are wanted, where there are no labels, and where the budget does not reach that far."""
         task = self.plan.task
-        if not self.plan.decide or not isinstance(task, LabelTask):
+        if not self.plan.decide or not task.labels:
             return None
         train = self.plan.judged(self.rows["train"])
         balanced = nested([task.balance_key(row.example.gold) for row in train])

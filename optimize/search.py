@@ -20,7 +20,7 @@ from aisr.metrics.scores import Scores
 from aisr.predict.evaluate import score_records
 from aisr.predict.judge import Outcome
 from aisr.programs.program import Program
-from aisr.programs.task import LabelTask, Task
+from aisr.programs.task import Task
 
 RECORDS = 100  # of train that the gradient is computed from
 LEAST = 3  # of them with each kind of label, where train has so many
@@ -145,7 +145,7 @@ def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> li
 
     def labels(row: int) -> set[str]:
         gold = train[row].gold
-        return {*task.first_labels(gold)} if isinstance(task, LabelTask) else {task.stratum(gold)}
+        return {*task.first_labels(gold)} if task.labels else {task.stratify_by(gold)}
 
     order = random.Random(seed).sample(range(len(train)), len(train))
     chosen, rest = order[:RECORDS], order[RECORDS:]
@@ -162,7 +162,7 @@ def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequ
 
     A miss counts against the first gold label of a statement, as in the official score.
     """
-    if not isinstance(task, LabelTask):
+    if not task.labels:
         return ""
     gold_counts, predicted_counts = Counter[str](), Counter[str]()
     misses = Counter[tuple[str, str]]()

@@ -90,7 +90,7 @@ def stratum(task: Task, record: Record) -> str:
     """What a split keeps in proportion of a labelled record. Raises UserError for one without labels."""
     if record.gold is None:
         raise UserError(f"{record.id} has no labels; only labelled records can be split")
-    return task.stratum(record.gold)
+    return task.stratify_by(record.gold)
 
 
 class Survey(NamedTuple):

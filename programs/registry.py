@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 TASKS: Mapping[str, str] = MappingProxyType(
     {
-        "track1": "aisr.programs.track1.task:TRACK1",
-        "track2": "aisr.programs.track2.task:TRACK2",
+        "track1": "aisr.programs.track1:TRACK1",
+        "track2": "aisr.programs.track2:TRACK2",
         "averitec": "aisr.programs.averitec.task:AVERITEC",
         "context24-figures": "aisr.programs.context24_figures.task:CONTEXT24_FIGURES",
         "context24-text": "aisr.programs.context24_text.task:CONTEXT24_TEXT",

@@ -5,21 +5,16 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Generic
-
-from typing_extensions import TypeVar
+from typing import Any
 
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
-from aisr.programs.records import Record
 
 # Entries of a zip carry a date; a fixed one makes the same predictions give the same file.
 DATE = (2026, 1, 1, 0, 0, 0)
-RecordT = TypeVar("RecordT", bound=Record, contravariant=True, default=Any)
-AnswerT = TypeVar("AnswerT", default=Any)
 
 
-class Submission(Generic[RecordT, AnswerT]):
+class Submission:
     """What a task's server takes: a flat zip of one JSON Lines file, as that of the shared task does. A task with
     another form, or whose server refuses some answers, has a subclass."""
 
@@ -29,15 +24,15 @@ class Submission(Generic[RecordT, AnswerT]):
         self.file = file
         self.beside = frozenset(beside)
 
-    def problem(self, record: RecordT, answer: AnswerT) -> str | None:
+    def problem(self, record: Any, answer: Any) -> str | None:
         """What the evaluator would refuse in an answer to a record; None for nothing."""
         return None
 
-    def fallback(self, record: RecordT) -> AnswerT:
+    def fallback(self, record: Any) -> Any:
         """The commonest answer, to fill in a failed record. Raises UserError where there is none."""
         raise UserError("this task has no answer to fill in; predict the failed records again")
 
-    def fields(self, record: RecordT) -> dict[str, Any]:
+    def fields(self, record: Any) -> dict[str, Any]:
         """The fields of a line of a record beside its answer."""
         return {"id": record.id}
 

@@ -1,30 +1,29 @@
 """What one task consists of: commands, optimizers, reports and the MLflow registry work on a `Task` and know no task by
 name.
 
-`Task` has what every task says, and hooks with defaults. `LabelTask` is a task whose answers are labels: label weights,
-confusion matrix and F1 by label rest on it, and a ranking or a text goes without.
-`aisr.programs.sentence_tasks.SentenceTask` labels sentences that are judged by one evidence bundle.
+A task whose programs have `labels` gives a label to each statement of a record: label weights, confusion matrix and F1
+by label rest on that, and a ranking or a text goes without. The defaults are those of one label a record, its gold and
+its answer alike. `SentenceTask` labels sentences that are judged by one evidence bundle.
 """
 
-from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import dspy
 from pydantic import BaseModel, ConfigDict, ValidationError
-from typing_extensions import TypeVar
 
 from aisr.base.errors import UserError
-from aisr.metrics.scores import Scores, Tally, tally_statements
+from aisr.metrics.scores import Scores, tally_statements
+from aisr.programs.images import KINDS
 from aisr.programs.program import Program
-from aisr.programs.records import LabelPrediction, Prediction, Record, explain
-from aisr.programs.shared_evidence import claim_key
+from aisr.programs.records import LabelPrediction, Prediction, Record, SentenceRecord, explain
+from aisr.programs.shared_evidence import claim_key, evidence_keys, picture_keys
 from aisr.programs.submission import Submission
+from aisr.programs.text import ROW, flat, rows_of
 
-RecordT = TypeVar("RecordT", bound=Record, default=Any)
-GoldT = TypeVar("GoldT", default=Any)
-AnswerT = TypeVar("AnswerT", default=Any)
-Answer = Any  # an answer of a task that is not known
+Gold = Any  # the gold answer of a record, in the form that the task's score takes
+Answer = Any  # the answer of a program, in the form that the task's score takes
 
 
 class Exhibit(BaseModel):
@@ -48,65 +47,122 @@ class Query(NamedTuple):
     questions: Sequence[str] = ()  # gold questions about the claim
 
 
-class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
-    """What one task consists of; `programs/registry.py` has an instance of each by its name."""
+class Task:
+    """What one task consists of; `programs/registry.py` finds an instance of each by its name."""
 
     name: str  # as `--task` takes it: lower-case letters, digits and dashes
     place: str = ""  # where a task of another package was imported from, `package.module:TASK`; `find_task` sets it
-    record: type[RecordT]  # a line of its inputs; `gold` is the gold answer
-    prediction: type[Prediction]  # a line of its predictions
-    program: type[Program]  # the class of its programs, which has their options
-    parts: ClassVar[Mapping[str, str]]  # of its score, as a person reads them: "pem" -> "paragraph exact match"
-    submission: Submission[RecordT, AnswerT] = Submission("predictions.jsonl")  # the file that its server takes
+    record: type[Record]  # a line of its inputs; `gold` is the gold answer
+    prediction: type[Prediction] = LabelPrediction  # a line of its predictions
+    program: type[Program]  # the class of its programs, which has their options and labels
+    definitions: Mapping[str, str] = {}  # a line a label
+    parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}  # of its score, for a reader
+    f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
+    names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
+    submission: Submission = Submission("predictions.jsonl")  # the file that its server takes
 
-    @abstractmethod
-    def score(self, gold: Sequence[GoldT], answers: Sequence[AnswerT | None]) -> Scores:
-        """The scores of a corpus; None for a record that failed."""
+    # --- Score and answer
 
-    @abstractmethod
-    def answer(self, prediction: dspy.Prediction) -> AnswerT:
-        """The answer of a program, in the form that `score` and `prediction.line` take."""
+    def score(self, gold: Sequence[Gold], answers: Sequence[Answer | None]) -> Scores:
+        """Return the scores of a corpus: the mean of macro-F1 and accuracy. None: a record that failed."""
+        predicted = [None if answer is None else [str(answer)] for answer in answers]
+        return tally_statements([self.gold_labels(one) for one in gold], predicted, self.labels)
 
-    @abstractmethod
-    def text(self, record: RecordT) -> str:
-        """The claim of a record, of which near-duplicates are found across splits."""
+    def answer(self, prediction: dspy.Prediction) -> Answer:
+        """Return the answer of a program, in the form that `score` and `prediction.line` take: the label."""
+        return prediction.label
 
-    def feedback(self, gold: GoldT, answer: AnswerT) -> str:
-        """What is wrong with an answer, in a few sentences, for an optimizer that reflects."""
-        return f"Said {answer}; right is {gold}."
+    def feedback(self, gold: Gold, answer: Answer) -> str:
+        """Return what is wrong with an answer, in a few sentences, for an optimizer that reflects: the right label with
+        its definition."""
+        if answer == gold:
+            return "The label is right."
+        return f"Said {answer}; right is {gold} ({self.definitions[str(gold)]})."
 
-    def shared_keys(self, record: RecordT) -> set[str]:
-        """What a record must not have in common with another across a split, "kind:value" each (see
+    # --- Labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Those of its programs, the one that finds no fault first; none for a task without labels."""
+        return self.program.labels
+
+    @property
+    def default_label(self) -> str:
+        """The label of a statement that nothing is wrong with. Raises UserError for a task without labels."""
+        if not self.labels:
+            raise UserError(f"{self.name} has no labels, which this needs")
+        return self.labels[0]
+
+    def gold_labels(self, gold: Gold) -> Sequence[Sequence[str]]:
+        """Return the gold labels of each statement of a record, the primary one first."""
+        return [[str(gold)]]
+
+    def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> Answer:
+        """Return the answer that gives these labels to the statements of a record. evidence_ids: best first, for a task
+        that names evidence."""
+        return labels[0]
+
+    def first_labels(self, gold: Gold) -> list[str]:
+        """Return the primary gold label of each statement of a record."""
+        return [labels[0] for labels in self.gold_labels(gold)]
+
+    def statements(self, example: dspy.Example) -> list[str]:
+        """Return the text of each statement of an example."""
+        content = example[self.program.statement]
+        return list(content) if isinstance(content, list) else [str(content)]
+
+    def evidence(self, example: dspy.Example) -> str:
+        """Return the evidence that all statements of an example are judged by."""
+        return str(example.get("evidence", ""))
+
+    def evidence_right(self, gold: Gold, ids: Sequence[str]) -> bool:
+        """Whether evidence ids are right, where the label is, in a task that names evidence."""
+        return True
+
+    def answer_right(self, gold: Gold, answer: Answer | None) -> bool | None:
+        """Whether an answer would count if its label were right; None where all would."""
+        return None
+
+    # --- Splits and demos
+
+    def text(self, record: Any) -> str:
+        """Return the claim of a record, of which near-duplicates are found across splits."""
+        return str(getattr(record, self.program.statement))
+
+    def shared_keys(self, record: Any) -> set[str]:
+        """Return what a record must not have in common with another across a split, "kind:value" each (see
         `aisr.programs.shared_evidence`)."""
         return {claim_key(self.text(record))}
 
-    def long_texts(self, record: RecordT) -> Sequence[str]:
-        """The texts that a record is judged by, of which near-duplicates are found across splits."""
+    def long_texts(self, record: Any) -> Sequence[str]:
+        """Return the texts that a record is judged by, of which near-duplicates are found across splits."""
         return ()
 
-    def stratum(self, gold: GoldT) -> str:
-        """What splits keep in proportion, a word a record."""
-        return ""
+    def stratify_by(self, gold: Gold) -> str:
+        """Return what splits keep in proportion, a word a record: its first label other than the default one, or
+        that."""
+        if not self.labels:
+            return ""
+        return next((label for label in self.first_labels(gold) if label != self.default_label), self.default_label)
 
-    def exhibits(self, record: RecordT, example: dspy.Example, answer: AnswerT | None) -> list[Exhibit]:
-        """The pieces of evidence of a record, as a person reads them beside an answer."""
+    def balance_key(self, gold: Gold) -> str:
+        """Return what demos and subsets of dev are balanced by, a word a record: its labels."""
+        return " ".join(sorted(set(self.first_labels(gold)))) if self.labels else self.stratify_by(gold)
+
+    # --- Pages and retrieval
+
+    def exhibits(self, record: Any, example: dspy.Example, answer: Answer | None) -> list[Exhibit]:
+        """Return the pieces of evidence of a record, as a person reads them beside an answer."""
         return []
 
-    def query(self, record: RecordT) -> Query | None:
-        """What evidence is retrieved for; None for a task that retrieves no paragraphs."""
+    def query(self, record: Any) -> Query | None:
+        """Return what evidence is retrieved for; None for a task that retrieves no paragraphs."""
         return None
 
-    def balance_key(self, gold: GoldT) -> str:
-        """What demos and subsets of dev are balanced by, a word a record."""
-        return self.stratum(gold)
-
-    @property
-    def labelled(self) -> "LabelTask[RecordT, GoldT, AnswerT]":
-        """The task as one with labels. Raises UserError for one without."""
-        raise UserError(f"{self.name} has no labels, which this needs")
+    # --- Programs
 
     def build(self, options: Mapping[str, Any]) -> Program:
-        """The uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
+        """Return the uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
         known = self.program.Options.model_fields
         for name in options:
             if name not in known:
@@ -117,85 +173,65 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
             raise UserError(f"{self.name}: {explain(error)}") from error
 
 
-class LabelTask(Task[RecordT, GoldT, AnswerT]):
-    """A task whose answers are labels. The defaults are those of one label a record, its gold and its answer alike."""
+# --- Tasks that label sentences, all judged by one evidence bundle
 
-    prediction: type[Prediction] = LabelPrediction
-    definitions: Mapping[str, str]  # a line a label
-    parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}
-    names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
-    f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
+SentenceGold = Sequence[Sequence[str]]  # the labels of each sentence
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Those of its programs, the neutral one first."""
-        return self.program.labels
 
-    @property
-    def neutral(self) -> str:
-        """The label of a statement that nothing is wrong with."""
-        return self.labels[0]
+class SentenceSubmission(Submission):
+    """A zip of lines with one label a sentence."""
 
-    @property
-    def labelled(self) -> "LabelTask[RecordT, GoldT, AnswerT]":
-        """The task itself."""
-        return self
+    def problem(self, record: SentenceRecord, answer: Sequence[str]) -> str | None:
+        """Where the number of labels is not that of the sentences."""
+        wanted = len(record.statements)
+        return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
 
-    def text(self, record: RecordT) -> str:
-        """The field of a record that its programs are asked about."""
-        return str(getattr(record, self.program.statement))
+    def fallback(self, record: SentenceRecord) -> list[str]:
+        return ["Supported"] * len(record.statements)
 
-    def gold_labels(self, gold: GoldT) -> Sequence[Sequence[str]]:
-        """The gold labels of each statement of a record, the primary one first."""
-        return [[str(gold)]]
 
-    def statements(self, example: dspy.Example) -> list[str]:
-        """The text of each statement of an example."""
-        content = example[self.program.statement]
-        return list(content) if isinstance(content, list) else [str(content)]
+class SentenceTask(Task):
+    """A task with one label a sentence."""
 
-    def evidence(self, example: dspy.Example) -> str:
-        """The evidence that all statements of an example are judged by."""
-        return str(example.get("evidence", ""))
+    def answer(self, prediction: dspy.Prediction) -> list[str]:
+        return [str(label) for label in prediction.sentence_labels]
 
-    def evidence_right(self, gold: GoldT, ids: Sequence[str]) -> bool:
-        """Whether evidence ids are right, where the label is, in a task that names evidence."""
-        return True
+    def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> list[str]:
+        return list(labels)
 
-    def answer_right(self, gold: GoldT, answer: AnswerT | None) -> bool | None:
-        """Whether an answer would count if its label were right; None where all would."""
-        return None
+    def gold_labels(self, gold: SentenceGold) -> SentenceGold:
+        return gold
 
-    def score(self, gold: Sequence[GoldT], answers: Sequence[AnswerT | None]) -> Scores:
-        """The mean of macro-F1 and accuracy."""
-        predicted = [None if answer is None else [str(answer)] for answer in answers]
-        tally: Tally = tally_statements([self.gold_labels(one) for one in gold], predicted, self.labels)
-        return tally
+    def text(self, record: Any) -> str:
+        return " ".join(record.statements)
 
-    def answer(self, prediction: dspy.Prediction) -> AnswerT:
-        """The label."""
-        label: AnswerT = prediction.label
-        return label
+    def feedback(self, gold: SentenceGold, answer: Sequence[str]) -> str:
+        """Each wrong sentence, with its right labels and their definition."""
+        wrong = [
+            f"Sentence {k}: said {label}; right is {' or '.join(types)} ({self.definitions[types[0]]})."
+            for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
+            if label not in types
+        ]
+        return " ".join(wrong) or "Every sentence is labelled right."
 
-    def label_answer(self, labels: Sequence[str], evidence_ids: Sequence[str]) -> AnswerT:
-        """The answer of labels, one a statement, and of evidence ids in a task that names some."""
-        label: Any = labels[0]
-        return label  # type: ignore[no-any-return]
+    def shared_keys(self, record: Any) -> set[str]:
+        """The pictures, texts and captions of the bundle."""
+        bundle = record.evidence_bundle
+        captions = [caption for item in bundle for caption in (*item.table_caption, *item.image_caption)]
+        return picture_keys(record.img_paths) | evidence_keys(self.long_texts(record), captions)
 
-    def feedback(self, gold: GoldT, answer: AnswerT) -> str:
-        """The right label with its definition."""
-        if answer == gold:
-            return "The label is right."
-        return f"Said {answer}; right is {gold} ({self.definitions[str(gold)]})."
+    def long_texts(self, record: Any) -> list[str]:
+        """The passages of the bundle, and the tables that are given as text."""
+        return [item.text for item in record.evidence_bundle if item.text]
 
-    def first_labels(self, gold: GoldT) -> list[str]:
-        """The primary gold label of each statement of a record."""
-        return [labels[0] for labels in self.gold_labels(gold)]
-
-    def balance_key(self, gold: GoldT) -> str:
-        """The labels of a record."""
-        return " ".join(sorted(set(self.first_labels(gold))))
-
-    def stratum(self, gold: GoldT) -> str:
-        """The rarest label of a record: its first other than the neutral one, or that."""
-        return next((label for label in self.first_labels(gold) if label != self.neutral), self.neutral)
+    def exhibits(self, record: Any, example: dspy.Example, answer: Answer | None) -> list[Exhibit]:
+        """The items of the bundle, numbered by kind as the prompt numbers them, the rows of tables on their lines."""
+        numbers: Counter[str] = Counter()
+        exhibits = []
+        for item in record.evidence_bundle:
+            kind = KINDS[item.type]
+            numbers[kind] += 1
+            before, rows = rows_of(item.text)
+            text = flat(ROW.join([f"{before} {item.caption}", *rows]))
+            exhibits.append(Exhibit(key=f"{kind} {numbers[kind]}", text=text, picture=item.img_path))
+        return exhibits

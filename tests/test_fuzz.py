@@ -16,10 +16,8 @@ from aisr.predict.submit import check_submission
 from aisr.programs.records import scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import CITATION_LABELS
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1
+from aisr.programs.track2 import CITATION_LABELS, TRACK2
 from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, labels_of, scripted, written
 
@@ -205,7 +203,7 @@ def test_any_answer_of_a_model(task: Task, adapter: str) -> None:
 
 def assert_labels_or_clear(task: Task, outcome: Outcome) -> None:
     if outcome.failure is None:
-        assert set(labels_of(outcome.answer)) <= set(task.labelled.labels)
+        assert set(labels_of(outcome.answer)) <= set(task.labels)
     else:
         assert_clear(outcome.failure, "")
 

@@ -9,7 +9,7 @@ import pytest
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.records import BadLine, read
-from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2 import Track2Record
 from support.corpora import citation, write
 
 NO_ENDS = "one\u2028two\u2029three\u0085four"

@@ -158,7 +158,7 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
         if file.learnt is not None:
             program.load_fitted(file.learnt)
         if file.label_weights is not None:
-            labels = list(task.labelled.labels)
+            labels = list(task.labels)
             if file.label_weights.labels != labels:
                 raise UserError(
                     f"label_weights: labels {', '.join(file.label_weights.labels)}; {task.name} has {', '.join(labels)}"

@@ -14,7 +14,7 @@ from aisr.base.files import with_interval
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.program import Options, Program
 from aisr.programs.ranker import EvidenceRanker
-from aisr.programs.task import LabelTask, Task
+from aisr.programs.task import Task
 from aisr.programs.text import length, sentences, tokens
 
 MOST_DEMOS = 20  # a person reads no more
@@ -37,7 +37,7 @@ def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | N
         parts.append(_ranker(program.ranker))
     if program.fitted:
         parts.append(f"## Fitted on train\n\n{program.fitted.page()}")
-    if isinstance(task, LabelTask):
+    if task.labels:
         parts.append(_label_weights(program.label_weights))
     if manifest is not None:
         parts.append(_reproduce(manifest))

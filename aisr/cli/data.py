@@ -32,7 +32,6 @@ def check(
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
-    from aisr.programs.task import LabelTask
 
     chosen = find_task(task)
     others = {name: find_task(name) for name in TASKS} | {chosen.name: chosen}
@@ -59,8 +58,8 @@ def check(
         if gold is None:
             labels["(withheld)"] += 1
         else:
-            strata = [chosen.stratum(gold) or "(labelled)"]
-            labels.update(chosen.first_labels(gold) if isinstance(chosen, LabelTask) else strata)
+            strata = [chosen.stratify_by(gold) or "(labelled)"]
+            labels.update(chosen.first_labels(gold) if chosen.labels else strata)
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
@@ -114,11 +113,11 @@ def split(
     _print_leak(survey, next(iter(made.values())), seed)
     whole = made
     if shape_like:
-        lengths = [len(record.statements) for record in read(shape_like, chosen.record, chosen.name)]
+        records = read(shape_like, chosen.record, chosen.name)
+        lengths = [len(record.statements) for record in records if isinstance(record, SentenceRecord)]
         like = splits.shape_of(lengths, error_share)
         made = {
-            name: splits.resample_split(sides, survey, chosen.labelled.neutral, like, seed)
-            for name, sides in made.items()
+            name: splits.resample_split(sides, survey, chosen.default_label, like, seed) for name, sides in made.items()
         }
     for name, sides in made.items():
         for side, count in splits.write_split(sides, survey, file, out / name).items():
@@ -166,11 +165,10 @@ def _names(record: "type[BaseModel]") -> set[str]:
 
 def _count_faulty(task: "Task", survey: "Survey", rows: "list[int]") -> str:
     """How many records have a fault, in words; nothing for a task without labels."""
-    from aisr.programs.task import LabelTask
 
-    if not isinstance(task, LabelTask):
+    if not task.labels:
         return ""
-    neutral = task.neutral
+    neutral = task.default_label
     return f", {sum(survey.strata[row] != neutral for row in rows)} of them not all {neutral}"
 
 

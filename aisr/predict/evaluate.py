@@ -21,7 +21,7 @@ from aisr.programs.program import Program
 from aisr.programs.ranker import count_paper
 from aisr.programs.records import read
 from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
-from aisr.programs.task import LabelTask, Query, Task
+from aisr.programs.task import Query, Task
 from aisr.programs.text import tokens
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the most confident first
@@ -34,13 +34,13 @@ DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
 
 def label_confidence(task: Task, judgement: Judgement) -> float | None:
     """The probability of the label that was chosen, in 0-1; None for a single vote."""
-    return judgement.probabilities[task.labelled.labels.index(judgement.label)] if judgement.has_probabilities else None
+    return judgement.probabilities[task.labels.index(judgement.label)] if judgement.has_probabilities else None
 
 
 def record_confidence(task: Task, outcome: Outcome) -> float | None:
     """The confidence in a record, in 0-1: that of its least confident label. None where one is a single vote, where the
     record failed, and for a task without labels."""
-    if not isinstance(task, LabelTask):
+    if not task.labels:
         return None
     confidences = [label_confidence(task, judgement) for judgement in outcome.judgements]
     return None if None in confidences else min((one for one in confidences if one is not None), default=None)
@@ -49,7 +49,7 @@ def record_confidence(task: Task, outcome: Outcome) -> float | None:
 def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]:
     """The probability of each label for each statement of a record, as a predictions file holds it; None for a single
     vote."""
-    labels = task.labelled.labels
+    labels = task.labels
     return [
         {label: round(chance, DECIMALS) for label, chance in zip(labels, judgement.probabilities, strict=True)}
         if judgement.has_probabilities
@@ -80,7 +80,7 @@ def confidences_by_source(
 ) -> dict[str, Confidences]:
     """The judgements that have probabilities, by the source of these; empty for a task without labels."""
     by_source: dict[str, Confidences] = {}
-    if not isinstance(task, LabelTask):
+    if not task.labels:
         return by_source
     for example, outcome in zip(examples, outcomes, strict=True):
         for judgement, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):

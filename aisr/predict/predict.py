@@ -31,7 +31,7 @@ from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import picture_digest
 from aisr.programs.program import Program
 from aisr.programs.records import Record, read
-from aisr.programs.task import LabelTask, Task
+from aisr.programs.task import Task
 
 MOST_REASONS = 10  # failed records that a summary names
 ABSENT = -1
@@ -124,7 +124,7 @@ def _line(task: Task, outcome: Outcome) -> dict[str, Any]:
     if outcome.failure is not None:
         return {"failed": outcome.failure}
     line = task.prediction.line(outcome.answer)
-    return {**line, "probabilities": probabilities(task, outcome)} if isinstance(task, LabelTask) else line
+    return {**line, "probabilities": probabilities(task, outcome)} if task.labels else line
 
 
 # --- Which run a predictions file belongs to

@@ -25,7 +25,7 @@ from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.images import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
 from aisr.programs.records import SentenceRecord, explain
-from aisr.programs.task import Exhibit, LabelTask, Task
+from aisr.programs.task import Exhibit, Task
 from aisr.report import figures, page
 
 if TYPE_CHECKING:
@@ -157,10 +157,10 @@ def judged_record(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedR
     return JudgedRecord(
         id=one.record.id,
         right=right,
-        score=None if isinstance(task, LabelTask) else value(scores),
+        score=None if task.labels else value(scores),
         confidence=None if (sure := record_confidence(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
-        statements=_labelled(task, one) if isinstance(task, LabelTask) else [_whole(task, one, right)],
+        statements=_labelled(task, one) if task.labels else [_whole(task, one, right)],
         context=_context(one.record),
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
         calls=calls,
@@ -174,7 +174,7 @@ def _context(record: Any) -> str:
     return "" if record.context.split() == " ".join(record.statements).split() else record.context
 
 
-def _labelled(task: LabelTask, one: ReplayedRecord) -> list[Statement]:
+def _labelled(task: Task, one: ReplayedRecord) -> list[Statement]:
     allowed = task.gold_labels(one.example.gold)
     judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
     return [
@@ -293,8 +293,8 @@ def _about(
     note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *baseline]).strip()
     return About(
         task=task.name,
-        labels=list(task.labels) if isinstance(task, LabelTask) else [],
-        evidence=isinstance(task, LabelTask) and task.names_evidence,
+        labels=list(task.labels),
+        evidence=task.names_evidence,
         title=title,
         program=digest,
         lm=lm.spec,
@@ -324,7 +324,7 @@ def _write_records(
 
 def _confusion(task: Task, replayed: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":
     """The confusion matrix; nothing for a task without labels."""
-    if not isinstance(task, LabelTask):
+    if not task.labels:
         return {}
     gold: list[str] = []
     predicted: list[str | None] = []

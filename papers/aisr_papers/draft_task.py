@@ -153,7 +153,7 @@ def _numbered(record: DraftRecord) -> str:
     return "".join([*parts, record.paragraph[after:]])
 
 
-class DraftTask(SentenceTask[DraftRecord]):
+class DraftTask(SentenceTask):
     """Sentences of a draft against the draft."""
 
     name = "draft"

@@ -15,7 +15,7 @@ import pytest
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from aisr_papers.check.flags import EXACT
 from aisr_papers.draft_task import DRAFT
 from paper_support import pdfs

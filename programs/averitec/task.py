@@ -27,12 +27,12 @@ from aisr.programs.averitec.record import (
 from aisr.programs.retrieval import bm25
 from aisr.programs.shared_evidence import claim_key, evidence_keys
 from aisr.programs.submission import Submission
-from aisr.programs.task import Exhibit, LabelTask, Query
+from aisr.programs.task import Exhibit, Query, Task
 
 UNANSWERABLE = "Unanswerable"  # its text is the same for many questions
 
 
-class ClaimList(Submission[AveritecRecord, FactCheck]):
+class ClaimList(Submission):
     """A JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's page
     (`id`, `label`) and that of 2024 (`claim_id`, `pred_label`) in one, as neither minds the other's fields."""
 
@@ -75,7 +75,7 @@ class ClaimList(Submission[AveritecRecord, FactCheck]):
         write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
 
-class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
+class AveritecTask(Task):
     """The AVeriTeC shared task."""
 
     name = "averitec"

@@ -33,7 +33,7 @@ from aisr.programs.text import alike
 FORMULA = re.compile(r"^[\t\r]|(?:^|[;\t\r\n\"'])[^\S\t\r\n]*+[=+\-@＝＋－＠]")  # (OWASP, CSV Injection)
 
 
-class LabelTable(Submission[Context24FiguresRecord, Ranking]):
+class LabelTable(Submission):
     """A CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits the labels
     at commas and strips nothing, so none stands beside a blank."""
 
@@ -64,7 +64,7 @@ class LabelTable(Submission[Context24FiguresRecord, Ranking]):
         write_whole(out, text.getvalue())
 
 
-class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
+class Context24FiguresTask(Task):
     """The first task of Context24."""
 
     name = "context24-figures"
@@ -105,7 +105,7 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
     def long_texts(self, record: Context24FiguresRecord) -> list[str]:
         return ["\n".join(record.paragraphs)]
 
-    def stratum(self, gold: Sought) -> str:
+    def stratify_by(self, gold: Sought) -> str:
         """Table, figure or panel: what the first gold element is."""
         place = place_of(gold.findings[0])
         if place is None:

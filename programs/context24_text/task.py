@@ -23,7 +23,7 @@ Snippets = tuple[str, ...]
 SNIPPET_LENGTH = 300  # characters of a gold snippet in the feedback for an optimizer
 
 
-class ContextList(Submission[Context24TextRecord, Snippets]):
+class ContextList(Submission):
     """A JSON list of claims with their snippets, as the organisers' scorer takes it: `id` and `context`, a list of
     texts that is not empty; `citekey` and `dataset` beside them as in the organisers' own files."""
 
@@ -61,7 +61,7 @@ class ContextList(Submission[Context24TextRecord, Snippets]):
         write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
 
-class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
+class Context24TextTask(Task):
     """The second task of Context24."""
 
     name = "context24-text"
@@ -97,7 +97,7 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
     def long_texts(self, record: Context24TextRecord) -> list[str]:
         return ["\n".join(record.paragraphs)]
 
-    def stratum(self, gold: Snippets) -> str:
+    def stratify_by(self, gold: Snippets) -> str:
         """Whether there are none, one or several gold snippets."""
         return "none" if not gold else "one" if len(gold) == 1 else "several"
 

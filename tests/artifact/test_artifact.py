@@ -18,8 +18,8 @@ from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
 from aisr.programs.images import Exhibits, Picture
 from aisr.programs.task import Task
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
 from support.scripted import TRACKS, as_it_is, examples
 

@@ -12,7 +12,7 @@ from aisr.base.errors import NotEmbedded
 from aisr.lm import endpoint
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support import embedder, faults
 from support.corpora import read_rows, write
 from support.loopback import Loopback, answer_with

@@ -11,7 +11,7 @@ from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.embedded import Completion, EmbeddedEngine, chat_prompt
 from aisr.programs.records import read
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track2 import TRACK2
 from support import processes
 from support.commands import sets
 from support.corpora import read_rows, write

@@ -10,7 +10,7 @@ import pytest
 
 from aisr.base.errors import NotEmbedded
 from aisr.base.files import digest_file
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track2 import TRACK2
 from support.commands import Aisr, sets
 from support.corpora import beginning, read_rows, write
 from support.embedder import embed_letters, is_embedding, opened, texts

@@ -16,7 +16,7 @@ from aisr.base import redact
 from aisr.cli.compile import TRACES
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track2 import TRACK2
 from aisr.tracking.store import open_store
 from support import processes, runs
 from support.commands import Aisr, sets

@@ -11,7 +11,7 @@ from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support.loopback import Loopback, add_logprobs, answer_with, judged
 from support.scripted import claim
 

@@ -17,7 +17,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support import embedder, faults, runs
 from support.commands import Aisr, sets
 from support.corpora import read_rows, write

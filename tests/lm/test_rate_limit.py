@@ -12,7 +12,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import PATIENCE, RETRIES, RateLimiter, WaitTooLong
 from aisr.predict.judge import judge_all
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support.faults import refused
 from support.loopback import Loopback
 from support.scripted import claim

@@ -18,15 +18,14 @@ from aisr.metrics.intervals import (
     survivors,
 )
 from aisr.metrics.scores import Tally, value
-from aisr.metrics.track1 import tally_track1
-from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_claims, judge_claims
 
 
 def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) -> Tally:
     """A Track 1 corpus of which each sentence is judged right with probability `right`; the gold hangs on `records`."""
     gold = draw_claims(Random(records), records, sentences)
-    return tally_track1(gold, judge_claims(Random(seed), gold, right))
+    return TRACK1.score(gold, judge_claims(Random(seed), gold, right))
 
 
 @pytest.mark.parametrize(("records", "right"), [(1, 0.5), (2, 0.5), (9, 0), (60, 0.7), (60, 1)])
@@ -42,7 +41,7 @@ def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     gold = draw_claims(Random(5), 300)
     predicted = judge_claims(Random(6), gold, 0.7)
     better = [[types[0] for types in row] if k % 10 == 0 else predicted[k] for k, row in enumerate(gold)]
-    before, after = tally_track1(gold, predicted), tally_track1(gold, better)
+    before, after = TRACK1.score(gold, predicted), TRACK1.score(gold, better)
     result = difference_interval(after, before)
     assert result.value == pytest.approx(after.report().score - before.report().score, abs=1e-12)
     assert result.low > 0  # the gain is real, though the two intervals overlap
@@ -65,14 +64,14 @@ def test_records_of_one_group_are_resampled_together() -> None:
     """Two hundred paragraphs in twenty groups that are as good as each other within."""
     gold = draw_claims(Random(3), 200, 2)
     predicted = [[types[0] if (k // 10) % 2 else "Contradiction" for types in row] for k, row in enumerate(gold)]
-    tally = tally_track1(gold, predicted)
+    tally = TRACK1.score(gold, predicted)
     group = [k // 10 for k in range(200)]
     alone, grouped = score_interval(tally), score_interval(tally, group=group)
     assert grouped.value == alone.value
     assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
     assert score_interval(tally, group=range(200)) == alone
     assert score_interval(tally, group=[k // 25 for k in range(200)]) == alone  # eight groups are too few
-    nothing = tally_track1(gold, [["Contradiction"] * len(row) for row in gold])
+    nothing = TRACK1.score(gold, [["Contradiction"] * len(row) for row in gold])
     gain = difference_interval(tally, nothing, group=group)
     assert gain.low < difference_interval(tally, nothing).low < gain.value
 
@@ -80,8 +79,8 @@ def test_records_of_one_group_are_resampled_together() -> None:
 def test_an_interval_is_the_same_in_whatever_order_the_records_stand() -> None:
     gold = draw_claims(Random(5), 60)
     pairs = list(zip(gold, judge_claims(Random(6), gold, 0.7), strict=True))
-    first = score_interval(tally_track1(*map(list, zip(*pairs, strict=True))))
-    assert score_interval(tally_track1(*map(list, zip(*reversed(pairs), strict=True)))) == pytest.approx(first)
+    first = score_interval(TRACK1.score(*map(list, zip(*pairs, strict=True))))
+    assert score_interval(TRACK1.score(*map(list, zip(*reversed(pairs), strict=True)))) == pytest.approx(first)
 
 
 def test_an_interval_leaves_a_fortieth_of_the_resamples_on_either_side() -> None:
@@ -117,7 +116,7 @@ def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_a
     with pytest.raises(ValueError, match="10 records against 11"):
         difference_interval(corpus(10), corpus(11))
     with pytest.raises(ValueError, match="no records"):
-        score_interval(tally_track1([], []))
+        score_interval(TRACK1.score([], []))
 
 
 # --- The race keeps the uncompiled program and the leader, drops the worse, and follows no lucky hit on a rare label
@@ -126,7 +125,7 @@ def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_a
 def balanced(accuracy: float, seed: int) -> Tally:
     """60 statements with as many of each label."""
     gold = [[[label]] for label in list(CLAIM_LABELS) * 12]
-    return tally_track1(gold, judge_claims(Random(seed), gold, accuracy))
+    return TRACK1.score(gold, judge_claims(Random(seed), gold, accuracy))
 
 
 def test_every_beginning_of_the_order_is_stratified() -> None:
@@ -153,7 +152,7 @@ GOLD = [[[label]] for label in (S, CAUSAL, ENTITY, CONTRA) for _ in range(20)] +
 def answered(right: float, lucky: bool) -> Tally:
     """Everything right but for a share of every label, Supported instead, and the one sentence that is Scope."""
     predicted = [[types[0][0] if k % 20 < 20 * right else S] for k, types in enumerate(GOLD[:-1])]
-    return tally_track1(GOLD, [*predicted, [SCOPE if lucky else S]])
+    return TRACK1.score(GOLD, [*predicted, [SCOPE if lucky else S]])
 
 
 def test_a_result_says_what_hangs_on_one_sentence() -> None:

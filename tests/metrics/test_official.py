@@ -8,10 +8,9 @@ import pytest
 
 from aisr.metrics.judgements import Gold, calibration_error, raised, tally
 from aisr.metrics.scores import Report, Surrogate, Tally, f1_scores, linearise, value
-from aisr.metrics.track1 import tally_track1
-from aisr.metrics.track2 import evidence_right, tally_track2
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track2.record import CITATION_LABELS, Citation
+from aisr.metrics.track2 import evidence_right
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1
+from aisr.programs.track2 import CITATION_LABELS, TRACK2, Citation
 from support.corpora import CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims, read_rows
 from support.paths import TESTS
 
@@ -26,12 +25,12 @@ def golden_tally(corpus: Corpus) -> Tally:
     rows = [predicted[row["id"]] for row in gold]
     if corpus["track"] == 1:
         types = [[sentence["types"] for sentence in row["sentence_label"]] for row in gold]
-        return tally_track1(types, [row["labels"] for row in rows])
-    return tally_track2(*([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows)))
+        return TRACK1.score(types, [row["labels"] for row in rows])
+    return TRACK2.score(*([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows)))
 
 
 def claims_score(gold: list[list[list[str]]], predicted: list[Any]) -> Report:
-    return tally_track1(gold, predicted).report()
+    return TRACK1.score(gold, predicted).report()
 
 
 def exact(result: Report) -> float:
@@ -40,7 +39,7 @@ def exact(result: Report) -> float:
 
 
 def citations_score(gold: list[Citation], predicted: list[Any]) -> Report:
-    return tally_track2(gold, predicted).report()
+    return TRACK2.score(gold, predicted).report()
 
 
 def test_agrees_with_the_official_evaluator() -> None:
@@ -85,11 +84,11 @@ def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
 )
 def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list[Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        tally_track1(gold, predicted)
+        TRACK1.score(gold, predicted)
     with pytest.raises(ValueError, match="record 1: unknown label 'Contradiction'; one of: Supported, Overstate"):
-        tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
+        TRACK2.score([Citation("Supported", [])], [Citation("Contradiction", [])])
     with pytest.raises(ValueError, match="no records"):
-        tally_track1([], []).report()
+        TRACK1.score([], []).report()
 
 
 # --- The surrogate of one record: it moves as the ranking score does
@@ -111,7 +110,7 @@ def test_setting_one_sentence_right_adds_as_much_surrogate_as_score(label: str, 
         if [before[k][0]] != gold[k][0] == [label] and ([before[k][1]] != gold[k][1]) == others_wrong
     )
     after = [*before[:row], [label, *before[row][1:]], *before[row + 1 :]]
-    old, new = tally_track1(gold, before), tally_track1(gold, after)
+    old, new = TRACK1.score(gold, before), TRACK1.score(gold, after)
     surrogate = Surrogate(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old.counts).n)
     gain = surrogate.of(new.counts, new.exact).mean() - surrogate.of(old.counts, old.exact).mean()
     assert gain == pytest.approx(new.report().score - old.report().score, rel=0.01)
@@ -130,7 +129,7 @@ def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
         right[S] = 0.9 + rng.uniform(-spread, spread) / 4
         others = [S, S, *CLAIM_LABELS]
         predicted = [[t[0] if rng.random() < right[t[0]] else rng.choice(others) for t in row] for row in gold]
-        return tally_track1(gold, predicted)
+        return TRACK1.score(gold, predicted)
 
     baseline, candidates = candidate(0), [candidate(0.25) for _ in range(60)]
     official = [tally.report().score for tally in candidates]
@@ -149,7 +148,7 @@ def test_a_citation_set_right_adds_as_much_surrogate_as_score() -> None:
     predicted = [Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, labels, strict=True)]
     row = next(k for k in range(800) if gold[k].label != predicted[k].label)
     after = [*predicted[:row], gold[row], *predicted[row + 1 :]]
-    old, new = tally_track2(gold, predicted), tally_track2(gold, after)
+    old, new = TRACK2.score(gold, predicted), TRACK2.score(gold, after)
     gain = new.surrogate(old).mean() - old.surrogate(old).mean()
     assert gain == pytest.approx(new.report().score - old.report().score, rel=0.02)
 
@@ -165,13 +164,13 @@ def test_it_is_the_official_score_of_track_1() -> None:
     predicted = judge_claims(draw, records, 0.6)
     gold = Gold.of(records, CLAIM_LABELS)
     indices = np.array([CLAIM_LABELS.index(label) for labels in predicted for label in labels])
-    official = tally_track1(records, predicted)
+    official = TRACK1.score(records, predicted)
     assert value(tally(gold, indices, None, CLAIM_LABELS)) == pytest.approx(official.report().score, abs=1e-12)
     ours = tally(gold, indices, None, CLAIM_LABELS)
     assert np.array_equal(ours.counts, official.counts)
     assert np.array_equal(ours.exact, official.exact)
     kept = gold[np.arange(len(indices)) >= 5]  # all but the first record of five sentences
-    rest = tally_track1(records[1:], predicted[1:]).report().score
+    rest = TRACK1.score(records[1:], predicted[1:]).report().score
     assert value(tally(kept, indices[5:], None, CLAIM_LABELS)) == pytest.approx(rest, abs=1e-12)
 
 
@@ -184,7 +183,7 @@ def test_it_is_the_official_score_of_track_2() -> None:
     )
     gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
     indices = np.array([CITATION_LABELS.index(guess.label) for guess in predicted])
-    wanted = tally_track2(records, predicted).report().score
+    wanted = TRACK2.score(records, predicted).report().score
     assert value(tally(gold, indices, result, CITATION_LABELS)) == pytest.approx(wanted, abs=1e-12)
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from aisr.optimize.baseline import add_baseline, overlap_features
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
 from support import scripted
 
 EVIDENCE = "[table 1] Accuracy of FooNet and BAR on QuxQA: 81.2 and 79.5.\n[figure 2] Loss over 40 epochs."

@@ -21,9 +21,8 @@ from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Search, Settings, gradient_records, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
-from aisr.programs.track1.record import Track1Record
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1, Track1Record
+from aisr.programs.track2 import TRACK2
 from aisr.report.records import write_compile_report
 from support.corpora import write
 from support.plans import SILENT

@@ -11,10 +11,8 @@ from aisr.base.errors import UserError
 from aisr.optimize.examples import prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import CITATION_LABELS, Track2Record
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1
+from aisr.programs.track2 import CITATION_LABELS, TRACK2, Track2Record
 from support.scripted import citation, claim, right, scripted
 
 

@@ -18,11 +18,8 @@ from aisr.optimize.search import Search, Settings, objective
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.probabilities import Judgement
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.judge import EvidencePolicy
-from aisr.programs.track2.record import CITATION_LABELS, Citation
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1
+from aisr.programs.track2 import CITATION_LABELS, TRACK2, Citation, EvidencePolicy
 from support import scripted
 from support.plans import SILENT, plan
 
@@ -55,11 +52,11 @@ def final_labels(weights: LabelWeights | None, judgements: Sequence[Judgement]) 
 
 
 def test_too_few_records_leave_the_model_as_it_is_and_say_so() -> None:
-    fitted = fit_label_weights(TRACK1.labelled, judged_claims(4), seed=0)
+    fitted = fit_label_weights(TRACK1, judged_claims(4), seed=0)
     assert fitted.weights is None
     assert "5 are needed" in fitted.report["why"]
     with pytest.raises(ValueError, match="no judged records"):
-        fit_label_weights(TRACK1.labelled, [], seed=0)
+        fit_label_weights(TRACK1, [], seed=0)
 
 
 def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -> None:
@@ -67,7 +64,7 @@ def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -
         JudgedRecord(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcome)
         for row, outcome in judged_claims(20)
     ]
-    fitted = fit_label_weights(TRACK1.labelled, rows, seed=0)
+    fitted = fit_label_weights(TRACK1, rows, seed=0)
     assert final_labels(fitted.weights, [judgement(S)]) == [S]
 
 
@@ -77,7 +74,7 @@ def test_a_model_that_is_right_is_left_alone_and_says_what_it_said() -> None:
     for row, outcome in judged_claims(30):
         judgements = [Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcome.judgements]
         rows.append(JudgedRecord(row, Outcome(None, None, judgements)))
-    fitted = fit_label_weights(TRACK1.labelled, rows, seed=0)
+    fitted = fit_label_weights(TRACK1, rows, seed=0)
     assert fitted.report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
     assert fitted.report["kept"] is False
     assert fitted.weights is None
@@ -91,7 +88,7 @@ def test_noise_is_not_kept_for_a_gain() -> None:
     for row, _ in judged_claims(40, seed=4):
         thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
         rows.append(JudgedRecord(row, Outcome(None, None, thoughts)))
-    fitted = fit_label_weights(TRACK1.labelled, rows, seed=4)
+    fitted = fit_label_weights(TRACK1, rows, seed=4)
     assert fitted.report["kept"] is False
 
 
@@ -103,7 +100,7 @@ def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_th
             one._replace(label=S, probabilities=unsure) if one.label == SCOPE else one for one in outcome.judgements
         ]
         rows.append(JudgedRecord(row, Outcome([one.label for one in thoughts], None, thoughts)))
-    first, second = (fit_label_weights(TRACK1.labelled, rows, seed) for seed in range(2))
+    first, second = (fit_label_weights(TRACK1, rows, seed) for seed in range(2))
     assert first.report["kept"]
     assert second.report["kept"]
     assert first.report["gain"][0] == pytest.approx(second.report["gain"][0], abs=0.01)

@@ -16,7 +16,7 @@ from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candi
 from aisr.optimize.search import Candidate, Objective, Search, Settings, describe_confusion, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
 
 

@@ -15,10 +15,8 @@ from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_
 from aisr.optimize.run import compile_program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.retrieval import bm25, built_in
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.judge import Track2Judge
-from aisr.programs.track2.record import Track2Record
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2, Track2, Track2Record
 from support.commands import Aisr, sets
 from support.corpora import S, claim, write
 from support.drawn import picture
@@ -69,7 +67,7 @@ def test_it_learns_that_captions_are_no_evidence() -> None:
 
 def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_papers() -> None:
     first, second = records(2)
-    program = Track2Judge()
+    program = Track2()
     plain = [program.prepare(record).ranking for record in (first, second)]
     program.ranker = EvidenceRanker(
         weights={"place in the paper, from 0 to 1": 1.0}, spread={"place in the paper, from 0 to 1": 1.0}

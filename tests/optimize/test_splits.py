@@ -23,9 +23,8 @@ from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.task import Task
 from aisr.programs.text import alike
-from aisr.programs.track1.record import Track1Record
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1, Track1Record
+from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
 from support.corpora import CONTRA, S, citation, claim, read_rows, write
 from support.paths import SAMPLE

@@ -23,8 +23,8 @@ from aisr.base.files import CannotWrite
 from aisr.lm.client import OpenLM
 from aisr.lm.response_cache import configure_cache
 from aisr.programs.task import Task
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
 from aisr.tracking.store import NoStore, open_store
 from support.commands import Aisr, sets
 from support.corpora import read_rows, write
@@ -39,7 +39,7 @@ PATIENT = 5.0  # seconds that no answer takes but one that hangs, however busy t
 
 def many(folder: Path, task: Task, count: int) -> Path:
     numbers = range(1, count + 1)
-    labels = task.labelled.labels
+    labels = task.labels
     records = (
         [claim(labels[k % 5], "Supported", number=k) for k in numbers]
         if task is TRACK1

@@ -17,8 +17,8 @@ from aisr.predict.judge import judge
 from aisr.predict.predict import CannotResume, Summary, lock_file, predict
 from aisr.programs.records import read
 from aisr.programs.task import Task
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
 from support.corpora import beginning, read_rows, write
 from support.loopback import HttpRequest, Loopback, Reply, answer_with, judged
@@ -60,7 +60,7 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer
-        assert labels_of(answer) == task.labelled.first_labels(record.gold)
+        assert labels_of(answer) == task.first_labels(record.gold)
         assert set(line) == {"id", "probabilities", *task.prediction.line(answer)}
 
 

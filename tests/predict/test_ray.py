@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from aisr.predict.ray import join_cluster
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write

@@ -13,7 +13,7 @@ from aisr.predict.judge import judge_all
 from aisr.predict.submit import Mismatch, score_files
 from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.records import BadLine
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support import scripted
 from support.corpora import CONTRA, ENTITY, SCOPE, S, claim, write
 

@@ -72,7 +72,7 @@ def test_the_task_of_the_page_goes_through_its_commands(
         ("", "task odd:TASK: AttributeError: module 'odd' has no attribute 'TASK'; expected package.module:VALUE"),
         ("raise SystemExit(3)", "task odd:TASK: SystemExit: 3"),
         ("from json import loads as TASK", "it is function; expected an instance of aisr.task.Task"),
-        ("from aisr.programs.track1.task import TRACK1 as TASK", "it calls itself 'track1'; expected"),
+        ("from aisr.programs.track1 import TRACK1 as TASK", "it calls itself 'track1'; expected"),
     ],
 )
 def test_what_is_no_task_is_told_in_a_line(

@@ -125,7 +125,7 @@ def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers
 
 
 def test_label_weights_are_fitted_for_the_score_of_the_task() -> None:
-    labelled = AVERITEC.labelled
+    labelled = AVERITEC
     records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
     gold = [record.gold for record in records if record.gold]
     good = [(Pair(result.questions[0].question, result.questions[0].answers[0].answer),) for result in gold]

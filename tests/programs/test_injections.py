@@ -18,10 +18,8 @@ from aisr.predict.judge import judge, judge_all
 from aisr.programs.images import Gallery
 from aisr.programs.records import Record
 from aisr.programs.task import Task
-from aisr.programs.track1.record import Track1Record
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import Track2Record
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1, Track1Record
+from aisr.programs.track2 import TRACK2, Track2Record
 from support import scripted
 from support.drawn import picture
 from support.injections import INJECTIONS
@@ -190,7 +188,7 @@ def test_hostile_demos_are_shown_like_any_other(ways: list[tuple[Way, Any, Any]]
 def assert_in_the_set(way: Way, answer: Any) -> None:
     assert way.task.submission.problem(way.record(HARMLESS), answer) is None
     labels = answer if way.task is TRACK1 else [answer.label]
-    assert set(labels) <= set(way.task.labelled.labels)
+    assert set(labels) <= set(way.task.labels)
 
 
 @pytest.mark.parametrize("task", scripted.TRACKS)

@@ -11,9 +11,8 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import states_for
 from aisr.programs.probabilities import CONFIDENCE, from_confidence, from_logprobs, read_confidence
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import CITATION_LABELS
+from aisr.programs.track1 import CLAIM_LABELS, TRACK1
+from aisr.programs.track2 import CITATION_LABELS
 from support.scripted import claim, requests, scripted, wording, written
 
 S, _, ENTITY, SCOPE, CONTRA = CLAIM_LABELS

@@ -17,7 +17,7 @@ from aisr.predict.prepare import check_compatible, evidence_form, find_gallery
 from aisr.programs import images
 from aisr.programs.images import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, render
 from aisr.programs.records import EvidenceItem
-from aisr.programs.track1.judge import Track1Judge
+from aisr.programs.track1 import Track1
 from support.drawn import picture, showing, truncated
 from support.loopback import Loopback
 from support.paths import SAMPLE
@@ -75,9 +75,9 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
     assert list(gallery.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
 
 
-def prepared(root: Path, *paths: str) -> tuple[Track1Judge, Any]:
+def prepared(root: Path, *paths: str) -> tuple[Track1, Any]:
     """A program that shows pictures, and a record with some."""
-    program = Track1Judge(evidence="image")
+    program = Track1(evidence="image")
     program.gallery = Gallery(root, unread)
     return program, program.prepare(showing(*paths))
 
@@ -120,8 +120,8 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
     object.__setattr__(blind, "supports_vision", False)
     with pytest.raises(ValueError, match=r"takes no pictures, and this program .* compile with -T evidence=ocr"):
-        check_compatible(Track1Judge(evidence="image"), blind)
-    check_compatible(Track1Judge(evidence="ocr"), blind)
+        check_compatible(Track1(evidence="image"), blind)
+    check_compatible(Track1(evidence="ocr"), blind)
     assert [evidence_form(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
     object.__setattr__(blind, "supports_vision", True)
     assert evidence_form("auto", blind) == "image"
@@ -138,7 +138,7 @@ def test_pieces_are_laid_out_as_rows_from_left_to_right() -> None:
 
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, path = SAMPLE / "track1" / "dev.jsonl", "images/5e08d9282e16056daef119136d125f1cacf1b8aa.jpg"
-    program = Track1Judge(evidence="ocr")
+    program = Track1(evidence="ocr")
     program.gallery = find_gallery(None, data, tmp_path)
     evidence = program.prepare(showing(path)).evidence
     caption, *lines = evidence.splitlines()

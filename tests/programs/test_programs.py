@@ -17,8 +17,8 @@ from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record, read
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
 from support.paths import SAMPLE
 from support.scripted import (
     TRACKS,

@@ -11,10 +11,8 @@ from aisr.predict.submit import SubmissionCheck, check_submission
 from aisr.programs import records
 from aisr.programs.records import BadLine, read, scan
 from aisr.programs.task import Task
-from aisr.programs.track1.record import Track1Record
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import Citation, Track2Record
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1, Track1Record
+from aisr.programs.track2 import TRACK2, Citation, Track2Record
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
 

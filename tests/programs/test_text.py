@@ -11,8 +11,7 @@ from aisr.programs.images import render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, select_passages, within
 from aisr.programs.text import ROW, clean, flat, plain, rows_of, tokens
-from aisr.programs.track2.judge import Track2Judge
-from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2 import Track2, Track2Record
 
 LATEX = st.lists(
     st.sampled_from(
@@ -65,7 +64,7 @@ def record(text: str) -> Track2Record:
 
 @pytest.mark.parametrize("budget", [1, 1000, USUAL_TOKENS])
 def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
-    prompt = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
+    prompt = Track2(context_tokens=budget).prepare(record(LONG)).passages
     (cut,) = [line for line in prompt.split("\n") if line.startswith("[P2] ")]
     assert TOLD in cut
     assert tokens(cut) <= LONGEST
@@ -123,7 +122,7 @@ def test_a_cited_paper_keeps_them_too(table: str) -> None:
         "claim_text": "Crane reaches 31.2 BLEU.",
         "cited_paper_full_text": [{"P1": "Of\nbirds."}, {"P2": table}, {"P3": "More."}],
     }
-    example = Track2Judge().prepare(Track2Record.model_validate(raw))
+    example = Track2().prepare(Track2Record.model_validate(raw))
     first, _, head, row, *_, last = example.passages.split("\n")
     assert (first, head, last) == ("[P1] Of birds.", "  | model | BLEU", "[P3] More.")
     assert row in ("  | Crane | 31.2", "  | Crane 2 | 31.2")

@@ -9,14 +9,13 @@ from dspy.utils.exceptions import LMServerError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.metrics.track1 import tally_track1
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.replay import FORGOTTEN, replay
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
 from aisr.report import page as error_page
 from aisr.report.records import (
     About,
@@ -97,7 +96,7 @@ def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
 
 def about(task: Task) -> About:
     return About(
-        task=task.name, labels=list(task.labelled.labels), evidence=task is TRACK2, title=f"{task.name} · mine",
+        task=task.name, labels=list(task.labels), evidence=task is TRACK2, title=f"{task.name} · mine",
         program="abc", lm="scripted", data="dev.jsonl", score=0.5, interval=(0.4, 0.6),
     )  # fmt: skip
 
@@ -113,7 +112,7 @@ def row(number: int, gold: str = "Supported", said: str | None = "Supported", **
                 text=f"Sentence of record {number}.",
                 gold=[gold],
                 said=said,
-                chances=[0.6 if label == said else 0.1 for label in TRACK1.labelled.labels] if said else [],
+                chances=[0.6 if label == said else 0.1 for label in TRACK1.labels] if said else [],
             )
         ],
         "exhibits": [Exhibit(key="text 1", text=f"Evidence of record {number}.")],
@@ -166,11 +165,11 @@ def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     records = [*MIXED, row(6, statements=[both])]
     page = opened(judged(records))
     statements = [record.statements[0] for record in records]
-    official = tally_track1(
+    official = TRACK1.score(
         [[one.gold] for one in statements], [[one.said] if one.said else None for one in statements]
     ).report()
     assert page.locator("#matrix td.f1").all_inner_texts() == [
-        f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labelled.labels
+        f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labels
     ]
     expect(page.locator("#macro")).to_have_text(f"{100 * official.parts['macro_f1']:.1f}")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from aisr.programs.track1.record import CLAIM_LABELS
-from aisr.programs.track2.record import CITATION_LABELS, Citation
+from aisr.programs.track1 import CLAIM_LABELS
+from aisr.programs.track2 import CITATION_LABELS, Citation
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1 import Track1Record
 
 
 def picture(path: Path, size: tuple[int, int] = (60, 40), color: str = "red", **how: Any) -> Path:

@@ -5,7 +5,7 @@ from typing import Any
 
 from aisr.optimize.run import Callbacks, Plan
 from aisr.optimize.search import Settings
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from support.scripted import claim
 
 SILENT = Callbacks(lambda text: None, lambda: None, lambda contender: None)

@@ -15,7 +15,7 @@ from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.predict.predict import Summary, predict
 from aisr.programs.program import Program
 from aisr.programs.task import Task
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 
 WHO = {"task": "any"}
 

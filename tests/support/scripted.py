@@ -15,8 +15,8 @@ from aisr.lm.client import LedgerLM, OpenLM, adapter_for
 from aisr.lm.config import Price
 from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.task import Task
-from aisr.programs.track1.record import Track1Record
-from aisr.programs.track2.record import Citation, Track2Record
+from aisr.programs.track1 import Track1Record
+from aisr.programs.track2 import Citation, Track2Record
 from support.tracks import BOTH
 
 Answers = Sequence[str | Exception] | Callable[[Request], str]
@@ -169,12 +169,10 @@ def flat(request: Request) -> str:
 def corpus(task: Task) -> list[Any]:
     """Twelve labelled records of a task with all its labels."""
     if task.name == "track1":
-        labels = task.labelled.labels
+        labels = task.labels
         return [claim(labels[k % 5], labels[(k + 2) % 5], "Supported", number=k + 1) for k in range(12)]
     return [
-        citation(
-            task.labelled.labels[k % 4], *(["P2"] if task.labelled.labels[k % 4] != "Irrelevant" else []), number=k + 1
-        )
+        citation(task.labels[k % 4], *(["P2"] if task.labels[k % 4] != "Irrelevant" else []), number=k + 1)
         for k in range(12)
     ]
 
@@ -188,6 +186,6 @@ TRACKS = [pytest.param(task, id=task.name) for task in BOTH.values()]
 
 def as_it_is(task: Task, fitted_on: str = "") -> LabelWeights:
     """Label weights that say what the LM says."""
-    labels = task.labelled.labels
+    labels = task.labels
     rule = Rule(weight=1.0, offsets=[0.0] * len(labels))
     return LabelWeights(labels=list(labels), fitted_on=fitted_on, label_rule=rule, probability_rule=rule)

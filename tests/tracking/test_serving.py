@@ -22,7 +22,7 @@ from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.programs.averitec.documents import build
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from aisr.tracking.store import open_store
 from support import averitec
 from support.compiled import Compiled

@@ -9,7 +9,7 @@ import pytest
 from aisr.predict.judge import judge_all
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.task import Task
-from aisr.programs.track1.task import TRACK1
+from aisr.programs.track1 import TRACK1
 from aisr.tracking import traces
 from aisr.tracking.store import open_store
 from support.scripted import TRACKS, claim, corpus, flat, question, scripted, written
@@ -67,7 +67,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
         root, *calls = trace.data.spans
         assert root.name == one.record.id
         assert root.inputs["record"]["id"] == one.record.id
-        assert all(text in root.inputs["record"]["statements"] for text in task.labelled.statements(one.example))
+        assert all(text in root.inputs["record"]["statements"] for text in task.statements(one.example))
         assert root.outputs == {"prediction": task.prediction.line(one.outcome.answer)}
         assert root.attributes["gold"] == task.prediction.line(one.example.gold)
         right = bool(task.score([one.example.gold], [one.outcome.answer]).right()[0])
@@ -80,7 +80,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
         assessed = {part.name: part for part in trace.info.assessments}
         assert assessed["right"].value is right
         assert assessed["right"].rationale == task.feedback(one.example.gold, one.outcome.answer)
-        assert assessed["gold"].expectation.value.startswith(("all ", *task.labelled.labels, "1", "2", "3"))
+        assert assessed["gold"].expectation.value.startswith(("all ", *task.labels, "1", "2", "3"))
     assert set(threading.enumerate()) <= set(before)  # no queue that waits, nothing that goes on tracing
 
 

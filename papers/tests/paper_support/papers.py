@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from aisr.programs.track2.task import TRACK2
+from aisr.programs.track2 import TRACK2
 from aisr_papers.check.flags import (
     Flag,
     Labels,
@@ -68,7 +68,7 @@ def citation_check() -> Check:
 
 LABELS = {
     "claim": Labels("Supported", DRAFT_DEFINITIONS),
-    "citation": Labels("Supported", TRACK2.labelled.definitions),
+    "citation": Labels("Supported", TRACK2.definitions),
 }
 BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1.", "Bog | 61.0", "Heath | 70.2")))
 

@@ -1,1 +1,0 @@
-"""Track 2: a claim against the paper that it cites."""
