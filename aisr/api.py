@@ -364,13 +364,13 @@ def uncompiled(
     as for `load`. Raises `UserError`.
     """
     from aisr.artifact.program import parse, program_text
-    from aisr.predict.prepare import evidence_form, states_for
+    from aisr.predict.prepare import evidence_form, verbalizes
 
     chosen = _task(task)
     assert chosen is not None
     known = chosen.program.Options.model_fields
-    if "states" in known and states_for(lm.opened):
-        options.setdefault("states", True)
+    if "verbalized_confidence" in known and verbalizes(lm.opened):
+        options.setdefault("verbalized_confidence", True)
     if "evidence" in known and image_root is not None and lm.supports_vision:
         options.setdefault("evidence", "image")
     if "evidence" in options:

@@ -226,7 +226,8 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
 def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Program:
     """The student with all these rows as demos, of which it shows each record `settings.demos`, the nearest by `by`."""
     student = search.student
-    program = search.task.build({**student.options.as_dict(), "nearest": search.settings.demos, "nearest_by": by})
+    nearest = {"demos_per_record": search.settings.demos, "demo_similarity": by}
+    program = search.task.build(student.options.as_dict() | nearest)
     program.ranker, program.fitted = student.ranker, student.fitted
     program.copy_context(student)
     for predictor, old in zip(program.predictors(), student.predictors(), strict=True):

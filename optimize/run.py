@@ -160,7 +160,7 @@ class Run:
         add_baseline(plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"])
         self.examples["train"] = examples(self.plan.judged(self.rows["train"]))
         self._drop_failed()
-        if "knn" in plan.optimizers or self.student.options.nearest:
+        if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
         self.callbacks.prepared(self.student, [example for rows in self.examples.values() for example in rows])
 

@@ -12,7 +12,7 @@ Similarity = Literal["words", "both"]
 RETRIEVERS: Mapping[Similarity, str] = MappingProxyType({"words": "bm25", "both": "hybrid"})
 # What a demo may hold beside the fields of its predictor, which no model sees: the number of the group of records on
 # the same evidence that it is from, and that of the statements that are nearly the same.
-SOURCE, DUPLICATES = "from_source", "from_twins"
+SOURCE, DUPLICATES = "from_source", "near_duplicates"
 MARKS = (SOURCE, DUPLICATES)
 MOST_OF_A_SOURCE = 2  # demos of one paper or table in one prompt
 

@@ -39,27 +39,28 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    nearest: int = Field(
+    demos_per_record: int = Field(
         default=0,
         ge=0,
         description="How many demos, the nearest, stand in the prompt of a record; 0: all.",
         json_schema_extra={"searched": True},  # by optimizers; nobody else sets it
     )
-    nearest_by: Similarity = Field(
+    demo_similarity: Similarity = Field(
         default="words",
         description="How demos are compared with a record: by `words` (BM25), or by `both`, with word vectors.",
         json_schema_extra={"searched": True},
     )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the options by name; `nearest_by` only where there are nearest demos."""
-        return self.model_dump(exclude=None if self.nearest else {"nearest_by"})
+        """Return the options by name; `demo_similarity` only where demos are chosen for each
+        record."""
+        return self.model_dump(exclude=None if self.demos_per_record else {"demo_similarity"})
 
 
 class LabelOptions(Options):
     """The options of a program whose answers are labels."""
 
-    states: bool = Field(
+    verbalized_confidence: bool = Field(
         default=False,
         description="Whether the LM states how likely each label is, which counts where it gives no log-probabilities.",
     )
@@ -253,7 +254,7 @@ class Program(dspy.Module):
         """Raises pydantic's ValidationError for an option that cannot be."""
         super().__init__()
         self.options = self.Options(**options)
-        self.knn = KnnConfig(self.options.nearest, self.options.nearest_by)
+        self.knn = KnnConfig(self.options.demos_per_record, self.options.demo_similarity)
 
     # --- What a program says.
 
@@ -306,7 +307,7 @@ class Program(dspy.Module):
         """Return the final judgement of each label in an output `field` of an answer, a label or a list of them: from
         its probabilities, by the label weights where there are some."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        states = isinstance(self.options, LabelOptions) and self.options.states
+        states = isinstance(self.options, LabelOptions) and self.options.verbalized_confidence
         judged = judgements_of(answer, field, labels, self.labels, states)
         clean_trace(answer)
         return self.label_weights.apply(judged) if self.label_weights else judged

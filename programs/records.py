@@ -289,10 +289,11 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 def _wrong(fault: Any) -> tuple[str, str]:
     """What is wrong, and what was expected where that is a list."""
-    if fault["type"] != "enum":
+    if fault["type"] not in ("enum", "literal_error"):
         return fault["msg"].removeprefix("Value error, "), ""
     names = fault.get("ctx", {}).get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
-    return f"unknown label {str(fault['input'])[:80]!r}", f"; one of: {names}"
+    what = "label" if {"label", "labels", "types"}.intersection(fault["loc"]) else "value"
+    return f"unknown {what} {str(fault['input'])[:80]!r}", f"; one of: {names}"
 
 
 def _first_line(error: Exception) -> str:

@@ -162,7 +162,7 @@ class Track1(Program):
         signature: Any = LabelParagraph if self.whole else LabelSentence
         if not self.whole:
             self.statement = "sentence"
-        if self.options.states:
+        if self.options.verbalized_confidence:
             signature = with_confidence(
                 signature, CLAIM_LABELS, slots="one text a sentence, in order: " if self.whole else ""
             )

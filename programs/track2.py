@@ -219,7 +219,7 @@ class Track2(Program):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         signature: Any = JudgeCitation
-        if self.options.states:
+        if self.options.verbalized_confidence:
             signature = with_confidence(signature, CITATION_LABELS, place=1)
         self.judge = dspy.Predict(naming_none(signature, self.fitted.none))
 

@@ -67,7 +67,7 @@ class _ProgramFile(BaseModel):
     options: _Options
     state: dict[str, _PredictorState]
     ranker: EvidenceRanker | None = None
-    learnt: dict[str, Any] | None = None
+    fitted: dict[str, Any] | None = None
     label_weights: LabelWeights | None = None
 
 
@@ -87,7 +87,7 @@ def program_text(task: Task, program: Program) -> str:
         "options": program.options.as_dict(),
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "ranker": program.ranker.model_dump() if program.ranker else None,
-        "learnt": program.fitted.model_dump() if program.fitted else None,
+        "fitted": program.fitted.model_dump() if program.fitted else None,
         "label_weights": program.label_weights.model_dump() if program.label_weights else None,
     }
     _validate(content, "the program to save")
@@ -155,8 +155,8 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
             if not program.takes_ranker:
                 raise UserError("ranker: this program does not look for evidence")
             program.ranker = file.ranker
-        if file.learnt is not None:
-            program.load_fitted(file.learnt)
+        if file.fitted is not None:
+            program.load_fitted(file.fitted)
         if file.label_weights is not None:
             labels = list(task.labels)
             if file.label_weights.labels != labels:

@@ -27,7 +27,7 @@ def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | N
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
     seed = task.build(program.options.as_dict())  # as it was before any optimizer
     seeds = dict(seed.named_predictors())
-    parts = [f"# {title}", _lengths(program, program.options.nearest)]
+    parts = [f"# {title}", _lengths(program, program.options.demos_per_record)]
     for name, predictor in program.named_predictors():
         parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{_fenced(predictor.signature.instructions)}")
         parts.append(_changes(seeds[name].signature.instructions, predictor.signature.instructions))
@@ -93,9 +93,9 @@ def _fields(signature: type[dspy.Signature]) -> list[str]:
 
 def _demos(predictor: Any, options: Options) -> list[str]:
     title = f"### Demos: {len(predictor.demos)}"
-    if options.nearest:
-        by = {"words": "by words", "both": "by words and by word vectors"}[options.nearest_by]
-        title += f", of which the {options.nearest} nearest to a record are shown, {by}"
+    if options.demos_per_record:
+        by = {"words": "by words", "both": "by words and by word vectors"}[options.demo_similarity]
+        title += f", of which the {options.demos_per_record} nearest to a record are shown, {by}"
     parts = [title]
     for k, demo in enumerate(predictor.demos[:MOST_DEMOS], start=1):
         kind = "the program's own right answer" if demo.get("augmented") else "a labelled record"

@@ -233,12 +233,12 @@ def _compile_plan(
 ) -> "CompilePlan":
     """What to compile: the plan, with what depends on the LM and on the records."""
     from aisr.optimize.run import Plan as CompilePlan
-    from aisr.predict.prepare import evidence_form, states_for
+    from aisr.predict.prepare import evidence_form, verbalizes
 
     limits = plan.limits
     options = dict(plan.options)
-    if "states" in task.program.Options.model_fields and "states" not in options and states_for(lm):
-        options["states"] = True
+    if "verbalized_confidence" in task.program.Options.model_fields and verbalizes(lm):
+        options.setdefault("verbalized_confidence", True)
     if "evidence" in options:
         options["evidence"] = evidence_form(options["evidence"], lm)
     plan = replace(plan, options=options)

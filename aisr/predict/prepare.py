@@ -96,7 +96,7 @@ def evidence_form(evidence: str, lm: OpenLM) -> str:
     return ("image" if lm.supports_vision else "ocr") if evidence == "auto" else evidence
 
 
-def states_for(lm: OpenLM) -> bool:
+def verbalizes(lm: OpenLM) -> bool:
     """Whether to ask an LM for verbalized label probabilities: where it gives no log-probabilities, and at a server of
     one's own, where only its first answer shows whether it does."""
     return not lm.lm.gives_logprobs or lm.endpoint is not None

@@ -83,7 +83,7 @@ class DraftOptions(LabelOptions):
     evidence: Form = Field(default="caption", description=FORM_HELP)
 
 
-class DraftJudge(Program):
+class DraftProgram(Program):
     """Labels sentences of one paragraph in one call, with their evidence once."""
 
     Options: ClassVar[type[DraftOptions]] = DraftOptions
@@ -94,7 +94,7 @@ class DraftJudge(Program):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.form = self.options.evidence
-        self.judge = dspy.Predict(signature_of(self.options.evidence, self.options.states))
+        self.judge = dspy.Predict(signature_of(self.options.evidence, self.options.verbalized_confidence))
 
     def prepare(self, record: DraftRecord) -> dspy.Example:
         """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
@@ -159,7 +159,7 @@ class DraftTask(SentenceTask):
     name = "draft"
     record = DraftRecord
     prediction = DraftPrediction
-    program = DraftJudge
+    program = DraftProgram
     definitions = DRAFT_DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "exact": "all sentences of a record right"}
 

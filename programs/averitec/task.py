@@ -12,7 +12,7 @@ from aisr.base.files import write_whole
 from aisr.metrics.averitec import HEADLINE, Matches, evidence_match
 from aisr.metrics.scores import Scores
 from aisr.programs.averitec.documents import held
-from aisr.programs.averitec.judge import AveritecJudge, filled
+from aisr.programs.averitec.program import Averitec, filled
 from aisr.programs.averitec.record import (
     MOST_PAIRS,
     VERDICT_DEFINITIONS,
@@ -81,7 +81,7 @@ class AveritecTask(Task):
     name = "averitec"
     record = AveritecRecord
     prediction = AveritecPrediction
-    program = AveritecJudge
+    program = Averitec
     definitions = VERDICT_DEFINITIONS
     parts: ClassVar = {
         "accuracy": "label accuracy",

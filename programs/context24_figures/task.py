@@ -14,7 +14,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import HALF, Ranked, gain
 from aisr.metrics.scores import Scores
-from aisr.programs.context24_figures.judge import Context24FiguresJudge, baseline_ranking
+from aisr.programs.context24_figures.program import Context24Figures, baseline_ranking
 from aisr.programs.context24_figures.ranking import documents, paper_of
 from aisr.programs.context24_figures.record import (
     MOST,
@@ -70,7 +70,7 @@ class Context24FiguresTask(Task):
     name = "context24-figures"
     record = Context24FiguresRecord
     prediction = Context24FiguresPrediction
-    program = Context24FiguresJudge
+    program = Context24Figures
     parts: ClassVar = {"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}
     submission = LabelTable("predictions.csv")
 

@@ -11,7 +11,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_text import KINDS, RIGHT, Grounded, rouge, snippet_match
 from aisr.metrics.scores import Scores
-from aisr.programs.context24_text.judge import Context24TextJudge, best_sentences
+from aisr.programs.context24_text.program import Context24Text, best_sentences
 from aisr.programs.context24_text.record import Context24TextPrediction, Context24TextRecord
 from aisr.programs.context24_text.sentences import Paper, locate, paper
 from aisr.programs.shared_evidence import claim_key, paper_keys
@@ -67,7 +67,7 @@ class Context24TextTask(Task):
     name = "context24-text"
     record = Context24TextRecord
     prediction = Context24TextPrediction
-    program = Context24TextJudge
+    program = Context24Text
     parts: ClassVar = {"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}
     submission = ContextList("context24-text.json")
 

@@ -168,7 +168,7 @@ def test_a_verdict_has_label_probabilities_and_evidence(saved: Callable[..., Pat
     )
     record = claim(None, None, id="a")
     record["evidence_bundle"].append({"type": "table", "text": "Scores.\n| a | 1 |\n| b | 2 |", "img_path": "t.png"})
-    program = aisr.load(saved("track1", states=True))
+    program = aisr.load(saved("track1", verbalized_confidence=True))
     verdict = program.judge(record, aisr.open_lm("openai/local", api_base=loopback.url))
     assert verdict.labels == tuple(labels)
     known, unknown = verdict.probabilities

@@ -160,8 +160,8 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> Non
         (lambda at: state(at).update(lm={"model": "x", "api_base": "http://evil.example/v1"}), "state.label.lm"),
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
         (lambda at: at.update(task="track3"), "its task 'track3' is none of track1, track2"),
-        (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: nearest"),
-        (lambda at: at.update(options={"unit": "word"}), "unit: Input should be 'paragraph' or 'sentence'"),
+        (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: demos"),
+        (lambda at: at.update(options={"unit": "word"}), "unit: unknown value 'word'; one of: paragraph, sentence"),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: 2 fields; this program has 3"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
         (lambda at: at.update(format=2), "format"),
@@ -208,7 +208,7 @@ def loaded(task: Task, program: dspy.Module) -> Loaded:
 @pytest.mark.parametrize("task", TRACKS)
 def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
     kept = {"unit": "sentence"} if task is TRACK1 else {"context_tokens": 500}
-    searched = with_demos(task, 2, **kept, nearest=2)
+    searched = with_demos(task, 2, **kept, demos_per_record=2)
     for began, made in ((task.build({}), with_demos(task, 2)), (task.build(kept), searched)):
         assert uncompiled(loaded(task, made)).digest == loaded(task, began).digest
 

@@ -149,7 +149,7 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     finished = aisr("compile", *at, *FEW, *sets("search.candidates=1"), *lm)
     assert finished.code == 0, finished.err
     manifest = json.loads((artifacts / "track1" / "stated" / "manifest.json").read_text())
-    assert manifest["options"]["states"] is True
+    assert manifest["options"]["verbalized_confidence"] is True
     sources = manifest["label_weights"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())

@@ -227,7 +227,7 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
     lm = scripted(better_with_demos)
     made = compile_program(compile_plan, lm, lm, tmp_path / "out", SILENT)
     program = made.choice.champion.program
-    assert program.options.nearest == 6
+    assert program.options.demos_per_record == 6
     calls = len(requests(lm))
     replayed = write_compile_report(compile_plan, made, lm)
     assert len(requests(lm)) == calls

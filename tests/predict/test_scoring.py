@@ -81,7 +81,7 @@ def sure(request: Any) -> str:
 
 
 def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
-    program = TRACK1.build({"states": True})
+    program = TRACK1.build({"verbalized_confidence": True})
     examples = [program.prepare(scripted.claim("Supported", "Contradiction", number=k)) for k in (1, 2, 3)]
     result = score_outcomes(TRACK1, examples, judge_all(TRACK1, program, examples, scripted.scripted(sure)))
     assert set(result.confidences) == {"stated"}  # the one vote of the third record is no probability

@@ -9,7 +9,7 @@ import pytest
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.prepare import states_for
+from aisr.predict.prepare import verbalizes
 from aisr.programs.probabilities import CONFIDENCE, from_confidence, from_logprobs, read_confidence
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS
@@ -128,7 +128,7 @@ def test_a_program_asks_for_them_and_nonsense_costs_neither_the_record_nor_a_cal
     labels = ["Supported", "Contradiction"]
     fields = {"sentence_labels": labels} | ({} if value is None else {CONFIDENCE: value})
     lm = scripted([written("Respond with a JSON object" if adapter == "json" else "", fields)], adapter=adapter)
-    program = TRACK1.build({"states": True})
+    program = TRACK1.build({"verbalized_confidence": True})
     with lm.context(), dspy.context(trace=[]):
         prediction = program(**program.prepare(claim(*labels)).inputs())
     assert prediction.sentence_labels == labels
@@ -138,6 +138,6 @@ def test_a_program_asks_for_them_and_nonsense_costs_neither_the_record_nor_a_cal
 
 
 def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:
-    assert states_for(scripted([]))
-    assert states_for(open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:1/v1")))
-    assert not states_for(open_lm(LMConfig("embedded")))
+    assert verbalizes(scripted([]))
+    assert verbalizes(open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:1/v1")))
+    assert not verbalizes(open_lm(LMConfig("embedded")))

@@ -20,7 +20,7 @@ from aisr.programs import images
 from aisr.programs.averitec import convert as averitec_data
 from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.documents import SUFFIX, Indexed, build, held
-from aisr.programs.averitec.judge import AveritecJudge
+from aisr.programs.averitec.program import Averitec
 from aisr.programs.averitec.record import AveritecRecord, Document
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.records import read
@@ -134,7 +134,7 @@ def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) ->
     (record,) = read(out, AveritecRecord, "averitec")
     assert FAR not in str(record.documents)
     assert record.store is not None
-    program = attach_gallery(AveritecJudge(), open_gallery(out.parent, tmp_path))
+    program = attach_gallery(Averitec(), open_gallery(out.parent, tmp_path))
     lm = scripted(asking)
     answer = judge(AVERITEC, program, program.prepare(record), lm).answer
     assert answer is not None
@@ -144,7 +144,7 @@ def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) ->
     assert "Mira Holt" in first
     assert "cracked pillars" in (field(second, "questions") or "")
     assert "1. Which? far.example: " in (field(third, "evidence") or "")
-    alone = AveritecJudge()
+    alone = Averitec()
     without = judge(AVERITEC, alone, alone.prepare(record.model_copy(update={"store": None})), scripted(asking)).answer
     assert without is not None
     assert FAR not in str(without.evidence)
@@ -158,9 +158,9 @@ def test_a_store_is_a_file_below_a_folder_and_named_where_it_is_missing(tmp_path
             list(read(write_lines(tmp_path / "a.jsonl", [json.dumps(row)]), AveritecRecord, "averitec"))
     record = claim().model_copy(update={"store": f"pages/{DIGEST}{SUFFIX}"})
     with pytest.raises(UserError, match="--image-root"):
-        AveritecJudge().prepare(record)
+        Averitec().prepare(record)
     with pytest.raises(UserError, match="not found under"):
-        attach_gallery(AveritecJudge(), open_gallery(tmp_path, tmp_path)).prepare(record)
+        attach_gallery(Averitec(), open_gallery(tmp_path, tmp_path)).prepare(record)
 
 
 # --- Somebody who can write to the folder of a text store gets nothing run by that, nor text of another form believed

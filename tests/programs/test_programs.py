@@ -181,7 +181,7 @@ def test_a_saved_program_keeps_the_papers_of_its_demos_and_shows_them_to_no_lm()
 @pytest.mark.parametrize("optimizer", ["labeled", "knn"])
 @pytest.mark.parametrize("task", TRACKS)
 def test_two_labelled_demos_are_shown_and_state_no_confidence(task: Task, optimizer: str) -> None:
-    ((_, program), *_), lm, dev = compiled(task, optimizer, states=True)
+    ((_, program), *_), lm, dev = compiled(task, optimizer, verbalized_confidence=True)
     assert requests(lm) == []
     demos = program.main_predictor.demos
     assert demos

@@ -155,7 +155,7 @@ def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -
     assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
     saved = json.loads((walked.folder / "program.json").read_text())
     assert len(saved["state"]["ground"]["demos"]) == 2
-    assert saved["learnt"]["weights"]
+    assert saved["fitted"]["weights"]
     assert "ROUGE-L" in walked.output["evaluate"]
     assert "fitted to the gold passages of train" in walked.output["inspect"]
     gold = context24_text.snippets(as_json(tmp_path / "gold.json", read_rows(walked.gold)))

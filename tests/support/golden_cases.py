@@ -10,7 +10,7 @@ from support.golden_prompts import Case, write_anew
 from support.paths import TESTS
 
 ROOT = TESTS / "golden" / "prompts"
-STATES = {"states": True}  # demos lack this output, and leave it out
+STATES = {"verbalized_confidence": True}  # demos lack this output, and leave it out
 CASES = {
     "track1": Case(find_task("track1"), "knn", compiled=STATES),
     "track1-sentences": Case(find_task("track1"), "knn", options={"unit": "sentence"}, compiled=STATES),

@@ -6,7 +6,7 @@ from paper_support.paths import PAPERS
 from support.golden_prompts import Case, write_anew
 
 FOLDER = PAPERS / "tests" / "golden" / "draft"
-CASE = Case(DRAFT, "knn", compiled={"states": True})
+CASE = Case(DRAFT, "knn", compiled={"verbalized_confidence": True})
 
 if __name__ == "__main__":
     print(write_anew(CASE, FOLDER), end="")
