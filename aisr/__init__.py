@@ -12,24 +12,14 @@ MLflow, and using it changes nothing of the process: no variable of the environm
 logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api import (
-        LabelScore,
-        LanguageModel,
-        LMUnavailable,
-        LoadedProgram,
-        ShownEvidence,
-        TestScores,
-        UserError,
-        Verdict,
-        load,
-        open_lm,
-        uncompiled,
-    )
+    from aisr.api import LanguageModel, LMUnavailable, LoadedProgram, UserError, load, open_lm, uncompiled
     from aisr.programs.program import UnusableAnswer, ask
+    from aisr.verdicts import LabelScore, ShownEvidence, TestScores, Verdict
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -63,13 +53,9 @@ def __getattr__(name: str) -> Any:
     """A name of `aisr.api`, imported when it is used: everything is below this package, and most needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'aisr' has no attribute {name!r}")
-    if name in ("UnusableAnswer", "ask"):
-        from aisr.programs import program
-
-        return getattr(program, name)
-    from aisr import api
-
-    return getattr(api, name)
+    place = {"UnusableAnswer": "programs.program", "ask": "programs.program"}
+    place |= dict.fromkeys(("LabelScore", "ShownEvidence", "TestScores", "Verdict"), "verdicts")
+    return getattr(import_module(f"aisr.{place.get(name, 'api')}"), name)
 
 
 def __dir__() -> list[str]:

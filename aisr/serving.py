@@ -25,18 +25,7 @@ import mlflow
 from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
 from pydantic import BaseModel, SkipValidation, create_model
 
-from aisr.api import (
-    ARTIFACTS,
-    LanguageModel,
-    LMUnavailable,
-    UserError,
-    check_lm,
-    check_record,
-    open_lm,
-    prepare_record,
-    to_verdict,
-    translated_errors,
-)
+from aisr.api import ARTIFACTS, LanguageModel, LMUnavailable, UserError, check_lm, open_lm
 from aisr.artifact.program import load_file
 from aisr.base.files import cache_folder
 from aisr.lm.response_cache import configure_cache
@@ -44,6 +33,7 @@ from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_gallery, open_gallery
 from aisr.programs.registry import find_task
 from aisr.tracking.store import artifacts_of
+from aisr.verdicts import check_record, prepare_record, to_verdict, translated_errors
 
 EMBEDDED = "embedded"
 PLAIN = (bool, int, float, str)  # in this order: True is an int as well
