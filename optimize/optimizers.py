@@ -180,7 +180,7 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
     with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
-            programs = find_optimizer(optimizer)(search)
+            programs = _checked(optimizer, find_optimizer(optimizer)(search), search.task)
         except DSPyError as error:
             if isinstance(error, LMAuthError | LMConfigurationError):
                 raise
@@ -195,6 +195,15 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
             identities.add(identity(program))
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
     return candidates
+
+
+def _checked(optimizer: str, programs: Any, task: Task) -> list[Program]:
+    """What an optimizer returned. Raises UserError where that is no list of programs of the task."""
+    wrong = [one for one in programs if type(one) is not task.program] if isinstance(programs, list) else [programs]
+    if wrong:
+        found = type(wrong[0]).__name__
+        raise UserError(f"optimizer {optimizer} returned {found}; expected a list of programs of {task.name}")
+    return list(programs)
 
 
 def strip(program: Program) -> None:

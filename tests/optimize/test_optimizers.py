@@ -93,6 +93,10 @@ def terse(search):
     for predictor in program.predictors():
         predictor.signature = predictor.signature.with_instructions("Be terse.")
     return [program]
+
+
+def nothing(search):
+    return None
 """)
     monkeypatch.syspath_prepend(tmp_path)
     candidates = compiled("stranger:terse", flat)
@@ -100,6 +104,10 @@ def terse(search):
     assert candidates[1].program.main_predictor.signature.instructions == "Be terse."
     with pytest.raises(UserError, match=r"optimizer stranger:lost: AttributeError: module 'stranger' has no attribute"):
         compiled("stranger:lost", flat)
+    with pytest.raises(
+        UserError, match=r"optimizer stranger:nothing returned NoneType; expected a list of programs of"
+    ):
+        compiled("stranger:nothing", flat)
 
 
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes
