@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from aisr.metrics.scores import Scores, tally_statements
     from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
     from aisr.programs.probabilities import definitions, with_confidence
-    from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_each, wrong_count
+    from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_label_each, wrong_count
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
     from aisr.programs.task import Exhibit, Query, SentenceTask, Task
 
@@ -19,7 +19,7 @@ PLACES = {
     "aisr.metrics.scores": ["Scores", "tally_statements"],
     "aisr.programs.images": ["FORM_HELP", "Exhibits", "Form", "Picture", "render"],
     "aisr.programs.probabilities": ["definitions", "with_confidence"],
-    "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_each", "wrong_count"],
+    "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_label_each", "wrong_count"],
     "aisr.programs.task": ["Exhibit", "Query", "SentenceTask", "Task"],
 }
 _MODULES = {name: module for module, names in PLACES.items() for name in names}
@@ -44,7 +44,7 @@ __all__ = [
     "Task",
     "Text",
     "definitions",
-    "one_each",
+    "one_label_each",
     "render",
     "tally_statements",
     "with_confidence",

@@ -1,4 +1,6 @@
-"""The champion: the best of all candidates by the official score on dev, the uncompiled program among them."""
+"""The champion: the best of all candidates on dev, the uncompiled program among them: by the official score, smoothed
+for rare labels, less a little for its price (`worth`). In a chain of optimizers the champion before stays unless a
+candidate is better by more than one standard error."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -74,9 +74,9 @@ class Plan:
         records = read(self.data[split], self.task.record, self.task.name)
         return islice(records, None if split == "train" else self.limits.get(split))
 
-    def judged(self, train: Sequence[LabeledRecord]) -> list[LabeledRecord]:
-        """The records of train that the LM judges and prompts may hold: as many as the limit says. What needs no LM is
-        fitted on all of train."""
+    def train_for_lm(self, train: Sequence[LabeledRecord]) -> list[LabeledRecord]:
+        """Return the first `limits["train"]` records of train: the only ones that the LM judges and prompts may hold.
+        The ranker and the no-LM baseline are fitted on all of train."""
         return [*train[: self.limits.get("train")]]
 
     def build_student(self, lm: OpenLM) -> Program:
@@ -97,8 +97,7 @@ class Callbacks:
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
-    """Compile, choose the champion by the official score on dev, fit its label weights, score it on test, and save the
-    artifact.
+    """Compile, choose the champion on dev, fit its label weights, score it on test, and save the artifact.
 
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
@@ -116,8 +115,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
 
 @dataclass
 class Run:
-    """A compile. Each step is a method without arguments; the fields without a default are what the steps leave, in
-    their order."""
+    """A compile. Each step is a method without arguments; the fields below `began` are filled by the steps, from top to
+    bottom. None: that step had nothing to do."""
 
     plan: Plan
     lm: OpenLM
@@ -158,7 +157,7 @@ class Run:
         self.examples = {name: examples(rows) for name, rows in self.rows.items()}
         every = [example for example in examples(self.rows["train"]) if "failure" not in example]
         add_baseline(plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"])
-        self.examples["train"] = examples(self.plan.judged(self.rows["train"]))
+        self.examples["train"] = examples(self.plan.train_for_lm(self.rows["train"]))
         self._drop_failed()
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
@@ -204,7 +203,7 @@ class Run:
         self.examples["train"] = [example for example in train if "failure" not in example]
 
     def identity(self) -> dict[str, str]:
-        """What makes a compile this one."""
+        """Return everything that must be the same for a compile to go on under its name."""
         plan = self.plan
         records = chain.from_iterable(plan.records(name) for name in plan.data)
         return {
@@ -220,8 +219,9 @@ class Run:
         }
 
     def check_alive(self) -> None:
-        """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a
-        budget that is too small shows itself before anything is saved. Raises UserError for both."""
+        """Judge dev with the uncompiled program. `search` finds these answers in the response cache, so that there is a
+        champion wherever the budget ends; a dead server, or a budget that is too small for this, is a UserError before
+        anything is saved."""
         dev = self.examples["dev"]
         self.callbacks.stage(f"uncompiled program on {len(dev)} records of dev")
         try:
@@ -242,16 +242,16 @@ class Run:
         for optimizer in self.plan.optimizers:
             stage(f"{optimizer}: optimizing")
             search = Search(
-                task,
-                student,
-                self.examples["train"],
-                dev,
-                self._objective,
-                self.plan.settings,
-                self.lm,
-                self.teacher,
-                stage,
-                [example.group for example in self.examples["train"]],
+                task=task,
+                student=student,
+                train=self.examples["train"],
+                dev=dev,
+                make_objective=self._objective,
+                settings=self.plan.settings,
+                lm=self.lm,
+                teacher=self.teacher,
+                note=stage,
+                group=[example.group for example in self.examples["train"]],
             )
             try:
                 candidates = compile_candidates(optimizer, search, candidates)
@@ -264,9 +264,8 @@ class Run:
             so_far = choice.champion
             student = self._reload(so_far.program)
         first, *rest = choice.contenders
-        self.choice = replace(
-            choice, contenders=[replace(first, calls=calls), *rest]
-        )  # it was scored before the search
+        # The uncompiled program was judged before the search (`check_alive`).
+        self.choice = replace(choice, contenders=[replace(first, calls=calls), *rest])
         self.champion = self._reload(choice.champion.program)
 
     def _objective(self) -> Objective:
@@ -305,7 +304,7 @@ class Run:
         task = self.plan.task
         if not self.plan.decide or not task.labels:
             return None
-        train = self.plan.judged(self.rows["train"])
+        train = self.plan.train_for_lm(self.rows["train"])
         balanced = nested([task.balance_key(row.example.gold) for row in train])
         rows = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
         self.callbacks.stage(f"label weights: the champion's label probabilities on {len(rows)} records")
@@ -367,7 +366,7 @@ class Run:
         """The manifest, as of its first use at the end of the compile."""
         plan, choice, test = self.plan, self.choice, self.test
         results = {
-            "dev": choice.champion.dev,
+            "dev": choice.champion.dev,  # the prompt alone; on test with the label weights
             "baseline_dev": choice.contenders[0].dev,
             "test": test.champion if test else None,
             "baseline_test": test.baseline if test else None,

@@ -43,7 +43,7 @@ class Options(BaseModel):
         default=0,
         ge=0,
         description="How many demos, the nearest, stand in the prompt of a record; 0: all.",
-        json_schema_extra={"searched": True},  # by optimizers; nobody else sets it
+        json_schema_extra={"searched": True},  # set by optimizers alone
     )
     demo_similarity: Similarity = Field(
         default="words",
@@ -106,7 +106,9 @@ def ask(
     under a schema adds to what the types say. Raises `UnusableAnswer`; errors of the LM pass through.
     """
     call = {**inputs, "config": _config(predict, limits)}
-    keys = _call_lm(predict, "record_keys")
+    lm = predict.lm or dspy.settings.lm
+    # Answers that failed twice must not come from the cache in the next run.
+    keys = lm.record_keys() if hasattr(lm, "record_keys") else None
     complaint: str | None = None
     for attempt in (1, 2):
         try:
@@ -114,6 +116,7 @@ def ask(
         except AdapterParseError as error:
             answer, complaint = _without_confidence(error), _what_failed(error)
             if answer is not None and dspy.settings.trace is not None:
+                # The predictor raised before it entered the call into the trace, where bootstrapping looks for it.
                 known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
                 dspy.settings.trace.append((predict, known, answer))
         if answer is not None:
@@ -130,7 +133,8 @@ def ask(
             field = dspy.InputField(desc="what was wrong with your previous answer")
             call["signature"] = predict.signature.append("correction", field, str)
             call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
-    _call_lm(predict, "invalidate", keys or [])
+    if keys is not None:
+        lm.invalidate(keys)
     raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
 
 
@@ -153,10 +157,10 @@ def wrong_count(values: Sequence[object], wanted: int, what: str) -> str | None:
     return None if len(values) == wanted else f"{len(values)} {what} where {wanted} were asked for"
 
 
-def one_each(slots: Sequence[object]) -> Limits:
-    """Return the limits of an answer that has one label for each of some slots."""
-    count = {"minItems": len(slots), "maxItems": len(slots)}
-    return {"sentence_labels": count, CONFIDENCE: count}
+def one_label_each(field: str, statements: Sequence[object]) -> Limits:
+    """Return the limits of an answer with one label, in its output `field`, for each of some statements."""
+    count = {"minItems": len(statements), "maxItems": len(statements)}
+    return {field: count, CONFIDENCE: count}
 
 
 def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str | None:
@@ -199,18 +203,12 @@ def _config(predict: dspy.Predict, limits: Limits) -> dict[str, Any]:
     lm = predict.lm or dspy.settings.lm
     config: dict[str, Any] = {}
     engine = getattr(lm, "engine", None)
-    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands; it takes no other mapping there.
+    # DSPy hands `metadata` alone to an engine of one's own unchanged, and takes only plain dicts there.
     if getattr(engine, "takes_constraints", False):
         config["metadata"] = {"constraints": dict(limits)}
     if getattr(lm, "gives_logprobs", False):
         config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return config
-
-
-def _call_lm(predict: dspy.Predict, name: str, *arguments: Any) -> Any:
-    """The result of a method that not every LM has; None without it."""
-    method = getattr(predict.lm or dspy.settings.lm, name, None)
-    return method(*arguments) if method else None
 
 
 # --- Programs
@@ -236,22 +234,22 @@ class Program(dspy.Module):
     Options: ClassVar[type[AnyOptions]] = Options
     options: AnyOptions  # what it was built with
     forward: Callable[..., dspy.Prediction]  # from the inputs of an example; raises `UnusableAnswer`
-    labels: ClassVar[tuple[str, ...]] = ()  # all of its task, the neutral one first; none where answers are no labels
-    statement: str = "claim"  # the input that a demo and a record have in common where they are the same
+    labels: ClassVar[tuple[str, ...]] = ()  # of its task, the one that finds no fault first; empty if answers are none
+    statement: str = "claim"  # the input by which demos are compared with a record, for nearest demos and leakage
     form: Form = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
     label_weights: LabelWeights | None = None  # from label probabilities to labels; None: the LM's own labels
     fitted: Fitted | None = None  # what `fit` came to
     ranker: EvidenceRanker | None = None  # ranks texts in the retriever's place
-    takes_ranker: ClassVar[bool] = False  # whether one may
+    takes_ranker: ClassVar[bool] = False  # whether a ranker may be fitted
 
     # No part of the program.
     gallery: Gallery | None = None  # where the pictures of records are
     embed: Embed | None = None  # asks the embedding model of the retriever
 
     def __init__(self, **options: Any) -> None:
-        """Raises pydantic's ValidationError for an option that cannot be."""
+        """Raises pydantic's ValidationError for an invalid option."""
         super().__init__()
         self.options = self.Options(**options)
         self.knn = KnnConfig(self.options.demos_per_record, self.options.demo_similarity)
@@ -285,7 +283,8 @@ class Program(dspy.Module):
         return [example]
 
     def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return the same, made for teaching where a labelled record as it stands teaches badly."""
+        """Return a labelled example as demos that hold only the part of the evidence that the answer rests on, in tasks
+        where the whole would not fit."""
         return self.demo_rows(example)
 
     # --- What it calls.
@@ -358,7 +357,7 @@ class Program(dspy.Module):
         return copy
 
     def copy_context(self, other: "Program") -> None:
-        """Take from another program what is no part of it: gallery, embedding model, groups of records that are not
-        each other's demos."""
+        """Copy what is not saved with a program: gallery, embedding model, groups of records that are not each other's
+        demos."""
         self.gallery, self.embed = other.gallery, other.embed
         self.knn = replace(self.knn, excluded=other.knn.excluded)

@@ -1,9 +1,9 @@
 """What one task consists of: commands, optimizers, reports and the MLflow registry work on a `Task` and know no task by
 name.
 
-A task whose programs have `labels` gives a label to each statement of a record: label weights, confusion matrix and F1
-by label rest on that, and a ranking or a text goes without. The defaults are those of one label a record, its gold and
-its answer alike. `SentenceTask` labels sentences that are judged by one evidence bundle.
+Programs of most tasks give a label to each statement of a record. Tasks whose answers are rankings or texts leave
+`labels` empty, and get no label weights, confusion matrix or F1 by label. The defaults fit a task whose gold and answer
+are one label a record. `SentenceTask` labels sentences that are judged by one evidence bundle.
 """
 
 from collections import Counter

@@ -3,8 +3,7 @@
 Format and labels: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
 Score: section 2 ("Metrics"). What that leaves out was learnt from the evaluator's own answers, of which
 `tests/golden/official-score-vectors.jsonl` holds 150: macro-F1 divides by all labels, even where one never occurs; an
-F1 with denominator 0 is 0; of several gold labels, a prediction among them counts as that label, a miss against the
-first.
+F1 with denominator 0 is 0; of several gold labels of a sentence any is a hit, and a miss counts against the first.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
 from aisr.programs.probabilities import CONFIDENCE, definitions, with_confidence
-from aisr.programs.program import LabelOptions, Program, one_each, wrong_count
+from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.task import SentenceGold, SentenceSubmission, SentenceTask
@@ -97,6 +96,9 @@ class Track1Prediction(Prediction):
 
 
 # --- The program
+
+
+# Their docstrings are the instruction, byte for byte what `tests/golden/prompts` holds.
 
 
 class LabelParagraph(dspy.Signature):
@@ -184,6 +186,7 @@ class Track1(Program):
 
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """Return `sentence_labels`, one a sentence, and the `judgements` behind them."""
+        # Examples and demos hold text and paths; pictures are read when a prompt is rendered.
         shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
         paragraph = " ".join(sentences)
         if self.whole:
@@ -191,7 +194,7 @@ class Track1(Program):
                 self.label,
                 paragraph,
                 lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
-                limits=one_each(sentences),
+                limits=one_label_each("sentence_labels", sentences),
                 evidence=shown,
                 sentences=sentences,
             )
@@ -204,7 +207,8 @@ class Track1(Program):
         return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return a labelled example as demos: itself, or a row a sentence; never with pictures."""
+        """Return a labelled example as demos: itself, or a row a sentence. Its `evidence` is text: no demo holds a
+        picture."""
         if self.whole:
             return [example]
         shared = {"evidence": example.evidence, "paragraph": " ".join(example.sentences)}
@@ -231,8 +235,9 @@ class Track1Task(SentenceTask):
     submission = SentenceSubmission("track1_pred.jsonl", beside=["track2_pred.jsonl"])
 
     def score(self, gold: Sequence[SentenceGold], answers: Sequence[Sequence[str] | None]) -> Tally:
-        """Return macro-F1 over all five labels and paragraph exact match; their mean ranks. None: a failed record.
-        Raises ValueError where numbers differ or a label is unknown."""
+        """Return the counts of each record. The score is the mean of macro-F1 over all five labels and of paragraph
+        exact match; an answer of None, of a failed record, misses all its gold labels. Raises ValueError where numbers
+        differ or a label is unknown."""
         return tally_statements(gold, answers, CLAIM_LABELS, "pem")
 
     def text(self, record: Track1Record) -> str:
