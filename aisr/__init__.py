@@ -8,8 +8,8 @@
 
 `await program.ajudge(record, lm)` is for event loops. The names of this module and of `aisr.task`, `aisr.text`,
 `aisr.retrieval` and `aisr.files` stay; everything else of the project may move. Importing it loads neither DSPy nor
-MLflow, and using it changes nothing of the process: no variable of the environment, no setting of DSPy or MLflow, no
-logger. Answers are kept in DSPy's response cache (see `open_lm`).
+MLflow, and using it changes nothing of the process but blanks around keys in the environment: no setting of DSPy or
+MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
 from importlib import import_module
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
 _HERE = Path(__file__).parent
 if not (_HERE / "programs").is_dir():
-    if not (_HERE.parent / "programs" / "track1").is_dir():
+    if not (_HERE.parent / "programs" / "program.py").is_file():
         raise ImportError(
             "aisr was installed from a checkout without symbolic links: install that with `pip install -e .`, or clone "
             "it anew with `git clone -c core.symlinks=true`"

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,7 @@ class LanguageModel:
         """
         from dspy.utils.exceptions import AdapterParseError, LMError
 
+        from aisr.base import redact
         from aisr.lm.rate_limit import FATAL_ERRORS
         from aisr.predict.judge import failure_text
         from aisr.programs.program import UnusableAnswer
@@ -100,6 +102,8 @@ class LanguageModel:
                 yield
         except FATAL_ERRORS as error:
             raise LMUnavailable(in_python(error)) from None
+        except UnusableAnswer as error:
+            raise UnusableAnswer(redact.addresses(str(error))) from None
         except (LMError, AdapterParseError) as error:
             raise UnusableAnswer(failure_text(error)) from None
 
@@ -141,6 +145,9 @@ def open_lm(
     from aisr.lm import open as opening
     from aisr.lm.budget import Ledger, Limits
 
+    for number in (*(price or ()), max_usd, max_minutes):
+        if number is not None and not 0 <= number < inf:
+            raise UserError(f"a price or limit of {number}; expected a finite number of 0 or more")
     limits = Limits(max_usd, max_calls, max_minutes)
     ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
     try:

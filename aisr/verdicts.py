@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from aisr.programs.task import Task
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
-OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  # of a command
+# A command's options, which are parameters here.
+NAMES = (
+    "api-base|embedding_api_base|embedding_price|image-root|lm|logprobs|max-usd|max_usd|max_calls|max_minutes|price|"
+    "schema|threads|timeout"
+)
+OPTION = re.compile(rf"(?:--(?:set \w+\.)?|\blimits\.)({NAMES})\b")
 
 
 def in_python(error: Exception | str) -> str:
@@ -148,9 +153,12 @@ def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[
     exhibits = task.exhibits(record, example, answer)
     if not task.labels or task.names_evidence:
         return tuple(ShownEvidence(one.key, tuple(one.text.split(ROW)), one.picture, one.chosen) for one in exhibits)
+    evidence = task.evidence(example)
+    if not evidence:
+        return ()
     pictures = {one.key: one.picture for one in exhibits}
     items: list[tuple[str, list[str]]] = []
-    for line in task.evidence(example).split("\n"):
+    for line in evidence.split("\n"):
         key, closed, text = line.removeprefix("[").partition("] ")
         if closed and line.startswith("[") and key in pictures:
             items.append((key, [text]))

@@ -35,6 +35,10 @@ def find_task(name: str) -> "Task":
     task = import_value(TASKS.get(name, name), "task")
     if not isinstance(task, Task):
         raise UserError(f"task {name}: it is {type(task).__name__}; expected an instance of aisr.task.Task")
+    lacking = [one for one in ("name", "record", "program") if not hasattr(task, one)]
+    lacking += [f"definitions[{label!r}]" for label in getattr(task, "labels", ()) if label not in task.definitions]
+    if lacking:
+        raise UserError(f"task {name}: it lacks {lacking[0]}; docs/adding-a-task.md has a whole one")
     if name not in TASKS and (task.name in TASKS or not NAME.fullmatch(task.name)):
         raise UserError(
             f"task {name}: it calls itself {str(task.name)[:80]!r}; expected at most 40 lower-case letters, digits and "

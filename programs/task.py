@@ -17,7 +17,7 @@ from aisr.base.errors import UserError
 from aisr.metrics.scores import Scores, tally_statements
 from aisr.programs.images import KINDS
 from aisr.programs.program import Program
-from aisr.programs.records import LabelPrediction, Prediction, Record, SentenceRecord, explain
+from aisr.programs.records import LabelPrediction, Prediction, Record, explain
 from aisr.programs.shared_evidence import claim_key, evidence_keys, picture_keys
 from aisr.programs.submission import Submission
 from aisr.programs.text import ROW, flat, rows_of
@@ -176,18 +176,6 @@ class Task:
 # --- Tasks that label sentences, all judged by one evidence bundle
 
 SentenceGold = Sequence[Sequence[str]]  # the labels of each sentence
-
-
-class SentenceSubmission(Submission):
-    """A zip of lines with one label a sentence."""
-
-    def problem(self, record: SentenceRecord, answer: Sequence[str]) -> str | None:
-        """Where the number of labels is not that of the sentences."""
-        wanted = len(record.statements)
-        return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
-
-    def fallback(self, record: SentenceRecord) -> list[str]:
-        return ["Supported"] * len(record.statements)
 
 
 class SentenceTask(Task):

@@ -19,7 +19,8 @@ from aisr.programs.probabilities import CONFIDENCE, definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text
 from aisr.programs.shared_evidence import claim_key
-from aisr.programs.task import SentenceGold, SentenceSubmission, SentenceTask
+from aisr.programs.submission import Submission
+from aisr.programs.task import SentenceGold, SentenceTask
 from aisr.programs.text import clean, item
 
 ClaimLabel = Literal[
@@ -223,6 +224,18 @@ class Track1(Program):
 # --- The task
 
 
+class Track1Submission(Submission):
+    """A zip of lines with one label a sentence."""
+
+    def problem(self, record: Track1Record, answer: Sequence[str]) -> str | None:
+        """Where the number of labels is not that of the sentences."""
+        wanted = len(record.statements)
+        return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
+
+    def fallback(self, record: Track1Record) -> list[str]:
+        return ["Supported"] * len(record.statements)
+
+
 class Track1Task(SentenceTask):
     """Track 1 of the shared task."""
 
@@ -232,7 +245,7 @@ class Track1Task(SentenceTask):
     program = Track1
     definitions = DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "pem": "paragraph exact match"}
-    submission = SentenceSubmission("track1_pred.jsonl", beside=["track2_pred.jsonl"])
+    submission = Track1Submission("track1_pred.jsonl", beside=["track2_pred.jsonl"])
 
     def score(self, gold: Sequence[SentenceGold], answers: Sequence[Sequence[str] | None]) -> Tally:
         """Return the counts of each record. The score is the mean of macro-F1 over all five labels and of paragraph

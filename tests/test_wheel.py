@@ -81,4 +81,4 @@ def test_a_checkout_without_links_runs_where_it_stands(tmp_path: Path) -> None:
         (tmp_path / "aisr" / link).write_text(f"../{link}")
     code = "import aisr.programs.track1 as record; print(record.__file__)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == str(tmp_path / "programs" / "track1" / "record.py"), done.stderr
+    assert done.stdout.strip() == str(tmp_path / "programs" / "track1.py"), done.stderr

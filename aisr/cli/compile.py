@@ -102,6 +102,8 @@ def compile_(
     folder = _check_folder(merged, data)
     if record and (merged.lm.is_recorded or (merged.teacher and merged.teacher.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
+    if record and estimate:
+        raise UserError("--record writes answers, and --estimate asks for none; leave one of them out")
     prepare(artifacts)
     from aisr.artifact.program import check_name
     from aisr.cli import display

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.errors import UserError
-from aisr.lm.config import EMBEDDED, PROVIDER, LMConfig
+from aisr.lm.config import EMBEDDED, PROVIDER, RECORDED, LMConfig
 from aisr.programs.options import Option, suggestion, table
 from aisr.programs.registry import TASKS, find_task
 
@@ -357,11 +357,17 @@ def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _without_path(model: str) -> str:
+    """A model string as files may hold it: no path of the user's machine."""
+    file = model.removeprefix(RECORDED)
+    return f"{RECORDED}FILE" if model.startswith(RECORDED) and Path(file).is_absolute() else model
+
+
 def _set(value: Any) -> dict[str, Any]:
     """The options of a table that differ from their defaults, without addresses. An LM is always named: who repeats
     the plan may have another default (`AISR_LM`)."""
     return {
-        one.name: getattr(value, one.name)
+        one.name: _without_path(value.model) if one.name == "model" else getattr(value, one.name)
         for one in table(type(value))
         if one.help
         and (getattr(value, one.name) != one.default or one.name == "model")

@@ -111,5 +111,5 @@ def _import(module: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise UserError(
-            f"checking a paper needs the package {error.name}; `pip install 'aisr[paper]'` brings it"
+            f"checking a paper needs the package {error.name}; `pip install 'aisr-papers'` brings it"
         ) from error

@@ -238,7 +238,7 @@ ANSWER = {"call": "0", "outputs": ["a"], "finish": ["stop"], "usage": {}}
         (None, ":1: No such file or directory; expected a recording, which `aisr compile"),
         (b"{}\n", ":1: Not a gzipped file"),
         (b"", ":1: not JSON"),
-        (gzip.compress(b'{"format": 2}\n'), r":1: format: Input should be 1"),
+        (gzip.compress(b'{"format": 2}\n'), r":1: format: unknown value '2'"),
         (gzip.compress(b"[1]\n"), r":1: "),
         ([HEADER, ANSWER, "no answer"], ":3: "),
         ([HEADER, ANSWER, ANSWER], ":3: a second answer to the call 0"),

@@ -5,6 +5,7 @@ what was not asked before, since an answer is known by the whole text of its pro
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -141,24 +142,33 @@ def judge_checks(
 ) -> list[Flag]:
     """A flag for each sentence of each check, in the order of the checks; `done` gets those of each check.
 
-    A check that fails gives flags without a label. So do those behind a limit of the LM, and behind an error that
-    would fail every check alike, such as a key that expires. is_first: whether nothing was judged before. Raises
-    `aisr.LMUnavailable` for such an error if so, and nothing was judged here either: nothing was paid for.
+    A check that fails gives flags without a label. So do those that a limit of the LM left over, or an error that would
+    fail every check alike, such as a key that expires; what was answered by then is kept. is_first: whether nothing was
+    judged before. Raises `aisr.LMUnavailable` for such an error if so, and no call was paid for.
     """
-    flags: list[Flag] = []
-    reached = 0
-    reason = ""
-    try:
-        for check, verdict in zip(checks, by.program.judge_all((one.record for one in checks), lm), strict=True):
-            judged = _flags(by, check, verdict)
-            flags += judged
-            reached += 1
-            done(judged)
-    except aisr.LMUnavailable as error:
-        if is_first and lm.exhausted_reason is None and not any(one.label for one in flags):
-            raise
-        reason = lm.exhausted_reason or f"the LM takes no more calls ({error})"
-    return flags + [one for check in checks[reached:] for one in _unjudged(by, check, NOT_REACHED + reason)]
+    flags: dict[int, list[Flag]] = {}
+    ended: aisr.LMUnavailable | None = None
+    with ThreadPoolExecutor(lm.threads) as pool:
+        waiting = {pool.submit(by.program.judge, check.record, lm): place for place, check in enumerate(checks)}
+        try:
+            for future in as_completed(waiting):
+                if future.cancelled():
+                    continue
+                place = waiting[future]
+                try:
+                    flags[place] = _flags(by, checks[place], future.result())
+                except aisr.LMUnavailable as error:
+                    ended = ended or error
+                    pool.shutdown(wait=False, cancel_futures=True)
+                else:
+                    done(flags[place])
+        finally:  # also where `done` ends the work
+            pool.shutdown(wait=False, cancel_futures=True)
+    if ended is not None and is_first and lm.exhausted_reason is None and not lm.spend["calls"]:
+        raise ended
+    reason = lm.exhausted_reason or f"the LM takes no more calls ({ended})"
+    left = (_unjudged(by, check, NOT_REACHED + reason) for check in checks)
+    return [one for place, unjudged in enumerate(left) for one in flags.get(place, unjudged)]
 
 
 def _flags(by: Checker, check: Check, verdict: aisr.Verdict) -> list[Flag]:

@@ -177,7 +177,7 @@ Job = Annotated[str, Field(description="What check_paper_start answered.")]
 
 def server(session: Session) -> MCPServer:
     """The server of a session. Without a language model it has the tools that need none."""
-    mcp = _Server("aisr", version=version("aisr"), instructions=_instructions(session), log_level="ERROR")
+    mcp = _Server("aisr", version=version("aisr-papers"), instructions=_instructions(session), log_level="ERROR")
     jobs = Jobs(session)
     slow, quick = anyio.CapacityLimiter(THREADS), anyio.CapacityLimiter(THREADS)  # asking must not keep looking waiting
     lm = session.lm

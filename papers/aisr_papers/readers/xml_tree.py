@@ -16,7 +16,7 @@ def parse_xml(content: bytes, file: Path, deepest: int, expected: str) -> Elemen
         from defusedxml import DefusedXmlException
         from defusedxml.ElementTree import iterparse
     except ModuleNotFoundError as error:
-        raise UserError("reading JATS and Word needs defusedxml; `pip install 'aisr[paper]'` brings it") from error
+        raise UserError("reading JATS and Word needs defusedxml; `pip install 'aisr-papers'` brings it") from error
     depth = count = 0
     root: Element | None = None
     try:
