@@ -86,7 +86,7 @@ LM = Annotated[
         "--lm",
         metavar="MODEL",
         envvar="AISR_LM",
-        help="none: numbers and quotes alone, without a model, in seconds. Else PROVIDER/MODEL such as "
+        help="none: tests, percentages and quotes alone, in seconds. Else PROVIDER/MODEL such as "
         "openai/gpt-4o-mini, or `embedded`.",
         rich_help_panel=LM_PANEL,
     ),
@@ -284,10 +284,12 @@ def _without_lm(
 ) -> None:
     """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr_papers.check.dismissed import mark_dismissed
-    from aisr_papers.check.exact import read_paper, without_lm
+    from aisr_papers.check.exact import describe_scope, read_paper, without_lm
     from aisr_papers.check.flags import failing_flags, failing_labels
+    from aisr_papers.display import note
 
     labels = failing_labels(fail_on, [])
+    note(describe_scope(papers is not None))
     checked = without_lm(*read_paper(paper, root, papers, None))
     review = mark_dismissed(checked, dismissed)
     failing = failing_flags(review, labels, 0.0)

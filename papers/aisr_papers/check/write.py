@@ -28,8 +28,8 @@ from aisr_papers.check.flags import (
     reasons_as_data,
 )
 from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page, thumbnails
-from aisr_papers.draft import Place
-from aisr_papers.recompute.numbers import Outcome
+from aisr_papers.draft import Place, Sentence
+from aisr_papers.recompute.facts import Outcome
 from aisr_papers.recompute.recompute import PlacedFact
 
 PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
@@ -84,15 +84,16 @@ def left_out(review: Review) -> list[dict[str, Any]]:
 
 
 def list_recomputed(review: Review) -> list[dict[str, Any]]:
-    """What was recomputed and holds, and what could not be decided, each with its cells, in groups: title and items,
-    a sentence each. The title counts recomputations."""
+    """What was recomputed and holds, and what could not be decided, in groups: title and items, a sentence each. The
+    title counts recomputations."""
     groups = []
     for outcome, title in ((Outcome.HOLDS, "recomputed and right"), (Outcome.UNDECIDED, "not decided")):
         computed: dict[str, list[str]] = {}
         for one in review.recomputed:
             if one.fact.outcome is outcome:
-                computed.setdefault(f"{_place(review, one)}: “{_bounded(one.text)}”", []).append(one.fact.computed)
-        items = [printable(f"{sentence}: {'; '.join(each)}") for sentence, each in computed.items()]
+                sentence = _sentence(review, one)
+                computed.setdefault(f"{sentence.place}: “{_bounded(sentence.text)}”", []).append(one.fact.computed)
+        items = [printable(f"{words}: {'; '.join(each)}") for words, each in computed.items()]
         groups.append({"title": f"{title}: {sum(map(len, computed.values()))}", "items": items})
     return [one for one in groups if one["items"]]
 
@@ -102,12 +103,9 @@ def _bounded(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"
 
 
-def _place(review: Review, one: PlacedFact) -> Place:
-    """Where a statement stands that was recomputed."""
-    if one.float is not None:
-        table = review.draft.floats[one.float]
-        return table.caption_place or table.place
-    return review.draft.paragraphs[one.paragraph or 0].sentences[one.sentence].place
+def _sentence(review: Review, one: PlacedFact) -> Sentence:
+    """The sentence of a statement that was recomputed."""
+    return review.draft.paragraphs[one.paragraph].sentences[one.sentence]
 
 
 def _content(review: Review) -> dict[str, Any]:
@@ -179,10 +177,10 @@ def as_jsonl(review: Review) -> str:
     rows = [_object(review, one) for one in review.flags]
     for one in review.recomputed:
         if not one.fact.wrong:
-            place, fact = _place(review, one), one.fact
-            row = _where(review, place) | {
+            sentence, fact = _sentence(review, one), one.fact
+            row = _where(review, sentence.place) | {
                 "kind": "recomputed",
-                "statement": _bounded(one.text),
+                "statement": _bounded(sentence.text),
                 "label": fact.outcome,
                 "why": fact.computed,
             }
