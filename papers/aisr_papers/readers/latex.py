@@ -10,7 +10,15 @@ from pathlib import Path
 from aisr import UserError
 from aisr_papers.citations import cited_works, natbib_text
 from aisr_papers.draft import Draft, Float, Place
-from aisr_papers.passages import Piece, build_paragraphs, lay_out, mark_bold, split_bold
+from aisr_papers.passages import (
+    Piece,
+    build_paragraphs,
+    fill_upwards,
+    join_columns,
+    lay_out,
+    mark_bold,
+    split_bold,
+)
 from aisr_papers.readers.files import Files, find_main_file
 from aisr_papers.readers.latex_body import Body
 from aisr_papers.readers.latex_commands import REFERENCES, TABULARS, TEXTUAL, name_set
@@ -94,11 +102,14 @@ class _Paper:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for items in parts.captions for item in (*items, Piece(" ", parts.place))]
         rows = [
-            [(mark_bold(join_words(self._pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
+            join_columns(
+                [(mark_bold(join_words(self._pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row],
+                table.joints,
+            )
             for table in parts.tables
             for row in table.rows
         ]
-        cells, bold = split_bold(lay_out(rows))
+        cells, bold = split_bold(lay_out(fill_upwards(rows)))
         one = Float(
             key,
             parts.name,
