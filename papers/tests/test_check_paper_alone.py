@@ -64,7 +64,10 @@ def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(check_paper: Chec
     first, *_ = finished.out.splitlines()
     assert first.startswith("Without a language model reported tests of significance and percentages")
     assert "Not checked: numbers against tables" in first
-    assert "7 sentences were read; tests and percentages: 1 right, 3 wrong, 1 not decided." in finished.out
+    assert (
+        "Read without a language model: 7 sentences; tests and percentages: 1 right, 3 wrong, 1 not decided."
+        in finished.out
+    )
     rows = read_rows(paper / "review" / "paper.jsonl")
     flags = [row for row in rows if row["kind"] == "statistics"]
     assert [f"{row['file']}:{row['line']}: {row['label']}" for row in flags] == [begins for begins, _ in FLAGS]
@@ -140,7 +143,7 @@ def test_it_loads_what_the_light_list_has_and_needs_no_folder(paper: Path) -> No
         "charset-normalizer",
         "setuptools",
     }  # others take these where they are
-    assert re.search(r"\b[5-9]\d sentences were read", done.stdout)
+    assert re.search(r"model: [5-9]\d sentences", done.stdout)
     assert sorted(path.name for path in paper.iterdir()) == ["main.tex"]
 
 

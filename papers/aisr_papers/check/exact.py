@@ -80,11 +80,11 @@ def _reach(draft: Draft, facts: Sequence[PlacedFact]) -> str:
     outcomes = Counter(one.fact.outcome for one in facts)
     counted = ", ".join(f"{outcomes[one]} {word}" for one, word in OUTCOMES.items() if outcomes[one])
     statistics = f"tests and percentages: {counted}" if facts else NONE
-    return f"Without a language model {pluralize(count_read(draft), 'sentence')} were read; {statistics}."
+    return f"Read without a language model: {pluralize(count_read(draft), 'sentence')}; {statistics}."
 
 
 OUTCOMES = {Outcome.HOLDS: "right", Outcome.WRONG: "wrong", Outcome.UNDECIDED: "not decided"}
-NONE = "there is no test or percentage in them that could be recomputed"
+NONE = "no test or percentage in them could be recomputed"
 
 
 def _of_statistics(facts: Sequence[PlacedFact]) -> Iterator[Flag]:

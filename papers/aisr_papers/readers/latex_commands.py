@@ -174,8 +174,8 @@ SUBFLOATS = {"subfigure": "om", "subtable": "om", "subfigure*": "om", "subtable*
 TABULARS = {
     "tabular": "om", "tabular*": "mom", "tabularx": "mom", "tabulary": "mom", "longtable": "om", "tabu": "m",
     "tblr": "om", "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "omo",
-    "talltblr": "om", "longtblr": "om", "NiceTabular*": "momo", "NiceTabularX": "momo", "xtabular": "om", "supertabular*": "mm",
-    "mpsupertabular": "om",
+    "talltblr": "om", "longtblr": "om", "NiceTabular*": "momo", "NiceTabularX": "momo",
+    "xtabular": "om", "supertabular*": "mm", "mpsupertabular": "om",
 }  # fmt: skip
 CODED = "a drawing by code"
 # These go over pages, and have captions of their own.
@@ -192,7 +192,8 @@ LISTS = name_set("itemize enumerate description compactitem compactenum inparaen
 ARGUMENTS = {
     "minipage": "ooom", "floatrow": "o", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography":
     "m", "tcolorbox": "o", "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o",
-    "tablenotes": "o", "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "", "icmlauthorlist": "",
+    "tablenotes": "o", "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "",
+    "icmlauthorlist": "",
     "CJK": "mm", "CJK*": "mm", "otherlanguage": "m",
 }  # fmt: skip
 # Environments that are a section of their own; the last two are also commands, of AASTeX.
