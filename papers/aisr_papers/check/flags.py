@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from aisr import UserError
+from aisr.text import pluralize
 from aisr_papers.draft import Draft, Place, Sentence
 from aisr_papers.draft_record import DraftLabel
 from aisr_papers.recompute.facts import MEANINGS
@@ -182,6 +183,18 @@ class Review:
         not found in the paper; what no fault was found with, the least sure first; and what was dismissed. Equals, and
         what has no confidence, in the paper's order, the latter behind."""
         return sorted(range(len(self.flags)), key=lambda place: _doubt(self.flags[place]))
+
+
+LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
+
+
+def lost_words(draft: Draft) -> list[str]:
+    """Where much of a source is not in the draft: how much, then its longest stretches; nothing elsewhere."""
+    read = draft.coverage
+    if read is None or read.share >= LEAST_READ:
+        return []
+    stretches = [f"{one.place}: {pluralize(one.length, 'word')}: {one.text} …" for one in read.missing]
+    return [f"Only {int(100 * read.share)} % of the {read.words:,} words of the paper could be read", *stretches]
 
 
 NOT_JUDGED, DISMISSED = "not judged", "dismissed"

@@ -23,6 +23,7 @@ from aisr_papers.check.flags import (
     file_path,
     label_words,
     level,
+    lost_words,
     reason_place,
     reason_words,
     reasons_as_data,
@@ -56,7 +57,7 @@ def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) 
         review.draft.title or "A paper without a title",
         {"review": _content(review), "pictures": inline_pictures(paths, thumbnail)},
         lm=review.lm,
-        reliability=review.reliability,
+        reliability=[*lost_words(review.draft), *review.reliability],
         details=review.details,
         left_out=[*left_out(review), *list_recomputed(review)],
         flags=bool(review.flags),
@@ -70,7 +71,9 @@ def left_out(review: Review) -> list[dict[str, Any]]:
     works = review.draft.works
     titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
     missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
+    lost = lost_words(review.draft)
     groups = [
+        (lost[0] if lost else "", lost[1:]),
         ("judging was stopped", [review.stopped] if review.stopped else []),
         (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
         (f"cited works without a file: {len(missing)}", missing),
@@ -173,8 +176,11 @@ def format_line(review: Review, flag: Flag) -> str:
 
 
 def as_jsonl(review: Review) -> str:
-    """Every flag, a line each, in the paper's order; then, of kind "recomputed", what was without a fault."""
-    rows = [_object(review, one) for one in review.flags]
+    """Every flag, a line each, in the paper's order; then, of kind "recomputed", what was without a fault.
+    Where much of the paper could not be read, the first line says so."""
+    lost, coverage = lost_words(review.draft), review.draft.coverage
+    rows = [{"kind": "coverage", "share": round(coverage.share, 4), "why": lost}] if lost and coverage else []
+    rows += [_object(review, one) for one in review.flags]
     for one in review.recomputed:
         if not one.fact.wrong:
             sentence, fact = _sentence(review, one), one.fact
@@ -239,10 +245,8 @@ def as_sarif(review: Review) -> str:
     places = {rule["id"]: number for number, rule in enumerate(rules)}
     results = [_result(review, one, places) for one in review.flags if not one.neutral]
     driver = {"name": "check-paper", "version": version("aisr-papers"), "rules": rules}
-    unread = [
-        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
-        for one in review.draft.unread
-    ]
+    reasons = [*lost_words(review.draft), *(f"not read: {one.place}: {one.reason}" for one in review.draft.unread)]
+    unread = [{"level": "warning", "message": {"text": _as_it_stands(one)}} for one in reasons]
     invocation = {
         "executionSuccessful": not review.unjudged and review.stopped is None,
         "toolExecutionNotifications": unread,

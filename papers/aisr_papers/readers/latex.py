@@ -19,6 +19,7 @@ from aisr_papers.passages import (
     mark_bold,
     split_bold,
 )
+from aisr_papers.readers.coverage import latex_lines, measure
 from aisr_papers.readers.files import Files, find_main_file
 from aisr_papers.readers.latex_body import Body
 from aisr_papers.readers.latex_commands import REFERENCES, TABULARS, TEXTUAL, name_set
@@ -38,7 +39,9 @@ def read(path: Path, root: Path | None = None) -> Draft:
         raise UserError(f"{path}: no words could be read of this paper: {draft.unread[0].reason}")
     if not draft.paragraphs:
         raise UserError(f"{path}: no words in this paper; expected LaTeX with text between its commands")
-    return draft
+    macros = body.stream.macros.items()
+    discarding = {name for name, one in macros if one.arguments and all(part.kind != "parameter" for part in one.body)}
+    return measure(draft, latex_lines(file, body.files, discarding))
 
 
 class _Paper:

@@ -11,6 +11,7 @@ from aisr_papers.citations import read_bibtex
 from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import Piece, flatten, lay_out, mark_bold
 from aisr_papers.readers.blocks import Block, BlockReader
+from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_commands import formula
 from aisr_papers.readers.markdown_tables import MARKER, FoundTable, cells_of, take_tables
@@ -49,7 +50,7 @@ def read(path: Path, root: Path | None = None) -> Draft:
     if not draft.paragraphs:
         why = f"could be read of this paper: {files.unread[0].reason}" if files.unread else "in this paper"
         raise UserError(f"{path}: no words {why}; expected Markdown with paragraphs")
-    return draft
+    return measure(draft, markdown_lines(text, files.name(file)))
 
 
 class _Reader(BlockReader):
