@@ -189,18 +189,34 @@ def lay_out(rows: list[list[tuple[str, int, int]]]) -> str:
 Cells = list[tuple[str, int, int]]  # of a row: of each the words, the columns and the rows that it takes
 
 
-def join_columns(row: Cells, joints: Mapping[int, str]) -> Cells:
-    """A row with the cells of two columns made one where the paper prints something between these, as the point of a
-    number. joints: the left one of two columns -> what is between."""
-    if not joints:
-        return row
+CONTINUES = re.compile(r"[.,±(+^*†‡%]")  # what a number goes on with in its next column
+
+
+def join_columns(rows: list[Cells], joints: Mapping[int, str]) -> list[Cells]:
+    """The rows with the cells of two columns made one where the paper prints something between these, as the point of a
+    number, or sets them side by side and the right one goes on with the number. joints: the left one of two columns ->
+    what is between."""
+    at = {
+        column: text
+        for column, text in joints.items()
+        if text or any(CONTINUES.match(row[column + 1][0].lstrip(BOLD)) for row in rows if _is_single(row, column + 1))
+    }
+    return [_join(row, at) for row in rows] if at else rows
+
+
+def _is_single(row: Cells, column: int) -> bool:
+    """Whether each cell of a row up to a column takes one."""
+    return column < len(row) and all(columns == 1 for _, columns, _ in row[: column + 1])
+
+
+def _join(row: Cells, joints: Mapping[int, str]) -> Cells:
     joined: Cells = []
     column, left = 0, -1  # the column of the last single cell
     for text, columns, rows in row:
         if columns == 1 and column - 1 in joints and left == column - 1:
             first = joined[-1][0]
             both = f"{first}{joints[left]}{text.replace(BOLD, '')}" if first and text else first or text
-            joined[-1] = (both, *joined[-1][1:])
+            joined[-1] = (f"{both})" if both.count("(") > both.count(")") else both, *joined[-1][1:])
         else:
             inner = sum(column <= one < column + columns - 1 for one in joints)
             joined.append((text, columns - inner, rows))

@@ -11,6 +11,7 @@ from aisr import UserError
 from aisr_papers.citations import cited_works, natbib_text
 from aisr_papers.draft import Draft, Float, Place
 from aisr_papers.passages import (
+    Cells,
     Piece,
     build_paragraphs,
     fill_upwards,
@@ -104,14 +105,7 @@ class _Paper:
     def _add_float(self, parts: FloatParts) -> None:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for items in parts.captions for item in (*items, Piece(" ", parts.place))]
-        rows = [
-            join_columns(
-                [(mark_bold(join_words(self._pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row],
-                table.joints,
-            )
-            for table in parts.tables
-            for row in table.rows
-        ]
+        rows = [row for table in parts.tables for row in join_columns(self._cells(table), table.joints)]
         cells, bold = split_bold(lay_out(fill_upwards(rows)))
         one = Float(
             key,
@@ -129,6 +123,12 @@ class _Paper:
             _begin(parts.notes),
         )
         self.floats.setdefault(key, one)
+
+    def _cells(self, table: Table) -> list[Cells]:
+        return [
+            [(mark_bold(join_words(self._pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
+            for row in table.rows
+        ]
 
     def _reference(self, item: Reference) -> Piece:
         targets = [self.targets.get(label) for label in item.labels]

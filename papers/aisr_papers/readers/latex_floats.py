@@ -27,6 +27,7 @@ KINDS: dict[str, Kind] = {"figure": "figure", "table": "table"}
 CAPTION_KIND = re.compile(r"\btype\*?\s*=\s*\{?(figure|table)\b")
 BLOCK = re.compile(r"(\d{0,2})-(\d{0,2})")
 CELL_SPANS = re.compile(r"\b([rc])\s*=\s*(\d{1,2})")
+CLOSERS = (")", "]")  # between two columns, they end the first
 MOST_COLUMNS = 200  # of a tabular, as its columns are declared
 # Tables that are made of files, or otherwise than by an environment, with their arguments.
 UNREAD_TABLES = {
@@ -218,9 +219,10 @@ class Floats(Run):
         self._tables[-1].joints = joints
 
     def _joints(self, columns: Tokens) -> dict[int, str]:
-        """Column -> what is printed between it and the next one and makes one of two: the point of r@{.}l."""
+        """Column -> what is printed between it and the next one and may make one of two: the point of r@{.}l, nothing
+        of r@{}l."""
         joints: dict[int, str] = {}
-        between: Tokens = ()
+        between: Tokens | None = None
         count, rest = 0, list(columns[::-1])
         budget = 10 * MOST_COLUMNS  # tokens
         while rest and count < MOST_COLUMNS and (budget := budget - 1):
@@ -238,9 +240,14 @@ class Floats(Run):
             elif signs.isalpha():
                 while rest and rest[-1].kind in ("open", "bracket"):
                     _group(rest)
-                if between and count and (text := join_words(self._inline(between, between[0].place))).strip():
-                    joints[count - 1] = text
-                between = ()
+                if between is not None and count:
+                    text = join_words(self._inline(between, between[0].place)) if between else ""
+                    if text and between and text not in CLOSERS:
+                        blanks = [" " if one.isspace() else "" for one in (between[0].text[:1], between[-1].text[-1:])]
+                        joints[count - 1] = text.join(blanks)
+                    elif not between:
+                        joints[count - 1] = ""
+                between = None
                 count += 1
         return joints
 

@@ -15,7 +15,9 @@ LINKS = r"url|nolinkurl|path|href|burl|urldef|hypertarget|Url"
 IN_BRACES = r"\{((?:[^{}\\]|\\.|\{[^{}]*+\})*+)\}"
 OPTION = r"(?:\[[^\]]{0,300}+\])?"
 TYPED = re.compile(rf"(?P<link>{LINKS})\*?\s*+{OPTION}\s*+{IN_BRACES}")
-CODE = re.compile(rf"(?:verb\*?|Verb\*?|lstinline{OPTION}|mintinline{OPTION}\{{[^{{}}]{{0,60}}+\}})[ \t]*+")
+CODE = re.compile(
+    rf"(?:url|nolinkurl|verb\*?|Verb\*?|lstinline{OPTION}|mintinline{OPTION}\{{[^{{}}]{{0,60}}+\}})[ \t]*+"
+)
 BACKSLASH_OR_PERCENT = re.compile(r"[\\%]")
 VERBATIM = (
     "verbatim",

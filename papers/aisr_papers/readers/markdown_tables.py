@@ -18,6 +18,8 @@ RULE = re.compile(r"\s*-{10,}\s*")  # above and below a table whose rows take se
 HTML = re.compile(r"\s{0,3}<table\b", re.IGNORECASE)
 CODE_CAPTION = re.compile(r"(?:\btab\.|\btbl-|\b)cap(?:tion)?\s*[=:]\s*([\"'])(.{1,2000}?)\1")
 FIGURE_CAPTION = re.compile(r"\bfig[.-]cap\s*[=:]")
+LATEX = re.compile(r"\s{0,3}\\begin\{((?:sideways)?table\*?|longtable)\}")
+LATEX_CAPTION = re.compile(r"\\caption\*?\{((?:[^{}\\]|\\.|\{[^{}]*+\})*+)\}", re.DOTALL)
 MOST_LINES, MOST_COLUMNS = 5_000, 200  # of a table
 
 
@@ -68,6 +70,12 @@ def _table_at(lines: Sequence[str], number: int) -> tuple[int, FoundTable | None
         while end < len(lines) and lines[end].lstrip()[:1] in ("+", "|") and lines[end].strip():
             end += 1
         return end, _grid(lines[number:end])
+    if latex := LATEX.match(line):
+        close = f"\\end{{{latex[1]}}}"
+        end = next((one for one in range(number, min(number + MOST_LINES, len(lines))) if close in lines[one]), number)
+        caption = LATEX_CAPTION.search("\n".join(lines[number : end + 1]))
+        words = " ".join(caption[1].split()) if caption else ""
+        return end + 1, FoundTable([], words, "a table in LaTeX, which is not read in Markdown")
     if HTML.match(line):
         return _html(lines, number)
     if DASHES.fullmatch(line):

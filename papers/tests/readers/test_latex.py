@@ -357,6 +357,7 @@ def test_files_that_can_be_set_alone_are_read_as_parts(tmp_path: Path) -> None:
 TYPED = [
     (r"See \url{http://a.org/x%20y&z#1} now. And on.", "See http://a.org/x%20y&z#1 now."),
     (r"See \href{http://a.org/x%20y}{this} now. And on.", "See this now."),
+    (r"See \url|http://a.org/x%20y| now. And on.", "See http://a.org/x%20y now."),
     (r"See \path{C:\a%b} and \nolinkurl{a%b} now. And on.", r"See C:\a%b and a%b now."),
     (r"It is \verb|99.5 % x| and \verb*+\b%+ now. And on.", r"It is 99.5 % x and \b% now."),
     (r"It is \lstinline[style=a]|5%| and \mintinline{c}{%d} now. And on.", "It is 5% and %d now."),

@@ -167,6 +167,7 @@ UNREAD = [
     ("```{r, echo=FALSE}\nkable(x, caption=\"Of two\")\n```", "that code prints"),
     ("```{python}\n#| tbl-cap: \"Of two\"\nx\n```", "that code prints"),
     ("-------------\nBird   F1\n----- -----\nWren   8\n\nLark   9\n-------------\n\n: Of two", "several lines"),
+    ("\\begin{table}\n\\caption{Of two}\n\\begin{tabular}{l} a \\\\ \\end{tabular}\n\\end{table}", "in LaTeX"),
     ("+---+---+\n| a | b |\n|   +---+\n|   | c |\n+---+---+\n\n: Of two", "several rows"),
 ]  # fmt: skip
 
