@@ -336,8 +336,8 @@ def _print_written(files: Sequence[Path]) -> None:
 
 
 def _why_nothing(checks: "Checks") -> str:
-    """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
-    reasons = [f"{pluralize(count, 'paragraph')}: {why}" for why, count in checks.skipped.items()]
+    """Why nothing of a paper is checked, by the numbers of its sentences."""
+    reasons = [f"{pluralize(count, 'sentence')}: {why}" for why, count in checks.skipped.items()]
     if checks.missing:
         citing = pluralize(sum(checks.missing.values()), "sentence")
         reasons.append(f"{citing} with a citation of a work without a file; --papers brings them")

@@ -78,8 +78,8 @@ def left_out(review: Review) -> list[dict[str, Any]]:
         (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
         (f"cited works without a file: {len(missing)}", missing),
         (
-            f"paragraphs not checked: {sum(review.skipped.values())}",
-            [f"{why}: {pluralize(count, 'paragraph')}" for why, count in review.skipped.items()],
+            f"sentences not held against the paper: {sum(review.skipped.values())}",
+            [f"{why}: {pluralize(count, 'sentence')}" for why, count in review.skipped.items()],
         ),
         (f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]),
     ]
