@@ -129,7 +129,8 @@ DROPPED = {
     ),
     **dict.fromkeys(name_set("usepackage RequirePackage"), "omo"),
     **dict.fromkeys(name_set("colorlet titleformat titlespacing"), "sommm"),
-    "cmidrule": "p", "specialrule": "mmm", "addlinespace": "o",
+    "cmidrule": "p", "lstinputlisting": "om", "verbatiminput": "m", "inputminted": "omm",
+    "specialrule": "mmm", "addlinespace": "o",
     "resizebox": "smm", "scalebox": "mo", "rotatebox": "om", "raisebox": "moo", "parbox": "ooom", "makebox": "oo",
     "framebox": "oo", "mbox": "", "fbox": "", "colorbox": "om", "fcolorbox": "omm",
     "adjustbox": "m", "href": "om", "selectfont": "", "foreignlanguage": "om", "fontencoding": "m",
@@ -156,7 +157,7 @@ PLAIN = name_set(
     "begingroup endgroup nonumber notag quad hss hrule vrule hrulefill dotfill break penalty "
     "pdfoutput belowcaptionskip abovecaptionskip "
     "phantomsection hbox vbox expandafter arraystretch baselinestretch looseness emergencystretch tolerance "
-    "appendixname today colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead "
+    "appendixname today RawFloats colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead "
     "IEEEPARstart dropcap lettrine added backmatter IEEEpeerreviewmaketitle object qed"
 )
 MATH = frozenset(

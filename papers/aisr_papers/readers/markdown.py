@@ -29,6 +29,7 @@ RAISED = re.compile(r"\^([^\s^]{1,20})\^|~(\w{1,10})~")  # pandoc's 10^-5^ and H
 ATTRIBUTES = re.compile(r"\{[^{}]{0,200}\}")
 TEX_LABEL = re.compile(r"\\label\{([\w:.-]{1,80})\}")
 NOTE_BEGIN = re.compile(r"^\[\^[^\[\]\s]{1,40}\]:[ \t]", re.MULTILINE)
+HTML = re.compile(r"<!--.*|</?(?!img\b)[A-Za-z][^<>]{0,500}>", re.DOTALL)  # without words: a comment, tags
 TABLE = re.compile(rf"{MARKER}(\d+)")
 PIPES = re.compile(r"\|.*\|\s*\n\s*\|.*\|")
 NOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\](?::\s)?")
@@ -121,7 +122,10 @@ class _Reader(BlockReader):
                 self.blocks.append(Block("table", [], self.path(), opened, lay_out(table)))
             elif token.type in ("fence", "code_block"):
                 self.files.note_unread(place, "a listing, which is no prose")
-            elif token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
+            elif token.type == "html_block" and (markers := TABLE.findall(token.content)):  # a table in a <div>
+                for number in markers:
+                    self._add_table(self.tables[int(number)], place)
+            elif token.type == "html_block" and HTML.sub("", token.content).strip():
                 self.files.note_unread(place, "HTML, which is not read")
 
     def _add_table(self, table: FoundTable, place: Place) -> None:

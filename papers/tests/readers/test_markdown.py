@@ -134,6 +134,7 @@ BESIDE_PIPES = [
     "+------+-------+\n| Bird | F1    |\n+======+=======+\n| Wren | **8** |\n+------+-------+",
     "+------+----+\n| Bird | F1 |\n+------+----+\n| Wren | 8  |\n+------+----+",
     "  Bird     F1\n  ------ ----\n  Wren      8",
+    "<div>\n<table>\n<tr><th>Bird</th><th>F1</th></tr><tr><td>Wren</td><td>8</td></tr>\n</table>\n</div>",
     "<table><tr><th>Bird</th><th>F1</th></tr>\n\n<tr><td>Wren<td>8</td></tr></table>",
 ]  # fmt: skip
 
