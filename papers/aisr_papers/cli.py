@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -290,19 +291,19 @@ def _without_lm(
 ) -> None:
     """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr_papers.check.dismissed import mark_dismissed
-    from aisr_papers.check.exact import describe_scope, read_paper, without_lm
+    from aisr_papers.check.exact import read_paper, without_lm
     from aisr_papers.check.flags import failing_flags, failing_labels
     from aisr_papers.display import note
 
     labels = failing_labels(fail_on, [])
     draft, cited = read_paper(paper, root, papers, None)
-    is_lost = _print_lost(draft)
-    note(describe_scope(papers is not None))
-    checked = without_lm(draft, cited)
-    review = mark_dismissed(checked, dismissed)
+    review = mark_dismissed(without_lm(draft, cited), dismissed)
     failing = failing_flags(review, labels, 0.0)
-    written = _write(out, review)
-    print_review(review, failing)
+    written = _write(out, review)  # before anything is printed
+    is_lost = _print_lost(draft)
+    scope, *others = review.reliability
+    note(scope)
+    print_review(replace(review, reliability=tuple(others)), failing)
     _print_written(written)
     if failing:
         raise typer.Exit(FLAGGED)

@@ -51,8 +51,10 @@ def read_paper(
 
 
 def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong."""
-    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), {}), cited)
+    """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong; what
+    such a check looks at comes first."""
+    scope = (_describe_scope(bool(cited)),)
+    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), {}, reliability=scope), cited)
 
 
 def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
@@ -69,7 +71,7 @@ def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> R
     )
 
 
-def describe_scope(quotes: bool) -> str:
+def _describe_scope(quotes: bool) -> str:
     """What a check without a language model looks at, and what it does not. quotes: whether there are cited papers."""
     checked = f"{CHECKED}, and quotes of the cited papers," if quotes else CHECKED
     return f"Without a language model {checked} are checked. {NOT_CHECKED}"
