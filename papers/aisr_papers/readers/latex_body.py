@@ -174,6 +174,7 @@ class Body(Floats):
             self._close_float("a section begins within it")
         self._tables.clear()
         self._end_paragraph()
+        self._lone = self._captioned = None
         level = commands.LEVELS[token.text]
         starred = self.stream.star()
         self.stream.option()

@@ -409,6 +409,7 @@ class Run:
 
     def _open_float(self, kind: Literal["figure", "table"], environment: str, place: Place) -> None:
         self._end_hiding()
+        self._captioned = None
         parts = FloatParts(kind, environment, place, self._path(), self._items)
         self._items = parts.notes
         self._open.append(parts)

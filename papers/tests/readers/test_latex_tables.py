@@ -166,6 +166,14 @@ def test_a_caption_may_say_another_kind_than_its_environment(tmp_path: Path, giv
     assert draft.paragraphs[-1].sentences[-1].float_keys == ("t", "f")
 
 
+def test_labels_behind_a_caption_without_a_float_are_those_of_sections(tmp_path: Path) -> None:
+    body = (
+        rf"Words.\begin{{center}}{TABULAR}\captionof{{table}}{{F1.}}\label{{t}}\end{{center}}\section{{A}}\label{{a}}"
+    )
+    draft = paper(tmp_path, body + r" See \autoref{t} and \autoref{a}.")
+    assert draft.paragraphs[-1].sentences[0].text == "See Table 1 and Section 1."
+
+
 @pytest.mark.parametrize("environment", ["figure", "table"])
 def test_a_figure_and_a_table_side_by_side_have_what_is_theirs(tmp_path: Path, environment: str) -> None:
     figure = r"\includegraphics{gone}\captionof{figure}{A bird.}\label{f}"
