@@ -15,7 +15,7 @@ from aisr_papers.readers.files import parse_count
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
 from aisr_papers.readers.pdf_process import LIMITS, Limits
-from aisr_papers.readers.xml_tree import local_name, parse_xml
+from aisr_papers.readers.xml_tree import MOST_ELEMENTS, local_name, parse_xml
 
 # --- JATS, the XML of publishers, as paragraphs with headings; tables as rows, without the list of references.
 #
@@ -73,11 +73,20 @@ def read_jats(file: Path) -> Source:
 
 
 def _check_tables(article: Element, file: Path) -> None:
-    """A cell stands in each column that it spans, and once more in the cells that it lies in: its text is counted
-    before it is repeated."""
-    cells = (one for one in article.iter() if local_name(one) in ("td", "th"))
-    if sum(_columns(cell) * sum(map(len, cell.itertext())) for cell in cells) > MOST_XML_BYTES:
-        raise UserError(f"{file}: tables of more than {MOST_XML_BYTES:,} characters; expected those of one paper")
+    """The text of a cell stands in each column that it spans, and once more in the rows of a table within: all that is
+    counted before it is repeated, cell within cell."""
+    characters = elements = 0
+    inside: list[tuple[Element, int]] = [(article, 0)]  # and how often its text is repeated; 0 outside of cells
+    while inside and characters <= MOST_XML_BYTES and elements <= MOST_ELEMENTS:
+        element, times = inside.pop()
+        if local_name(element) in ("td", "th"):
+            times = times * (_columns(element) + 1) or _columns(element)
+        characters += times * (len(element.text or "") + sum(len(one.tail or "") for one in element))
+        elements += times
+        inside += ((one, times) for one in element)
+    if characters > MOST_XML_BYTES or elements > MOST_ELEMENTS:
+        limits = f"{MOST_XML_BYTES:,} characters or {MOST_ELEMENTS:,} elements"
+        raise UserError(f"{file}: tables of more than {limits}; expected those of one paper")
 
 
 def _article_texts(article: Element) -> list[str]:

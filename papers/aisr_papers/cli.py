@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from aisr import LanguageModel
     from aisr_papers.check.checks import Checks
     from aisr_papers.check.flags import Flag, Review
+    from aisr_papers.draft import Draft
 
 UNJUDGED = 1  # exit code: the command went through, something was not judged
 REFUSED = 2  # exit code: bad input, nothing was done
@@ -86,7 +88,7 @@ LM = Annotated[
         "--lm",
         metavar="MODEL",
         envvar="AISR_LM",
-        help="none: numbers and quotes alone, without a model, in seconds. Else PROVIDER/MODEL such as "
+        help="none: tests, percentages and quotes alone, in seconds. Else PROVIDER/MODEL such as "
         "openai/gpt-4o-mini, or `embedded`.",
         rich_help_panel=LM_PANEL,
     ),
@@ -151,6 +153,9 @@ def check_paper(
         bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
     ] = False,
     dismissed: Dismissed = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 where less than 90 % of the words of the paper could be read.")
+    ] = False,
     interpretations: Annotated[
         bool,
         typer.Option("--interpretations", help="Also judge causes and general statements that have no number."),
@@ -194,7 +199,7 @@ def check_paper(
     check_papers_folder(papers)
     digests = read_dismissed(dismissed)
     if _is_without_lm(lm, [program, citation_program, evidence]):
-        _without_lm(paper, root, papers, out, fail_on or [], digests)
+        _without_lm(paper, root, papers, out, fail_on or [], digests, strict)
         return
     opened = open_lm(
         lm,
@@ -217,6 +222,7 @@ def check_paper(
 
     judging = opened.estimating() if estimate else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
+    is_lost = _print_lost(draft)
     programs = Programs(program, citation_program)
     checkers = make_checkers(programs, judging, draft.folder, draft.drawings, artifacts, evidence)
     labels = failing_labels(fail_on or [], [label for by in checkers for label in by.labels.meanings])
@@ -245,7 +251,7 @@ def check_paper(
     _print_written(written)
     if failing:
         raise typer.Exit(FLAGGED)
-    raise typer.Exit(UNJUDGED if review.unjudged else 0)
+    raise typer.Exit(UNJUDGED if review.unjudged or (strict and is_lost) else 0)
 
 
 def open_lm(lm: str, artifacts: Path, **options: Any) -> "LanguageModel":
@@ -281,21 +287,39 @@ def _without_lm(
     out: Path | None,
     fail_on: Sequence[str],
     dismissed: Set[str],
+    strict: bool,
 ) -> None:
     """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr_papers.check.dismissed import mark_dismissed
     from aisr_papers.check.exact import read_paper, without_lm
     from aisr_papers.check.flags import failing_flags, failing_labels
+    from aisr_papers.display import note
 
     labels = failing_labels(fail_on, [])
-    checked = without_lm(*read_paper(paper, root, papers, None))
-    review = mark_dismissed(checked, dismissed)
+    draft, cited = read_paper(paper, root, papers, None)
+    review = mark_dismissed(without_lm(draft, cited), dismissed)
     failing = failing_flags(review, labels, 0.0)
-    written = _write(out, review)
-    print_review(review, failing)
+    written = _write(out, review)  # before anything is printed
+    is_lost = _print_lost(draft)
+    scope, *others = review.reliability
+    note(scope)
+    print_review(replace(review, reliability=tuple(others)), failing)
     _print_written(written)
     if failing:
         raise typer.Exit(FLAGGED)
+    if strict and is_lost:
+        raise typer.Exit(UNJUDGED)
+
+
+def _print_lost(draft: "Draft") -> bool:
+    """Print where much of the paper could not be read, and return whether that is so."""
+    from aisr_papers.check.flags import lost_words
+    from aisr_papers.display import note
+
+    lost = lost_words(draft)
+    for number, line in enumerate(lost):
+        note(f"  {line}" if number else line)
+    return bool(lost)
 
 
 def _write(out: Path | None, review: "Review") -> Sequence[Path]:
@@ -313,8 +337,8 @@ def _print_written(files: Sequence[Path]) -> None:
 
 
 def _why_nothing(checks: "Checks") -> str:
-    """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
-    reasons = [f"{pluralize(count, 'paragraph')}: {why}" for why, count in checks.skipped.items()]
+    """Why nothing of a paper is checked, by the numbers of its sentences."""
+    reasons = [f"{pluralize(count, 'sentence')}: {why}" for why, count in checks.skipped.items()]
     if checks.missing:
         citing = pluralize(sum(checks.missing.values()), "sentence")
         reasons.append(f"{citing} with a citation of a work without a file; --papers brings them")
@@ -328,7 +352,7 @@ def print_review(review: "Review", failing: "Sequence[Flag]", notes: bool = Fals
     """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
     line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
     reliable it is; and how many sentences --fail-on names."""
-    from aisr_papers.check.flags import EXACT, NO_REASON, NOT_JUDGED
+    from aisr_papers.check.flags import EXACT, NO_REASON, NOT_JUDGED, lost_words
     from aisr_papers.check.write import format_line, left_out, list_recomputed
     from aisr_papers.display import note, table
 
@@ -347,7 +371,8 @@ def print_review(review: "Review", failing: "Sequence[Flag]", notes: bool = Fals
     failures = Counter(one.failure for one in review.flags if one.label is None)
     unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
     wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []
-    _print_groups([*wanting, *left_out(review)])
+    known = lost_words(review.draft)[:1]  # comes first
+    _print_groups([*wanting, *(one for one in left_out(review) if one["title"] not in known)])
     unexplained = Counter(one.failure for one in review.flags if one.label and one.failure)
     for why, count in unexplained.most_common(MOST):
         note(why.replace(NO_REASON, f"{NO_REASON} for {pluralize(count, 'flag')}", 1))

@@ -101,6 +101,27 @@ class Unread(NamedTuple):
     reason: str
 
 
+class Missing(NamedTuple):
+    """A stretch of the source that the draft does not hold."""
+
+    place: Place  # where it begins
+    length: int  # words
+    text: str  # its first words
+
+
+class Coverage(NamedTuple):
+    """How many of the words of a source stand in its draft."""
+
+    words: int
+    found: int
+    missing: tuple[Missing, ...] = ()  # the longest stretches
+
+    @property
+    def share(self) -> float:
+        """In 0-1."""
+        return self.found / self.words
+
+
 @dataclass(frozen=True)
 class Draft:
     """A whole paper."""
@@ -112,6 +133,7 @@ class Draft:
     works: Mapping[str, Work]  # by key
     unread: tuple[Unread, ...] = ()
     drawings: Mapping[str, Path] = field(default_factory=dict)  # `Picture.path` of a drawing -> its PNG
+    coverage: Coverage | None = None  # of LaTeX and Markdown of some length
 
 
 # --- Sentences of papers: more than `sentences` of all tasks tells apart, whose cuts compiled programs were fitted to.

@@ -186,6 +186,69 @@ def lay_out(rows: list[list[tuple[str, int, int]]]) -> str:
     return "\n".join(lines)
 
 
+Cells = list[tuple[str, int, int]]  # of a row: of each the words, the columns and the rows that it takes
+
+
+CONTINUES = re.compile(r"[.,±(+^*†‡%]")  # what a number goes on with in its next column
+
+
+def join_columns(rows: list[Cells], joints: Mapping[int, str]) -> list[Cells]:
+    """The rows with the cells of two columns made one where the paper prints something between these, as the point of a
+    number, or sets them side by side and the right one goes on with the number. joints: the left one of two columns ->
+    what is between."""
+    at = {
+        column: text
+        for column, text in joints.items()
+        if text or any(CONTINUES.match(row[column + 1][0].lstrip(BOLD)) for row in rows if _is_single(row, column + 1))
+    }
+    return [_join(row, at) for row in rows] if at else rows
+
+
+def _is_single(row: Cells, column: int) -> bool:
+    """Whether each cell of a row up to a column takes one."""
+    return column < len(row) and all(columns == 1 for _, columns, _ in row[: column + 1])
+
+
+def _join(row: Cells, joints: Mapping[int, str]) -> Cells:
+    joined: Cells = []
+    column, left = 0, -1  # the column of the last single cell
+    for text, columns, rows in row:
+        if columns == 1 and column - 1 in joints and left == column - 1:
+            first = joined[-1][0]
+            both = f"{first}{joints[left]}{text.replace(BOLD, '')}" if first and text else first or text
+            joined[-1] = (f"{both})" if both.count("(") > both.count(")") else both, *joined[-1][1:])
+        else:
+            inner = sum(column <= one < column + columns - 1 for one in joints)
+            joined.append((text, columns - inner, rows))
+        left = column if columns == 1 else -1
+        column += columns
+    return joined
+
+
+def fill_upwards(rows: list[Cells]) -> list[Cells]:
+    """The rows with what stands in the last of its rows, which take fewer than 0, in the first of them."""
+    filled = [list(row) for row in rows]
+    for number, row in enumerate(rows):
+        for place, (text, columns, count) in enumerate(row):
+            if count >= 0:
+                continue
+            filled[number][place] = (text, columns, 1)
+            above = number
+            while above > max(0, number + max(count, -MAX_SPAN) + 1) and _is_free(filled, above - 1, place):
+                above -= 1
+            filled[above][place] = (text, columns, number - above + 1)
+            if above < number:
+                filled[number][place] = ("", columns, 1)
+    return filled
+
+
+def _is_free(rows: list[Cells], number: int, place: int) -> bool:
+    """Whether a cell is empty, and none above it takes its row too."""
+    above = [row[place][2] for row in rows[max(0, number - MAX_SPAN) : number] if place < len(row)]
+    is_taken = any(count > len(above) - one for one, count in enumerate(above))
+    return rows[number][place : place + 1] == [("", 1, 1)] and not is_taken
+
+
 def mark_bold(text: str, bold: bool) -> str:
     """The words of a cell, with a mark where they are bold."""
     bare = text.replace(BOLD, "")

@@ -167,7 +167,7 @@ def test_an_estimate_sends_nothing_and_is_close(check_paper: CheckPaper, keyed: 
     calls = int(re.match(r"about (\d+) LM calls, ", estimated.out)[1])  # type: ignore[index]
     assert abs(calls - len(keyed.requests)) <= 2  # how many are flagged, or not found, it can only guess
     (quick / "empty.md").write_text("# Birds\n\nBirds sing.\n", encoding="utf-8")
-    assert "nothing to check: 1 paragraph: " in check(check_paper, keyed, "--estimate", file="empty.md").out
+    assert "nothing to check: 1 sentence: " in check(check_paper, keyed, "--estimate", file="empty.md").out
 
 
 @pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
@@ -279,7 +279,7 @@ def test_a_paper_with_nothing_to_check_says_why(check_paper: CheckPaper, tmp_pat
     done = check_paper(tmp_path / "paper.md", "--out", tmp_path / "review", *lm)
     assert done.code == 0, done.err
     output = " ".join(done.out.split())
-    assert "nothing to check: 2 paragraphs: " in output
+    assert "nothing to check: 1 sentence: no number" in output
     assert "1 sentence with a citation of a work without a file; --papers brings them" in output
 
 

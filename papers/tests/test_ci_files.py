@@ -107,7 +107,7 @@ def test_files_and_exit_code_are_right_whatever_the_terminal_is(tmp_path: Path, 
     (tmp_path / "paper.md").write_text(WRONG.replace("sang", "sang \u2192"), "utf-8")
     words = [sys.executable, "-m", "aisr_papers.cli", "paper.md", "--lm", "none", "--out", "review"]
     done = subprocess.run(
-        ["bash", "-c", f"({shlex.join(words)} --fail-on arithmetic; echo $? > code) {closed}"],
+        ["bash", "-c", f"({shlex.join(words)} --fail-on statistics; echo $? > code) {closed}"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": f"{ROOT}{os.pathsep}{PAPERS}"},
     )  # fmt: skip

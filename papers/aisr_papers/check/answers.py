@@ -178,7 +178,7 @@ def not_read(review: Review) -> list[Quote]:
 
 
 def recomputed(review: Review) -> list[Quote]:
-    """What was recomputed and is right, and what was not decided, each with its cells."""
+    """What was recomputed and is right, and what was not decided."""
     return _quote_groups("checker", list_recomputed(review))
 
 

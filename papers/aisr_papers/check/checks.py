@@ -46,7 +46,7 @@ class Checks:
 
     claims: tuple[Check, ...]  # for the program of the task draft
     citations: tuple[Check, ...]  # for that of Track 2
-    skipped: Mapping[str, int]  # reason -> number of paragraphs that are not checked
+    skipped: Mapping[str, int]  # reason -> number of sentences that are not held against the paper
     missing: Mapping[str, int]  # key of a cited work without a file -> number of sentences that cite it
     questions: Questions | None = None  # what asks again where nothing was found; None where there is no paper
 
@@ -67,9 +67,8 @@ def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]], interpr
     chosen = choose_statements(draft, index.tables, interpretations)
     questions = Questions(index)
     claims = questions.checks(chosen.places)
-    judged = {paragraph for check in claims for paragraph, _ in check.places}
     skipped = chosen.skipped
-    skipped[NO_EVIDENCE] = len(chosen.places.keys() - judged)
+    skipped[NO_EVIDENCE] = sum(map(len, chosen.places.values())) - sum(len(check.places) for check in claims)
     missing: Counter[str] = Counter()
     taken: Counter[str] = Counter()
     citations: list[Check] = []

@@ -1,4 +1,5 @@
-"""Reading a paper, and what is checked in it without a language model: its arithmetic, and quotes of cited papers."""
+"""Reading a paper, and what is checked in it without a language model: tests, percentages, and quotes of cited
+papers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +8,6 @@ from pathlib import Path
 
 from aisr.text import pluralize
 from aisr_papers.check.flags import (
-    CELLS,
     LABELS,
     Flag,
     Mark,
@@ -19,17 +19,15 @@ from aisr_papers.check.flags import (
     sort_flags,
 )
 from aisr_papers.cited_claims import find_misquotes
-from aisr_papers.draft import Draft, Float, add_captions
+from aisr_papers.draft import Draft, add_captions
 from aisr_papers.open import read_cited_papers, read_draft
 from aisr_papers.readers.figures import draw_figures
-from aisr_papers.recompute.numbers import Fact, Outcome
+from aisr_papers.recompute.facts import Outcome
 from aisr_papers.recompute.recompute import PlacedFact, count_read, recompute
 
 NO_LM = "none"  # what stands for a language model where none is asked
-EXACTLY = (
-    "What is called wrong there, or a false quote, was recomputed from the paper's own numbers or looked up in the "
-    "cited file. Whether the sentence means those cells a program can mistake: look at them."
-)
+CHECKED = "reported tests of significance and percentages beside their counts"
+NOT_CHECKED = "Not checked: numbers against tables, figures and other sentences, comparisons, and citations."
 
 
 def read_paper(
@@ -53,57 +51,49 @@ def read_paper(
 
 
 def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """All flags on a draft without a language model: hidden text, wrong sums and quotes."""
-    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), {}), cited)
+    """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong; what
+    such a check looks at comes first."""
+    scope = (_describe_scope(bool(cited)),)
+    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), {}, reliability=scope), cited)
 
 
 def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """A review with the wrong sums and quotes among its flags. cited: key of a work -> paragraphs, id -> text."""
+    """A review with the wrong tests, percentages and quotes among its flags. cited: key of a work -> paragraphs, id ->
+    text."""
     facts = recompute(review.draft)
-    wrong = [one for one in facts if one.fact.wrong]
-    # Its captions become paragraphs behind the others, so that each flag has its sentence.
-    draft = add_captions(review.draft) if any(one.float is not None for one in wrong) else review.draft
-    flags = [*_of_arithmetic(draft, wrong), *_of_quotes(review.draft, cited)]
-    exactly = (EXACTLY,) if flags else ()
-    by_model = bool(review.reliability)  # what that is worth comes first
+    flags = [*_of_statistics(facts), *_of_quotes(review.draft, cited)]
     return replace(
         review,
-        draft=draft,
         flags=sort_flags([*flags, *review.flags]),
         labels={**review.labels, **LABELS},
         recomputed=tuple(facts),
-        reliability=(*review.reliability, _reach(review.draft, facts), *(() if by_model else exactly)),
-        details=(*(exactly if by_model else ()), *review.details),
+        reliability=(*review.reliability, _reach(review.draft, facts)),
     )
+
+
+def _describe_scope(quotes: bool) -> str:
+    """What a check without a language model looks at, and what it does not. quotes: whether there are cited papers."""
+    checked = f"{CHECKED}, and quotes of the cited papers," if quotes else CHECKED
+    return f"Without a language model {checked} are checked. {NOT_CHECKED}"
 
 
 def _reach(draft: Draft, facts: Sequence[PlacedFact]) -> str:
     """How much of a draft was looked at without a language model: where nothing is wrong, that may be little."""
-    sentences, tables = count_read(draft)
     outcomes = Counter(one.fact.outcome for one in facts)
-    decided = outcomes[Outcome.HOLDS] + outcomes[Outcome.WRONG]
-    result = f"{pluralize(decided, 'statement')} could be recomputed, {outcomes[Outcome.WRONG] or 'none'} of them wrong"
-    open_ones = f", and {outcomes[Outcome.UNDECIDED]} could not be decided" if outcomes[Outcome.UNDECIDED] else ""
-    read = f"{pluralize(sentences, 'sentence')} and {pluralize(tables, 'table')} were read"
-    return (
-        f"Without a language model {read}; {result if decided else 'nothing in them could be recomputed'}{open_ones}."
-    )
+    counted = ", ".join(f"{outcomes[one]} {word}" for one, word in OUTCOMES.items() if outcomes[one])
+    statistics = f"tests and percentages: {counted}" if facts else NONE
+    return f"Read without a language model: {pluralize(count_read(draft), 'sentence')}; {statistics}."
 
 
-def _of_arithmetic(draft: Draft, wrong: Sequence[PlacedFact]) -> Iterator[Flag]:
-    places = {one.caption_of: number for number, one in enumerate(draft.paragraphs) if one.caption_of is not None}
-    for one in wrong:
-        marks = _marks(one.fact)
-        yield Flag(
-            "arithmetic",
-            places[one.float] if one.float is not None else one.paragraph or 0,
-            one.sentence,
-            one.fact.statement,
-            one.fact.label,
-            evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
-            marks=marks,
-            reasons=(Reason(one.fact.computed, mark=next(iter(marks), None)),),
-        )
+OUTCOMES = {Outcome.HOLDS: "right", Outcome.WRONG: "wrong", Outcome.UNDECIDED: "not decided"}
+NONE = "no test or percentage in them could be recomputed"
+
+
+def _of_statistics(facts: Sequence[PlacedFact]) -> Iterator[Flag]:
+    for one in facts:
+        if one.fact.wrong:
+            reasons = (Reason(one.fact.computed),)
+            yield Flag("statistics", one.paragraph, one.sentence, one.fact.statement, one.fact.label, reasons=reasons)
 
 
 def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Flag]:
@@ -116,17 +106,3 @@ def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator
         yield Flag(
             "quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, reasons=(reason,)
         )
-
-
-def _marks(fact: Fact) -> tuple[Mark, ...]:
-    """The rows that a fact was recomputed from, and the cells in them; above the rows of a piece stands its caption."""
-    rows: dict[int, list[int]] = {}
-    for row, column in fact.cells:
-        rows.setdefault(row, []).append(column)
-    return tuple(Mark(0, row + 1, columns=tuple(columns)) for row, columns in sorted(rows.items()))
-
-
-def _piece(one: Float) -> Piece:
-    caption = f"{one.name}: {one.caption}" if one.caption else one.name
-    rows = (CELLS.join(cell.replace(" |", " ¦") for cell in row.split("\t")) for row in one.rows.split("\n"))
-    return Piece(one.name, (caption, *rows, *filter(None, [one.notes])))

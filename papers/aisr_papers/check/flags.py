@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from aisr import UserError
+from aisr.text import pluralize
 from aisr_papers.draft import Draft, Place, Sentence
 from aisr_papers.draft_record import DraftLabel
+from aisr_papers.recompute.facts import MEANINGS
 from aisr_papers.recompute.grid import Layout, read_layout
-from aisr_papers.recompute.numbers import MEANINGS
 from aisr_papers.recompute.recompute import PlacedFact
 
-Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
-EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # without a model: no confidence, and no doubt of that kind
+Kind = Literal["claim", "citation", "hidden", "statistics", "quote"]
+EXACT: tuple[Kind, ...] = ("statistics", "quote")  # without a model: no confidence, and no doubt of that kind
 Level = Literal["error", "warning", "note"]
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
 HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
@@ -40,7 +41,7 @@ class Labels(NamedTuple):
 
 NO_REASON = "no reason"  # what the failure of a flag with a label begins with
 LABELS: Mapping[Kind, Labels] = {
-    "arithmetic": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
+    "statistics": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
     "quote": Labels(
         "",
         {
@@ -78,7 +79,7 @@ class Mark(NamedTuple):
     piece: int  # from 0
     line: int  # from 0
     place: int = 0  # of a piece that the program named, its place among these, from 1; 0: nearest in its words
-    columns: tuple[int, ...] = ()  # of a row of a table the cells that something was recomputed from, from 0
+    columns: tuple[int, ...] = ()  # of a row of a table the cells that decide, from 0
 
 
 class Reason(NamedTuple):
@@ -182,6 +183,18 @@ class Review:
         not found in the paper; what no fault was found with, the least sure first; and what was dismissed. Equals, and
         what has no confidence, in the paper's order, the latter behind."""
         return sorted(range(len(self.flags)), key=lambda place: _doubt(self.flags[place]))
+
+
+LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
+
+
+def lost_words(draft: Draft) -> list[str]:
+    """Where much of a source is not in the draft: how much, then its longest stretches; nothing elsewhere."""
+    read = draft.coverage
+    if read is None or read.share >= LEAST_READ:
+        return []
+    stretches = [f"{one.place}: {pluralize(one.length, 'word')}: {one.text} …" for one in read.missing]
+    return [f"Only {int(100 * read.share)} % of the {read.words:,} words of the paper could be read", *stretches]
 
 
 NOT_JUDGED, DISMISSED = "not judged", "dismissed"
@@ -351,7 +364,7 @@ def _with_reasons_of(lead: Flag, other: Flag) -> Flag:
 
 
 def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that kind. Raises
+    """The labels of --fail-on, whatever their case; `statistics` and `quote` are all labels of that kind. Raises
     UserError for what is none."""
     exact = [label for kind in EXACT for label in LABELS[kind].meanings]
     labels = {label.lower(): {label} for label in [*known, *exact, HIDDEN]}

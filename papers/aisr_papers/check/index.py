@@ -10,7 +10,7 @@ from aisr.retrieval import bm25, fused, names_and_numbers, order, stemmed
 from aisr_papers.check.statements import result_numbers, without_pointers
 from aisr_papers.draft import MOST_TABLES, Draft, Float, Sentence, sums_up
 from aisr_papers.recompute.grid import Grid, find_mentions, make_grids
-from aisr_papers.recompute.numbers import find_numbers
+from aisr_papers.recompute.numbers import find_numbers, parse_cell
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
@@ -159,8 +159,10 @@ def _whole(one: Float) -> str:
 
 
 def _numbers_of(one: Float) -> frozenset[str]:
-    text = " ".join((one.caption, one.notes, one.rows[:MOST_READ].replace("\t", " ")))
-    return frozenset(_digits(number.text) for number in find_numbers(text.replace("(", " ").replace(")", " ")))
+    rows = one.rows[:MOST_READ].replace("\t", "\n")
+    text = " ".join((one.caption, one.notes, rows)).replace("(", " ").replace(")", " ")
+    cells = filter(None, map(parse_cell, rows.split("\n")))
+    return frozenset(_digits(number.text) for number in (*find_numbers(text), *cells))
 
 
 def _digits(text: str) -> str:

@@ -45,7 +45,7 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
   const { labels, paragraphs, verdicts, order, bundles, pieces } = data("review");
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), detail = byId("detail"), search = byId("search");
-  const EXACT = ["arithmetic", "quote"];
+  const EXACT = ["statistics", "quote"];
   const FEW = 4; // pieces of evidence that are all shown
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
 

@@ -8,14 +8,18 @@ from typing import NamedTuple
 
 from aisr_papers.citations import find_marks
 from aisr_papers.cues import is_general, names_cause
-from aisr_papers.draft import Draft, Float, Paragraph, Sentence, caption_sentences
+from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.recompute.grid import Grid, find_mentions
 from aisr_papers.recompute.numbers import Number, find_numbers
 
 MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
 HIDDEN = "hidden from a reader"
 FRONT = "stands before the abstract: how to cite the paper, and the like"
-NO_RESULT = "no number, comparison or named result"
+NO_STATEMENT = "a heading, a definition, a formula or thanks"
+CITING = "speaks of the works that it cites"
+GUESS = "marked as a guess"
+NO_RESULT = "no number, comparison, named result or claim of scope"
+CAPTION = "the title or legend of a caption"
 TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(
@@ -28,7 +32,7 @@ class Statements(NamedTuple):
     """The sentences to judge."""
 
     places: dict[int, tuple[int, ...]]  # position of a paragraph -> those of its statements
-    skipped: Counter[str]  # reason -> number of paragraphs of running text without a statement
+    skipped: Counter[str]  # reason -> number of sentences that are none
 
 
 def choose_statements(draft: Draft, tables: Sequence[Grid], interpretations: bool) -> Statements:
@@ -39,31 +43,20 @@ def choose_statements(draft: Draft, tables: Sequence[Grid], interpretations: boo
     for number, paragraph in enumerate(draft.paragraphs):
         if paragraph.caption_of is not None:
             statements = caption_statements(draft.floats[paragraph.caption_of])
-        elif number in front:
-            statements = []
+            skipped[CAPTION] += max(len(paragraph.sentences) - len(statements), 0)
         else:
-            statements = _statements(paragraph, tables, interpretations)
+            own = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
+            reasons = [
+                FRONT if number in front and not one.hidden else skip_reason(one, tables, own, interpretations)
+                for one in paragraph.sentences
+            ]
+            statements = [place for place, reason in enumerate(reasons) if not reason]
+            skipped.update(filter(None, reasons))
         if kept := statements[:left]:
             places[number] = tuple(kept)
-            left -= len(kept)
-        elif paragraph.caption_of is None:
-            skipped[_skip_reason(paragraph, number in front, bool(statements))] += 1
-    return Statements(places, skipped)
-
-
-def _statements(paragraph: Paragraph, tables: Sequence[Grid], interpretations: bool) -> list[int]:
-    own = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
-    return [
-        place
-        for place, one in enumerate(paragraph.sentences)
-        if states_result(one, tables, own) or (interpretations and interprets(one, own))
-    ]
-
-
-def _skip_reason(paragraph: Paragraph, is_front: bool, has_statements: bool) -> str:
-    if all(one.hidden for one in paragraph.sentences):
-        return HIDDEN
-    return FRONT if is_front else TOO_MANY if has_statements else NO_RESULT
+        skipped[TOO_MANY] += len(statements) - len(kept)
+        left -= len(kept)
+    return Statements(places, +skipped)
 
 
 def _front(draft: Draft) -> frozenset[int]:
@@ -102,6 +95,30 @@ COMPARISON = re.compile(
     r"|rises?|rose|falls?|fell|grows?|shrinks?)\b",
     re.IGNORECASE,
 )
+# Amounts in words: "eight times as fast", "a fifth of the memory", "threefold".
+COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|fifty|a hundred|several|many)"
+AMOUNT = re.compile(
+    rf"\b(?:{COUNT} times (?:as|more|fewer|less|the|(?:high|low|larg|small|fast|slow|long|short|cheap)er)\b"
+    rf"|{COUNT}[- ]?fold\b|thrice\b|tripl(?:e[sd]?|ing)\b"
+    r"|quadrupl(?:e[sd]?|ing)\b|halv(?:e[sd]?|ing)\b"
+    r"|(?:an?|one|two|three|four|five|seven|nine)[- ](?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth"
+    r"|hundredth)s?\s(?:of|as|the|fewer|less|more|lower|higher)\b)",
+    re.IGNORECASE,
+)
+# Of two things that the text speaks of: "even larger than under the primary one".
+DEFINITE = re.compile(
+    r"\b(?:than|as)\s(?:\w+\s){0,2}?(?:the|its|this|that|these|those|their)\b|\beven (?:\w+er|more|less)\b",
+    re.IGNORECASE,
+)
+# What something is said to be true of: "works for every model family and size".
+SCOPE = re.compile(
+    r"\b(?:works?|worked|holds?|held|appl(?:y|ies|ied)|generali[sz](?:es?|ed)|transfers?|transferred|extends?|extended"
+    r"|scales?|suffices?|succeeds?|carr(?:y|ies|ied) over"
+    r"|(?:is|are|remains?) (?:effective|robust|consistent|stable|true|valid))\b"
+    r"[^.;]{0,60}?\b(?:all|every|any|each|regardless of|irrespective of|independently of|across|universally"
+    r"|in general)\b",
+    re.IGNORECASE,
+)
 RESULT = re.compile(
     r"\b(?:achiev\w*+|reach\w*+|obtain\w*+|perform(?:s|ed)|wins?|won|lead[s]?(?! to)|led(?! to)|fail(?:s|ed)?|costs?"
     r"|confirm\w*+|remains?)\b",
@@ -115,9 +132,7 @@ HEDGE = re.compile(
     r"|(?:do|did|does|could) not (?:measure|test|examine)|not (?:measured|tested|examined))\b"
 )
 # Definitions, and thanks.
-NO_STATEMENT = re.compile(
-    r"(?:Let|Suppose|Assume|Denote|Define|Consider)\b|.{0,80}?\b(?:acknowledges?|thank|grants?)\b"
-)
+DEFINITION = re.compile(r"(?:Let|Suppose|Assume|Denote|Define|Consider)\b|.{0,80}?\b(?:acknowledges?|thank|grants?)\b")
 # Signs of a formula, such as a function of a letter or an index; "n = 35, SD = 0.4" and "T_eff" have none.
 MATHS = re.compile(r"=(?!\s?[-−]?[.\d])|(?<!\d)\^|[∈∑∏∫∀∂ℝ√∞𝒪ℒ]|\w\([A-Za-z]\b|_[a-z](?!\w)(?!\s?[=≈]\s?[-−]?\d*\.\d)")
 FORMULA, LONG_FORMULA = 2, 4  # such signs, where no number has two digits, and where one has
@@ -149,43 +164,38 @@ def result_numbers(text: str) -> list[Number]:
     return numbers if any(one.text.strip() not in NO_RESULTS for one in numbers) else []
 
 
-def states_result(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bool:
-    """Whether a sentence states a result of this paper, as far as its words show: a number; a comparison, of something
-    that is this paper's; a result of what a table names; without a number, none that is marked as a guess.
-    of_this_paper: whether its section speaks of little else."""
+def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool, interpretations: bool) -> str:
+    """Why a sentence is no statement of a result of this paper, as far as its words show; empty where it is one: a
+    number or an amount in words; a comparison or a claim of scope, of something that is this paper's; a result of what
+    a table names; without a number, none that is marked as a guess. of_this_paper: whether its section speaks of little
+    else; interpretations: whether causes and any generality count too."""
     text = plain_text(sentence.text)
-    if not _is_statement(sentence, text):
-        return False
-    if result_numbers(sentence.text):
-        return True
+    if reason := _no_statement(sentence, text):
+        return reason
+    if result_numbers(sentence.text) or AMOUNT.search(text):
+        return ""
     if HEDGE.search(text):
-        return False
+        return GUESS
+    is_ours = of_this_paper or bool(sentence.float_keys) or OURS.search(text) is not None
     compares = COMPARISON.search(text) is not None
-    if compares and _is_ours(sentence, text, of_this_paper):
-        return True
-    return (compares or RESULT.search(text) is not None) and any(find_mentions(text, table) for table in tables)
+    if compares and (is_ours or DEFINITE.search(text)):
+        return ""
+    if is_ours and (SCOPE.search(text) or (interpretations and (names_cause(text) or is_general(text)))):
+        return ""
+    names_result = compares or RESULT.search(text) is not None
+    return "" if names_result and any(find_mentions(text, table) for table in tables) else NO_RESULT
 
 
-def interprets(sentence: Sentence, of_this_paper: bool) -> bool:
-    """Whether a sentence gives a cause or claims generality for this paper's results, and not as a guess."""
-    text = plain_text(sentence.text)
-    if not _is_statement(sentence, text) or HEDGE.search(text) or not _is_ours(sentence, text, of_this_paper):
-        return False
-    return names_cause(text) or is_general(text)
-
-
-def _is_statement(sentence: Sentence, text: str) -> bool:
-    """Whether a sentence says something of this paper: no heading, formula or definition, and none that cites others
-    and speaks neither of this paper nor of its floats."""
-    if sentence.hidden or len(WORD.findall(text)) < FEWEST_WORDS or NO_STATEMENT.match(text):
-        return False
+def _no_statement(sentence: Sentence, text: str) -> str:
+    """Why a sentence says nothing of this paper, whatever its words; empty where it may."""
+    if sentence.hidden:
+        return HIDDEN
+    if len(WORD.findall(text)) < FEWEST_WORDS or DEFINITION.match(text):
+        return NO_STATEMENT
     if len(MATHS.findall(text)) >= (LONG_FORMULA if MEASURED.search(text) else FORMULA):
-        return False
-    return not sentence.work_keys or bool(sentence.float_keys) or OURS.search(text) is not None
-
-
-def _is_ours(sentence: Sentence, text: str, of_this_paper: bool) -> bool:
-    return of_this_paper or bool(sentence.float_keys) or OURS.search(text) is not None
+        return NO_STATEMENT
+    is_ours = not sentence.work_keys or bool(sentence.float_keys) or OURS.search(text) is not None
+    return "" if is_ours else CITING
 
 
 # --- Captions and notes.

@@ -23,13 +23,14 @@ from aisr_papers.check.flags import (
     file_path,
     label_words,
     level,
+    lost_words,
     reason_place,
     reason_words,
     reasons_as_data,
 )
 from aisr_papers.check.page import Thumbnail, inline_pictures, no_picture, render_page, thumbnails
-from aisr_papers.draft import Place
-from aisr_papers.recompute.numbers import Outcome
+from aisr_papers.draft import Place, Sentence
+from aisr_papers.recompute.facts import Outcome
 from aisr_papers.recompute.recompute import PlacedFact
 
 PAGE, SARIF, JSONL = "paper.html", "paper.sarif", "paper.jsonl"
@@ -56,7 +57,7 @@ def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) 
         review.draft.title or "A paper without a title",
         {"review": _content(review), "pictures": inline_pictures(paths, thumbnail)},
         lm=review.lm,
-        reliability=review.reliability,
+        reliability=[*lost_words(review.draft), *review.reliability],
         details=review.details,
         left_out=[*left_out(review), *list_recomputed(review)],
         flags=bool(review.flags),
@@ -70,13 +71,15 @@ def left_out(review: Review) -> list[dict[str, Any]]:
     works = review.draft.works
     titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
     missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
+    lost = lost_words(review.draft)
     groups = [
+        (lost[0] if lost else "", lost[1:]),
         ("judging was stopped", [review.stopped] if review.stopped else []),
         (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
         (f"cited works without a file: {len(missing)}", missing),
         (
-            f"paragraphs not checked: {sum(review.skipped.values())}",
-            [f"{why}: {pluralize(count, 'paragraph')}" for why, count in review.skipped.items()],
+            f"sentences not held against the paper: {sum(review.skipped.values())}",
+            [f"{why}: {pluralize(count, 'sentence')}" for why, count in review.skipped.items()],
         ),
         (f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]),
     ]
@@ -84,15 +87,16 @@ def left_out(review: Review) -> list[dict[str, Any]]:
 
 
 def list_recomputed(review: Review) -> list[dict[str, Any]]:
-    """What was recomputed and holds, and what could not be decided, each with its cells, in groups: title and items,
-    a sentence each. The title counts recomputations."""
+    """What was recomputed and holds, and what could not be decided, in groups: title and items, a sentence each. The
+    title counts recomputations."""
     groups = []
     for outcome, title in ((Outcome.HOLDS, "recomputed and right"), (Outcome.UNDECIDED, "not decided")):
         computed: dict[str, list[str]] = {}
         for one in review.recomputed:
             if one.fact.outcome is outcome:
-                computed.setdefault(f"{_place(review, one)}: “{_bounded(one.text)}”", []).append(one.fact.computed)
-        items = [printable(f"{sentence}: {'; '.join(each)}") for sentence, each in computed.items()]
+                sentence = _sentence(review, one)
+                computed.setdefault(f"{sentence.place}: “{_bounded(sentence.text)}”", []).append(one.fact.computed)
+        items = [printable(f"{words}: {'; '.join(each)}") for words, each in computed.items()]
         groups.append({"title": f"{title}: {sum(map(len, computed.values()))}", "items": items})
     return [one for one in groups if one["items"]]
 
@@ -102,12 +106,9 @@ def _bounded(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"
 
 
-def _place(review: Review, one: PlacedFact) -> Place:
-    """Where a statement stands that was recomputed."""
-    if one.float is not None:
-        table = review.draft.floats[one.float]
-        return table.caption_place or table.place
-    return review.draft.paragraphs[one.paragraph or 0].sentences[one.sentence].place
+def _sentence(review: Review, one: PlacedFact) -> Sentence:
+    """The sentence of a statement that was recomputed."""
+    return review.draft.paragraphs[one.paragraph].sentences[one.sentence]
 
 
 def _content(review: Review) -> dict[str, Any]:
@@ -175,14 +176,17 @@ def format_line(review: Review, flag: Flag) -> str:
 
 
 def as_jsonl(review: Review) -> str:
-    """Every flag, a line each, in the paper's order; then, of kind "recomputed", what was without a fault."""
-    rows = [_object(review, one) for one in review.flags]
+    """Every flag, a line each, in the paper's order; then, of kind "recomputed", what was without a fault.
+    Where much of the paper could not be read, the first line says so."""
+    lost, coverage = lost_words(review.draft), review.draft.coverage
+    rows = [{"kind": "coverage", "share": round(coverage.share, 4), "why": lost}] if lost and coverage else []
+    rows += [_object(review, one) for one in review.flags]
     for one in review.recomputed:
         if not one.fact.wrong:
-            place, fact = _place(review, one), one.fact
-            row = _where(review, place) | {
+            sentence, fact = _sentence(review, one), one.fact
+            row = _where(review, sentence.place) | {
                 "kind": "recomputed",
-                "statement": _bounded(one.text),
+                "statement": _bounded(sentence.text),
                 "label": fact.outcome,
                 "why": fact.computed,
             }
@@ -241,10 +245,8 @@ def as_sarif(review: Review) -> str:
     places = {rule["id"]: number for number, rule in enumerate(rules)}
     results = [_result(review, one, places) for one in review.flags if not one.neutral]
     driver = {"name": "check-paper", "version": version("aisr-papers"), "rules": rules}
-    unread = [
-        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
-        for one in review.draft.unread
-    ]
+    reasons = [*lost_words(review.draft), *(f"not read: {one.place}: {one.reason}" for one in review.draft.unread)]
+    unread = [{"level": "warning", "message": {"text": _as_it_stands(one)}} for one in reasons]
     invocation = {
         "executionSuccessful": not review.unjudged and review.stopped is None,
         "toolExecutionNotifications": unread,

@@ -83,6 +83,8 @@ class BlockReader:
             if beside is not None and not CAPTION.match(text):
                 captions.add(beside)
                 text, label = self.blocks[beside].text or text, label or self.blocks[beside].label
+            if block.kind == "table" and not text and not block.rows:
+                continue  # not read, and without a caption: nothing can refer to it
             counts[block.kind] += 1
             name, caption = _name_and_caption(block.kind, text)
             if not name:  # its count, if no other float is called so

@@ -39,6 +39,7 @@ class Files:
             raise UserError(f"--root {root}: expected a folder that holds the paper; its main file is in {base}")
         self._out = f"leads out of --root {root}" if root else OUT
         self.unread: list[Unread] = []
+        self.verbatim: set[str] = set()  # environments of LaTeX that the paper declares for text as it is typed
         self._reasons: set[str] = set()
         self._read_files: set[Path] = set()
         self._bytes = 0
@@ -83,6 +84,18 @@ class Files:
             except (OSError, RuntimeError, ValueError):  # a name too long for the disk, or a circle of links
                 continue
         self.note_unread(place, f"{quoted}: {self._out}" if out else f"{quoted}: no such file")
+        return None
+
+    def find_input(self, name: str, place: Place) -> Path | None:
+        """The LaTeX file that a file puts in, by its name from the main file's folder, or from its own, as in chapters
+        that can be set alone."""
+        noted = len(self.unread)
+        for below in dict.fromkeys(("", str((self.folder / place.file).parent))):
+            file = self.find(name, place, (".tex", ""), below)
+            if file is not None:
+                del self.unread[noted:]
+                return file
+        del self.unread[noted:-1]
         return None
 
     def read_text(self, file: Path, place: Place) -> str | None:

@@ -10,7 +10,17 @@ from pathlib import Path
 from aisr import UserError
 from aisr_papers.citations import cited_works, natbib_text
 from aisr_papers.draft import Draft, Float, Place
-from aisr_papers.passages import Piece, build_paragraphs, lay_out, mark_bold, split_bold
+from aisr_papers.passages import (
+    Cells,
+    Piece,
+    build_paragraphs,
+    fill_upwards,
+    join_columns,
+    lay_out,
+    mark_bold,
+    split_bold,
+)
+from aisr_papers.readers.coverage import latex_lines, measure
 from aisr_papers.readers.files import Files, find_main_file
 from aisr_papers.readers.latex_body import Body
 from aisr_papers.readers.latex_commands import REFERENCES, TABULARS, TEXTUAL, name_set
@@ -30,7 +40,9 @@ def read(path: Path, root: Path | None = None) -> Draft:
         raise UserError(f"{path}: no words could be read of this paper: {draft.unread[0].reason}")
     if not draft.paragraphs:
         raise UserError(f"{path}: no words in this paper; expected LaTeX with text between its commands")
-    return draft
+    macros = body.stream.macros.items()
+    discarding = {name for name, one in macros if one.arguments and all(part.kind != "parameter" for part in one.body)}
+    return measure(draft, latex_lines(file, body.files, discarding))
 
 
 class _Paper:
@@ -93,12 +105,8 @@ class _Paper:
     def _add_float(self, parts: FloatParts) -> None:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for items in parts.captions for item in (*items, Piece(" ", parts.place))]
-        rows = [
-            [(mark_bold(join_words(self._pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
-            for table in parts.tables
-            for row in table.rows
-        ]
-        cells, bold = split_bold(lay_out(rows))
+        rows = [row for table in parts.tables for row in join_columns(self._cells(table), table.joints)]
+        cells, bold = split_bold(lay_out(fill_upwards(rows)))
         one = Float(
             key,
             parts.name,
@@ -115,6 +123,12 @@ class _Paper:
             _begin(parts.notes),
         )
         self.floats.setdefault(key, one)
+
+    def _cells(self, table: Table) -> list[Cells]:
+        return [
+            [(mark_bold(join_words(self._pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
+            for row in table.rows
+        ]
 
     def _reference(self, item: Reference) -> Piece:
         targets = [self.targets.get(label) for label in item.labels]

@@ -10,6 +10,7 @@ from aisr_papers.readers import latex_commands as commands
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_floats import SECTIONS, Floats
 from aisr_papers.readers.latex_run import Block, Citation, Reference, Target, join_words
+from aisr_papers.readers.latex_stream import Macro
 from aisr_papers.readers.latex_tokens import Token, source, split_keys
 
 # --- Text that LaTeX sets so that no reader sees it: in white, or smaller than any print.
@@ -67,6 +68,7 @@ class Body(Floats):
             "ensuremath": lambda token: self._add_text(self._formula(self.stream.argument(), token), token.place),
             "operatorname": lambda token: None,
             "textsuperscript": self._superscript,
+            "textsubscript": self._subscript,
             "abstract": self._abstract,
             "Title": self._title,
             "xspace": self._xspace,
@@ -93,8 +95,10 @@ class Body(Floats):
             self.stream.expand(token, self.stream.environments[name][0])
             return
         if name == "document":
-            self._in_document = True
-            self._items = []
+            if not self._begun_at:  # else of a file that can be set alone, within the paper
+                self._begun_at = self.stream.depth
+                self._in_document = True
+                self._items = []
             return
         if name in commands.MATH:
             self._display(name, token)
@@ -120,12 +124,16 @@ class Body(Floats):
 
     def _end(self, token: Token) -> None:
         name = self.stream.word()
+        if name == "document" and self.stream.depth > self._begun_at > 0:
+            self.stream.end_file()
+            return
         if name == "document":
             self._end_paragraph()
             self.stream.stop()
             return
         if name in self.stream.environments and name not in commands.FLOATS and name not in commands.TABULARS:
-            self.stream.push(self.stream.environments[name][1])
+            # As a macro is: an end that names itself comes to its bounds.
+            self.stream.expand(token, Macro(0, self.stream.environments[name][1]))
             return
         if name not in self._environments:
             self._note_once(token, f"\\end{{{name[:40]}}} without a \\begin")
@@ -166,6 +174,7 @@ class Body(Floats):
             self._close_float("a section begins within it")
         self._tables.clear()
         self._end_paragraph()
+        self._lone = self._captioned = None
         level = commands.LEVELS[token.text]
         starred = self.stream.star()
         self.stream.option()
@@ -275,6 +284,13 @@ class Body(Floats):
     def _superscript(self, token: Token) -> None:
         text = join_words(self._next_inline(token))
         self._add_text(text if text in ORDINALS or not text else f"^{text}", token.place)
+
+    def _subscript(self, token: Token) -> None:
+        """H2O in words; a mark of its own behind a digit, of which it would make another number."""
+        text = join_words(self._next_inline(token))
+        last = self._items[-1] if self._items else None
+        is_number = isinstance(last, Piece) and last.text[-1:].isdigit()
+        self._add_text(f"_{text}" if is_number and text else text, token.place)
 
     def _xspace(self, token: Token) -> None:
         following = self.stream.peek()

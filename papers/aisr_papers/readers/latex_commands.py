@@ -109,7 +109,7 @@ DROPPED = {
     **dict.fromkeys(
         name_set(
             "vspace hspace pagestyle thispagestyle bibliographystyle phantom hphantom vphantom pagenumbering index "
-            "glsadd hypersetup captionsetup sisetup lstset todo thanks author date affil affiliation institute email "
+            "glsadd hypersetup sisetup lstset todo thanks author date affil affiliation institute email "
             "keywords selectlanguage marginpar fontfamily fontseries fontshape cellcolor "
             "rowcolor columncolor pagecolor cline cdashline hhline Xhline newcounter newlength titlerunning "
             "authorrunning runninghead AtBeginDocument AtEndDocument pdfstringdefDisableCommands "
@@ -129,12 +129,13 @@ DROPPED = {
     ),
     **dict.fromkeys(name_set("usepackage RequirePackage"), "omo"),
     **dict.fromkeys(name_set("colorlet titleformat titlespacing"), "sommm"),
-    "cmidrule": "p", "specialrule": "mmm", "addlinespace": "o",
+    "cmidrule": "p", "lstinputlisting": "om", "verbatiminput": "m", "inputminted": "omm",
+    "specialrule": "mmm", "addlinespace": "o",
     "resizebox": "smm", "scalebox": "mo", "rotatebox": "om", "raisebox": "moo", "parbox": "ooom", "makebox": "oo",
     "framebox": "oo", "mbox": "", "fbox": "", "colorbox": "om", "fcolorbox": "omm",
     "adjustbox": "m", "href": "om", "selectfont": "", "foreignlanguage": "om", "fontencoding": "m",
     "markboth": "mm", "IfFileExists": "mm", "noalign": "m", "addcontentsline": "mmm", "footnotemark": "o",
-    "pagebreak": "o", "nopagebreak": "o", "texorpdfstring": "", "icmltitle": "m", "SetCell": "om", "hyperref": "o",
+    "pagebreak": "o", "nopagebreak": "o", "texorpdfstring": "", "icmltitle": "m", "extracolsep": "m", "hyperref": "o",
 }  # fmt: skip
 # Those of them that make text or formulas bold, which marks the best number of a table.
 BOLD = ("textbf", "bf", "bfseries")
@@ -156,7 +157,7 @@ PLAIN = name_set(
     "begingroup endgroup nonumber notag quad hss hrule vrule hrulefill dotfill break penalty "
     "pdfoutput belowcaptionskip abovecaptionskip "
     "phantomsection hbox vbox expandafter arraystretch baselinestretch looseness emergencystretch tolerance "
-    "appendixname today colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead "
+    "appendixname today RawFloats colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead "
     "IEEEPARstart dropcap lettrine added backmatter IEEEpeerreviewmaketitle object qed"
 )
 MATH = frozenset(
@@ -174,7 +175,8 @@ SUBFLOATS = {"subfigure": "om", "subtable": "om", "subfigure*": "om", "subtable*
 TABULARS = {
     "tabular": "om", "tabular*": "mom", "tabularx": "mom", "tabulary": "mom", "longtable": "om", "tabu": "m",
     "tblr": "om", "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "omo",
-    "talltblr": "om", "longtblr": "om",
+    "talltblr": "om", "longtblr": "om", "NiceTabular*": "momo", "NiceTabularX": "momo",
+    "xtabular": "om", "supertabular*": "mm", "mpsupertabular": "om",
 }  # fmt: skip
 CODED = "a drawing by code"
 # These go over pages, and have captions of their own.
@@ -189,9 +191,10 @@ SKIPPED = {
 LISTS = name_set("itemize enumerate description compactitem compactenum inparaenum asparaenum trivlist list")
 # Environments whose begin takes arguments that are dropped; all others take none but what is in square brackets.
 ARGUMENTS = {
-    "minipage": "ooom", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography": "m", "tcolorbox":
-    "o", "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o", "tablenotes": "o",
-    "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "", "icmlauthorlist": "",
+    "minipage": "ooom", "floatrow": "o", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography":
+    "m", "tcolorbox": "o", "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o",
+    "tablenotes": "o", "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "",
+    "icmlauthorlist": "",
     "CJK": "mm", "CJK*": "mm", "otherlanguage": "m",
 }  # fmt: skip
 # Environments that are a section of their own; the last two are also commands, of AASTeX.

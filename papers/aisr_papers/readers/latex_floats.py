@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from aisr_papers.draft import Picture, Place
 from aisr_papers.passages import Piece
 from aisr_papers.readers.files import Files, parse_count
 from aisr_papers.readers.latex_commands import LONG, TABULARS
-from aisr_papers.readers.latex_run import FloatParts, Run, Table, join_words
-from aisr_papers.readers.latex_tokens import Token, source
+from aisr_papers.readers.latex_run import FloatParts, Item, Run, Table, join_words
+from aisr_papers.readers.latex_tokens import Token, Tokens, source
 
 ROMAN = (
     (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),
@@ -21,6 +22,18 @@ COUNTED = ("figure", "table", "equation")
 SECTIONS = ("chapter", "section", "subsection", "subsubsection")
 ROMAN_TABLES = ("IEEEtran", "ieeeconf", "IEEEconf")
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
+Kind = Literal["figure", "table"]
+KINDS: dict[str, Kind] = {"figure": "figure", "table": "table"}
+CAPTION_KIND = re.compile(r"\btype\*?\s*=\s*\{?(figure|table)\b")
+BLOCK = re.compile(r"(\d{0,2})-(\d{0,2})")
+CELL_SPANS = re.compile(r"\b([rc])\s*=\s*(\d{1,2})")
+CLOSERS = (")", "]")  # between two columns, they end the first
+MOST_COLUMNS = 200  # of a tabular, as its columns are declared
+# Tables that are made of files, or otherwise than by an environment, with their arguments.
+UNREAD_TABLES = {
+    "csvautotabular": "om", "csvautobooktabular": "om", "csvreader": "ommm", "pgfplotstabletypeset": "om",
+    "DTLdisplaydb": "om", "ctable": "ommm", "halign": "m", "valign": "m",
+}  # fmt: skip
 SETTINGS = re.compile(r"\b(caption|label)\s?=\s?\{([^{}]{1,2000})\}")
 
 
@@ -54,10 +67,25 @@ class Floats(Run):
         super().__init__(files, main)
         self._outer: dict[str, str] = {}  # what is counted within which section
         self._picture_folders: tuple[str, ...] = ("",)
+        self._declared: Kind | None = None  # by the caption that is read
+        self._outer_caption: tuple[int, Kind] | None = None  # how many environments are open where it was said, and it
         self._handlers |= {
             "caption": self._caption,
             "tablecaption": self._caption,
             "captionof": self._caption_of,
+            "captionbelowof": self._caption_of,
+            "captionaboveof": self._caption_of,
+            "captionabove": self._caption,
+            "captionbelow": self._caption,
+            "captionsetup": self._set_caption,
+            "ttabbox": self._float_box,
+            "ffigbox": self._float_box,
+            "floatbox": self._float_box,
+            "Block": self._block_of_cells,
+            "SetCell": self._set_cell,
+            "diagbox": self._divided_cell,
+            "backslashbox": self._divided_cell,
+            "slashbox": self._divided_cell,
             "subcaption": self._subcaption,
             "subfloat": self._subfloat,
             "subfigure": self._subfloat,
@@ -80,6 +108,7 @@ class Floats(Run):
             "makecell": self._cell_of_lines,
             "shortstack": self._cell_of_lines,
             "thead": self._cell_of_lines,
+            **dict.fromkeys(UNREAD_TABLES, self._unread_table),
             "\\": self._next_row,
             "tabularnewline": self._next_row,
             "cr": self._next_row,
@@ -99,6 +128,10 @@ class Floats(Run):
     # --- Numbers as LaTeX counts and prints them: \setcounter, \numberwithin, \renewcommand{\thetable}, chapters, IEEE.
 
     def _class(self, token: Token) -> None:
+        if self._begun_at:  # of a file that can be set alone
+            self._drop("omo")
+            self.stream.skip_preamble()
+            return
         self.stream.option()
         if self.stream.word() in ROMAN_TABLES:
             self.stream.push(self._tokens(r"\renewcommand{\thetable}{\Roman{table}}", token))
@@ -157,10 +190,18 @@ class Floats(Run):
     def _open_table(self, name: str, token: Token) -> None:
         self._end_hiding()
         option = source(self.stream.option() or ()) if name in ("talltblr", "longtblr") else ""
-        self._drop(TABULARS[name])
+        before, _, after = TABULARS[name].rpartition("m")
+        self._drop(before)
+        columns = self.stream.argument()
+        self._drop(after)
         if self._tables:
             self._tables[-1].depth += 1
             return
+        joints = {} if name.endswith("tblr") else self._joints(columns)
+        waiting, self._captioned = self._captioned, None
+        if not self._open and waiting is not None and waiting.kind == "table" and not waiting.tables:
+            self._end_paragraph()
+            self._open_again(waiting, name)
         if not self._open:  # a longtable has a caption of its own; another one stands between two sentences
             self._end_paragraph()
             self._open_float("table", name, token.place)
@@ -175,6 +216,40 @@ class Floats(Run):
                 self.stream.push(self._tokens(f"{{{text}}}", token))
                 self._caption(token)
         self._new_table()
+        self._tables[-1].joints = joints
+
+    def _joints(self, columns: Tokens) -> dict[int, str]:
+        """Column -> what is printed between it and the next one and may make one of two: the point of r@{.}l, nothing
+        of r@{}l."""
+        joints: dict[int, str] = {}
+        between: Tokens | None = None
+        count, rest = 0, list(columns[::-1])
+        budget = 10 * MOST_COLUMNS  # tokens
+        while rest and count < MOST_COLUMNS and (budget := budget - 1):
+            token = rest.pop()
+            signs = token.text.strip() if token.kind in ("text", "bracket") else ""
+            if len(signs) > 1:
+                rest += [token._replace(text=sign) for sign in reversed(signs)]
+            elif signs == "*":
+                times, part = parse_count(source(_group(rest)), 0, 2), _group(rest)
+                rest += list(part[::-1]) * min(times, MOST_COLUMNS)
+            elif signs in ("@", "!"):
+                between = _group(rest)
+            elif signs in (">", "<"):
+                _group(rest)
+            elif signs.isalpha():
+                while rest and rest[-1].kind in ("open", "bracket"):
+                    _group(rest)
+                if between is not None and count:
+                    text = join_words(self._inline(between, between[0].place)) if between else ""
+                    if text and between and text not in CLOSERS:
+                        blanks = [" " if one.isspace() else "" for one in (between[0].text[:1], between[-1].text[-1:])]
+                        joints[count - 1] = text.join(blanks)
+                    elif not between:
+                        joints[count - 1] = ""
+                between = None
+                count += 1
+        return joints
 
     def _new_table(self) -> None:
         table = Table()
@@ -211,6 +286,11 @@ class Floats(Run):
             self._tables[-1].end_part(is_head=token.text in ("endhead", "endfirsthead"))
             self._items = self._tables[-1].cell.items
 
+    def _unread_table(self, token: Token) -> None:
+        """List a table that is made of a file, or by TeX's own commands."""
+        self._drop(UNREAD_TABLES[token.text])
+        self.files.note_unread(token.place, f"\\{token.text}: a table in a form that is not read")
+
     def _next_row(self, token: Token) -> None:
         self._drop("so")
         if self._tables and not self._tables[-1].depth:
@@ -227,10 +307,39 @@ class Floats(Run):
 
     def _multirow(self, token: Token) -> None:
         self.stream.option()
-        rows = parse_count(self.stream.word())
+        rows = self.stream.word()
         self._drop("omo")
         if self._tables:
-            self._tables[-1].cell.rows = rows
+            count = parse_count(rows.removeprefix("-"))
+            self._tables[-1].cell.rows = -count if rows.startswith("-") else count
+
+    def _take_cells(self, rows: int, columns: int) -> None:
+        """Make the cell one of several rows and columns, whose other cells stand in the source."""
+        if self._tables and not self._tables[-1].depth:
+            table = self._tables[-1]
+            table.cell.rows, table.cell.columns, table.taken = max(rows, 1), max(columns, 1), max(columns, 1) - 1
+
+    def _block_of_cells(self, token: Token) -> None:
+        r"""\Block[l]{2-1}{words} of nicematrix."""
+        self.stream.option()
+        spans = BLOCK.fullmatch(self.stream.word())
+        self._drop("o")
+        words = self._next_inline(token)
+        if spans is not None:
+            self._take_cells(parse_count(spans[1]), parse_count(spans[2]))
+        self._items += words
+
+    def _set_cell(self, token: Token) -> None:
+        r"""\SetCell[r=2]{c} of tabularray."""
+        spans = dict(CELL_SPANS.findall(source(self.stream.option() or ())))
+        self.stream.argument()
+        self._take_cells(parse_count(spans.get("r", "")), parse_count(spans.get("c", "")))
+
+    def _divided_cell(self, token: Token) -> None:
+        r"""\diagbox{Model}{Data}: the names of rows and of columns."""
+        self.stream.option()
+        first = self._next_inline(token)
+        self._items += [*first, Piece(" / ", token.place), *self._next_inline(token)]
 
     def _cell_of_lines(self, token: Token) -> None:
         self._drop("so")
@@ -242,18 +351,93 @@ class Floats(Run):
         starred = self.stream.star()
         self.stream.option()
         caption = self._next_inline(token)
+        kind = self._caption_kind(token)
         if not self._open:
-            self.files.note_unread(token.place, "a caption outside of a figure or table")
+            self._caption_outside(kind, caption, token)
             return
         parts = self._open[-1]
         if parts.number and parts.environment in LONG:
             return  # the head of its next page
         if len(self._open) == 1 and not starred and parts.number:
             parts = self._second_float(parts)
+        if len(self._open) == 1 and kind is not None:
+            parts.kind = kind
+            self._sort_content(parts)
         if len(self._open) == 1 and not starred:
             parts.number = self._next_number(parts.kind, token.place)
         parts.captions.append(caption)
         parts.before_caption = tuple(map(len, parts.content))
+
+    def _sort_content(self, parts: FloatParts) -> None:
+        """Give a table and a figure of one environment, with captions in any order, what is theirs."""
+        other = self.floats[-1] if self.floats else parts
+        if other.place == parts.place and {other.kind, parts.kind} == {"figure", "table"}:
+            table, figure = (parts, other) if parts.kind == "table" else (other, parts)
+            table.tables[:0], figure.pictures[:0] = figure.tables, table.pictures
+            figure.tables.clear()
+            table.pictures.clear()
+
+    def _caption_kind(self, token: Token) -> Kind | None:
+        r"""What the next caption is of, where that was said: by \captionof, \captionsetup{type=…}, \@captype, or by the
+        environment that it stands in."""
+        typed = self.stream.macros.pop("@captype", None)
+        parts = self._open[-1] if self._open else None
+        outer, depth = self._outer_caption, len(self._environments)
+        if token.text.endswith("of"):
+            return self._declared
+        if typed is not None:
+            return KINDS.get(source(typed.body))
+        if parts is not None:
+            return parts.caption_kind or next((kind for kind in KINDS.values() if kind in parts.environment), None)
+        return outer[1] if outer is not None and depth >= outer[0] else None
+
+    def _caption_outside(self, kind: Kind | None, caption: list[Item], token: Token) -> None:
+        """A caption outside of floats: of the tabular before it, or of what comes next."""
+        if kind is None:
+            self.files.note_unread(token.place, "a caption outside of a figure or table")
+            return
+        lone = self._lone
+        if kind == "table" and lone is not None:
+            parts = lone
+        else:
+            parts = FloatParts(kind, token.text, token.place, self._path(), [])
+            self.floats.append(parts)
+        parts.number = self._next_number(kind, token.place)
+        parts.captions.append(caption)
+        self._lone, self._captioned = None, parts
+
+    def _open_again(self, parts: FloatParts, environment: str) -> None:
+        """Go on with a float whose caption came first."""
+        self.floats.remove(parts)
+        parts.environment, parts.below = environment, self._items
+        self._items = parts.notes
+        self._open.append(parts)
+
+    def _set_caption(self, token: Token) -> None:
+        r"""\captionsetup{type=table}, which says what the captions of a figure, or of what is no float, are of."""
+        self.stream.star()
+        self.stream.option()
+        match = CAPTION_KIND.search(self.stream.word())
+        if match is not None and self._open:
+            self._open[-1].caption_kind = KINDS[match[1]]
+        elif match is not None and self._in_document:
+            self._outer_caption = len(self._environments), KINDS[match[1]]
+
+    def _float_box(self, token: Token) -> None:
+        r"""\ttabbox{\caption{words}}{content} and \ffigbox of floatrow, and \floatbox{table}{…}{…}."""
+        if token.text == "floatbox":
+            self.stream.option()
+            kind = KINDS.get(self.stream.word())
+        else:
+            kind = KINDS["table" if token.text == "ttabbox" else "figure"]
+        self._drop("ooo")
+        tokens = (*self.stream.argument(), *self.stream.argument())
+        if self._open:
+            self._open[-1].caption_kind = kind
+            self.stream.push(tokens)
+        elif kind is not None:
+            begin, end = (self._tokens(f"\\{word}{{{kind}}}", token) for word in ("begin", "end"))
+            self.stream.push((*begin, *tokens, *end))
 
     def _second_float(self, first: FloatParts) -> FloatParts:
         """A second float in the same environment. Where the first has its caption below, what follows that is of the
@@ -268,7 +452,7 @@ class Floats(Run):
 
     def _caption_of(self, token: Token) -> None:
         self.stream.star()
-        self.stream.argument()
+        self._declared = KINDS.get(self.stream.word())
         self._caption(token)
 
     def _subfloat(self, token: Token) -> None:
@@ -299,6 +483,8 @@ class Floats(Run):
     def _label(self, name: str) -> None:
         if self._open:
             self._open[-1].labels.append(name)
+        elif self._captioned is not None:
+            self._captioned.labels.append(name)
         elif self._in_document:
             self.labels.setdefault(name, self._here)
 
@@ -308,14 +494,32 @@ class Floats(Run):
         name = self.stream.word()
         if not self._is_text:
             return
-        if not self._open:
+        parts = self._open[-1] if self._open else self._captioned
+        if parts is None:
             self.files.note_unread(token.place, f"{name[:80]!a}: a picture outside of a figure")
             return
         file = self.files.find_picture(name, token.place, self._picture_folders)
         page = PAGE.search(options)
         if file is not None:
-            self._open[-1].pictures.append(Picture(file, int(page[1]) if page else 1))
+            parts.pictures.append(Picture(file, int(page[1]) if page else 1))
 
     def _set_picture_folders(self, token: Token) -> None:
         folders = re.findall(r"[^{}]+", self.stream.word())
         self._picture_folders = ("", *(folder.strip() for folder in folders[:20] if folder.strip()))
+
+
+def _group(tokens: list[Token]) -> Tokens:
+    """The group in braces or brackets that comes next, or the one token, taken from reversed tokens."""
+    while tokens and tokens[-1].kind == "text" and not tokens[-1].text.strip():
+        tokens.pop()
+    if not tokens or tokens[-1].kind not in ("open", "bracket"):
+        return (tokens.pop(),) if tokens else ()
+    is_bracket = tokens.pop().kind == "bracket"
+    depth, group = 0, list[Token]()
+    while tokens:
+        token = tokens.pop()
+        if not depth and (token.text == "]" if is_bracket else token.kind == "close"):
+            break
+        depth += (token.kind == "open") - (token.kind == "close")
+        group.append(token)
+    return tuple(group)

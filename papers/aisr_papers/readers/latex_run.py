@@ -10,7 +10,17 @@ from aisr_papers.citations import Entry
 from aisr_papers.draft import Picture, Place
 from aisr_papers.passages import Piece, flatten
 from aisr_papers.readers.files import Files
-from aisr_papers.readers.latex_commands import ACCENTS, BOLD_MATH, DROPPED, FORMULA, PLAIN, accented, formula, symbol
+from aisr_papers.readers.latex_commands import (
+    ACCENTS,
+    BOLD_MATH,
+    DROPPED,
+    FORMULA,
+    PLAIN,
+    TABULARS,
+    accented,
+    formula,
+    symbol,
+)
 from aisr_papers.readers.latex_stream import Stream
 from aisr_papers.readers.latex_tokens import Token, Tokens, source, tokenize
 
@@ -60,7 +70,7 @@ class Target(NamedTuple):
 class Cell:
     items: list[Item] = field(default_factory=list)
     columns: int = 1
-    rows: int = 1
+    rows: int = 1  # below 0: it stands in the last of the rows that it takes
     bold: bool = False
 
 
@@ -72,17 +82,23 @@ class Table:
     depth: int = 0  # tabulars that are open within it
     cells: int = 1
     head: int | None = None  # rows of its head, where that is repeated on each page
+    joints: dict[int, str] = field(default_factory=dict)  # column -> what joins it with the next one: r@{.}l
+    taken: int = 0  # cells of this row that the last one takes in
 
     @property
     def cell(self) -> Cell:
         return self.rows[-1][-1]
 
     def add_cell(self) -> None:
+        if self.taken:
+            self.taken -= 1
+            return
         self.cells += 1
         if self.cells <= MAX_CELLS:
             self.rows[-1].append(Cell())
 
     def add_row(self) -> None:
+        self.taken = 0
         self.cells += 1
         if self.cells <= MAX_CELLS:
             self.rows.append([Cell()])
@@ -113,6 +129,7 @@ class FloatParts:
     notes: list[Item] = field(default_factory=list)
     within: list["FloatParts"] = field(default_factory=list)
     code_places: list[Place] = field(default_factory=list)
+    caption_kind: Literal["figure", "table"] | None = None  # of its next caption, where that is not its own
     before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
 
     @property
@@ -170,11 +187,14 @@ class Run:
         self._environments: list[str] = []
         self._open: list[FloatParts] = []
         self._tables: list[Table] = []
+        self._lone: FloatParts | None = None  # a tabular outside of floats, whose caption may come next
+        self._captioned: FloatParts | None = None  # one that has its caption, and whose tabular and label may come next
         self._within = 0
         self._braces = 0  # that are open
         self._hiding: tuple[int, int, list[Item]] | None = None  # since when text is hidden, and what it interrupts
         self._hidden: list[list[Item]] = []  # in the paragraph
         self._in_document = False  # behind \begin{document}
+        self._begun_at = 0  # how many files are open within each other there; 0 before
         self._handlers: dict[str, Handler] = {}
 
     def read(self) -> None:
@@ -200,6 +220,8 @@ class Run:
                 self._command(token)
             elif token.kind in ("text", "bracket"):
                 self._add_text(token.text, token.place)
+            elif token.kind == "parameter":  # of an address: http://a.org/x#1
+                self._add_text(token.source, token.place)
             elif token.kind == "open":
                 self._braces += 1
             elif token.kind == "close":
@@ -279,6 +301,8 @@ class Run:
             return
         headings, hiding = self._path(), self._hiding
         self._end_hiding()
+        if any(not isinstance(one, Piece) or one.text.strip() for one in self._items):
+            self._lone = self._captioned = None
         if self._items:
             self.blocks.append(Block(self._items, headings))
             self._items = []
@@ -385,6 +409,7 @@ class Run:
 
     def _open_float(self, kind: Literal["figure", "table"], environment: str, place: Place) -> None:
         self._end_hiding()
+        self._captioned = None
         parts = FloatParts(kind, environment, place, self._path(), self._items)
         self._items = parts.notes
         self._open.append(parts)
@@ -398,6 +423,9 @@ class Run:
             self.files.note_unread(parts.place, f"a {parts.kind} without its end: {why}")
             self.blocks.append(Block(parts.notes, self._path()))
             parts.notes = []
+        self.stream.macros.pop("@captype", None)
+        if parts.environment in TABULARS and not parts.number:
+            self._lone = parts
         if self._open and not parts.captions:  # LaTeX counts it by no letter: what it holds is the whole's
             self._open[-1].take(parts)
         elif self._open:

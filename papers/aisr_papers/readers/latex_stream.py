@@ -17,7 +17,10 @@ MAX_ARGUMENTS = 9
 DEFINING = ("newcommand", "renewcommand", "providecommand", "DeclareRobustCommand")
 TEX_DEFINING = ("def", "gdef", "edef", "xdef")
 DOCUMENTING = ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand", "DeclareDocumentCommand")
-INPUTS = ("input", "include", "subfile", "subfileinclude", "import", "subimport", "inputfrom", "subinputfrom")
+INPUTS = name_set(
+    "input include subfile subfileinclude import subimport inputfrom subinputfrom includestandalone includefrom"
+)
+PROVIDING = ("providecommand", "ProvideDocumentCommand")  # of what is not defined yet
 UNDECIDED = name_set("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifinner ifcase ifdefined ifcsname")
 # What pdfTeX would say outside of formulas, as pandoc's papers and Stata's tables ask.
 ENGINES = dict.fromkeys(("ifpdf", "ifPDFTeX"), True)
@@ -36,12 +39,13 @@ REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)
 # Commands of packages and styles that are plain macros, as a paper would define them.
 BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\newcommand{\replaced}[3][]{#2}%
 \newcommand{\tnote}[1]{\textsuperscript{#1}}\newcommand{\tablenotemark}[1]{\textsuperscript{#1}}%
-\newcommand{\nodata}{…}\newcommand{\cutinhead}[1]{\\#1\\}\newcommand{\sidehead}[1]{\\#1\\}%
+\newcommand{\nodata}{…}\newcommand{\tablename}{Table}\newcommand{\figurename}{Figure}%
+\newcommand{\cutinhead}[1]{\\#1\\}\newcommand{\sidehead}[1]{\\#1\\}%
 \newcommand{\plotone}[1]{\includegraphics{#1}}\newcommand{\plottwo}[2]{\includegraphics{#1}\includegraphics{#2}}%
 \newcommand{\acknowledgments}{\section*{Acknowledgments}}\newcommand{\acknowledgements}{\section*{Acknowledgments}}%
 \newcommand{\ie}{i.e.\xspace}\newcommand{\eg}{e.g.\xspace}%
 \newcommand{\etal}{et al.\xspace}\newcommand{\etc}{etc.\xspace}%
-\newcommand{\num}[2][]{#2}\newcommand{\unit}[2][]{#2}\newcommand{\si}[2][]{#2}\newcommand{\ce}[1]{#1}%
+\newcommand{\tablenum}[2][]{#2}\newcommand{\num}[2][]{#2}\newcommand{\unit}[2][]{#2}\newcommand{\si}[2][]{#2}\newcommand{\ce}[1]{#1}%
 \newcommand{\qty}[3][]{#2 #3}\newcommand{\SI}[3][]{#2 #3}\newcommand{\numrange}[3][]{#2 to #3}%
 \newcommand{\qtyrange}[4][]{#2 to #3 #4}\newcommand{\SIrange}[4][]{#2 to #3 #4}\newcommand{\enquote}[1]{“#1”}%
 \newcommand{\crefrange}[2]{\cref{#1} to \cref{#2}}\newcommand{\Crefrange}[2]{\cref{#1} to \cref{#2}}%
@@ -69,11 +73,13 @@ class Stream:
         self._stack: list[list[Token]] = []  # each reversed: the next token is the last
         self._ends: list[tuple[int, str]] = []  # the height of the stack below a file or macro, and what is open there
         self._files: list[Path] = []  # that are open
+        self._cut: set[Path] = set()  # whose preamble was passed over
         self._levels = 0  # of macros
         self._expanded = 0
         self._flags = {"iffalse": False, "iftrue": True, **ENGINES}
         self.push(tokenize(BUILT_IN, "", files))
         self.next()
+        self._built_in = dict(self.macros)
 
     def open(self, file: Path, place: Place) -> None:
         """Go on with the tokens of a file. A file within itself, and what is too deep or unreadable, is noted."""
@@ -110,9 +116,34 @@ class Stream:
         """Note that the files and macros are over whose tokens are used up."""
         while self._ends and self._ends[-1][0] >= len(self._stack):
             if self._ends.pop()[1] == "file":
-                self._files.pop()
+                self._cut.discard(self._files.pop())
             else:
                 self._levels -= 1
+
+    @property
+    def depth(self) -> int:
+        """How many files are open within each other."""
+        return len(self._files)
+
+    def end_file(self) -> None:
+        """Come to the end of the file that is read: nothing behind it in this file is read."""
+        height = next((height for height, kind in reversed(self._ends) if kind == "file"), 0)
+        del self._stack[height:]
+        self._leave()
+
+    def skip_preamble(self) -> None:
+        r"""Pass over what stands before the \begin{document} of the file that is read; over nothing where it has
+        none."""
+        height = next((height for height, kind in reversed(self._ends) if kind == "file"), 0)
+        if not self._files or self._files[-1] in self._cut:
+            return
+        self._cut.add(self._files[-1])
+        ahead = [token for tokens in reversed(self._stack[height:]) for token in reversed(tokens)]
+        for number, token in enumerate(ahead):
+            if token.text == "begin" and source(ahead[number + 1 : number + 4]) == "{document}":
+                del self._stack[height:]
+                self._stack.append(ahead[number:][::-1])
+                return
 
     def stop(self) -> None:
         """Come to the end: nothing behind it is read."""
@@ -230,14 +261,18 @@ class Stream:
         if name in DEFINING:
             self.star()
             command, count, default = self._command_name(), self.option(), self.option()
-            self._define(command, parse_count(source(count or ()), 0, 1), self.argument(), default, token)
+            body = self.argument()
+            if not (name in PROVIDING and self._is_defined(command)):
+                self._define(command, parse_count(source(count or ()), 0, 1), body, default, token)
         elif name in TEX_DEFINING:
             self._read_tex_definition(token)
         elif name in DOCUMENTING:
             command, pattern = self._command_name(), self.word().split()
             optional = pattern[:1] in (["o"], ["O{}"])
             body = self.argument()
-            if (optional or pattern[:1] in ([], ["m"])) and all(one == "m" for one in pattern[1:]):
+            if name in PROVIDING and self._is_defined(command):
+                pass
+            elif (optional or pattern[:1] in ([], ["m"])) and all(one == "m" for one in pattern[1:]):
                 self._define(command, len(pattern), body, () if optional else None, token)
             else:
                 self.files.note_once(token.place, f"\\{command}: defined with arguments that are not read")
@@ -249,6 +284,8 @@ class Stream:
             self.star()
             environment, count, default = self.word(), self.option(), self.option()
             begin, end = self.argument(), self.argument()
+            if environment == "document":
+                return True
             self.environments[environment] = (Macro(parse_count(source(count or ()), 0, 1), begin, default), end)
         elif name == "DeclareMathOperator":
             self.star()
@@ -276,9 +313,7 @@ class Stream:
             if not self._flags[name]:
                 self._skip_branch(token, to_else=True)
         elif name == "endinput":
-            height = next((height for height, kind in reversed(self._ends) if kind == "file"), 0)
-            del self._stack[height:]
-            self._leave()
+            self.end_file()
         elif name == "fi":
             pass
         elif flag in self._flags and name.endswith(("true", "false")):
@@ -327,6 +362,10 @@ class Stream:
         elif 0 <= count <= MAX_ARGUMENTS:
             self.macros[name] = Macro(count, body, default)
 
+    def _is_defined(self, name: str) -> bool:
+        """Whether the paper has defined a command; what stands for commands of packages is not the paper's."""
+        return name in self.macros and self.macros[name] is not self._built_in.get(name)
+
     def _command_name(self) -> str:
         """The name of a command, in braces or not."""
         return next((token.text for token in self.argument() if token.kind == "command"), "")
@@ -340,6 +379,8 @@ class Stream:
         return token
 
     def _read_input(self, token: Token) -> None:
+        if token.text == "includestandalone":
+            self.option()
         self.skip_blanks()
         following = self.peek()
         if following is not None and following.kind == "text":  # TeX's own: \input name
@@ -350,6 +391,6 @@ class Stream:
             name = self.word()
             if token.text.endswith(("import", "inputfrom")):
                 name = f"{name.rstrip('/')}/{self.word()}"
-        file = self.files.find(name.strip(), token.place, (".tex", ""))
+        file = self.files.find_input(name.strip(), token.place)
         if file is not None:
             self.open(file, token.place)

@@ -10,9 +10,32 @@ from aisr_papers.readers.files import Files
 Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "parameter", "text"]
 # In a line: a command with the blanks behind its letters, a special character, or text up to the next of them.
 PIECE = re.compile(r"\\(?:([A-Za-z@]++)[ \t]*+|(.)|$)|([{}&~\[\]])|(\$\$?)|(#++\d?)|([^\\{}&~\[\]$#]++|.)")
-# What a comment begins with: a percent sign behind an even number of backslashes.
-COMMENT = re.compile(r"(?<!\\)(?:\\\\)*+(%)")
-VERBATIM_BEGIN = re.compile(r"\\begin\{(verbatim|Verbatim|lstlisting|minted|alltt|comment|filecontents)(\*?)\}")
+# What is read as it is typed: an address in braces, in which braces are balanced, and code between two signs.
+LINKS = r"url|nolinkurl|path|href|burl|urldef|hypertarget|Url"
+IN_BRACES = r"\{((?:[^{}\\]|\\.|\{[^{}]*+\})*+)\}"
+OPTION = r"(?:\[[^\]]{0,300}+\])?"
+TYPED = re.compile(rf"(?P<link>{LINKS})\*?\s*+{OPTION}\s*+{IN_BRACES}")
+CODE = re.compile(
+    rf"(?:url|nolinkurl|verb\*?|Verb\*?|lstinline{OPTION}|mintinline{OPTION}\{{[^{{}}]{{0,60}}+\}})[ \t]*+"
+)
+BACKSLASH_OR_PERCENT = re.compile(r"[\\%]")
+VERBATIM = (
+    "verbatim",
+    "Verbatim",
+    "BVerbatim",
+    "LVerbatim",
+    "lstlisting",
+    "minted",
+    "alltt",
+    "comment",
+    "filecontents",
+)
+MOST_VERBATIM = 50
+VERBATIM_DEFINED = re.compile(
+    r"\\(?:lstnewenvironment|(?:Define|Recustom|Custom)VerbatimEnvironment|newtcblisting|NewTCBListing)\s*+"
+    r"(?:\[[^\]]*+\]\s*+)?\{([A-Za-z]{1,40})\}"
+)
+PARAMETER = re.compile(r"(#\d)")
 MAX_DEPTH = 100  # braces within braces
 KINDS: dict[str, Kind] = {"{": "open", "}": "close", "&": "cell", "~": "text", "[": "text", "]": "text"}
 
@@ -54,11 +77,15 @@ def tokenize(text: str, name: str, files: Files) -> list[Token]:
     """
     tokens: list[Token] = []
     lines = iter(enumerate(text.split("\n"), start=1))
+    files.verbatim.update(VERBATIM_DEFINED.findall(text))
+    verbatim_begin = re.compile(
+        rf"\\begin\{{({'|'.join((*VERBATIM, *sorted(files.verbatim)[:MOST_VERBATIM]))})(\*?)\}}"
+    )
     for number, line in lines:
         place = Place(name, number)
-        comment = COMMENT.search(line)
-        code = line[: comment.start(1)] if comment else line
-        verbatim = VERBATIM_BEGIN.search(code)
+        code = line[: find_comment(line)]
+        comment = len(code) < len(line)
+        verbatim = verbatim_begin.search(code)
         if verbatim:
             code = code[: verbatim.start()]
         if not code.strip() and not comment and not verbatim:
@@ -78,17 +105,51 @@ def tokenize(text: str, name: str, files: Files) -> list[Token]:
     return _without_deepest(_balance(_pair_brackets(tokens), files), files)
 
 
+def find_comment(line: str) -> int:
+    """Where the comment of a line begins, at its end where there is none. A percent sign behind a backslash, in an
+    address or in code begins none."""
+    begin = 0
+    while match := BACKSLASH_OR_PERCENT.search(line, begin):
+        if match[0] == "%":
+            return match.start()
+        typed = TYPED.match(line, match.end())
+        if typed is not None:
+            begin = typed.end()
+        elif (code := _find_code(line, match.end())) is not None:
+            begin = code[1] + 1
+        else:
+            begin = match.end() + 1
+    return len(line)
+
+
+def _find_code(line: str, begin: int) -> tuple[int, int] | None:
+    """Where the code of a command of a line begins and ends whose name begins there; None where it is no such."""
+    match = CODE.match(line, begin)
+    mark = line[match.end() : match.end() + 1] if match else ""
+    if match is None or not mark or mark.isalnum() or mark.isspace():
+        return None
+    end = line.find("}" if mark == "{" else mark, match.end() + 1)
+    return match.end() + 1, end if end >= 0 else len(line)
+
+
 def _line_tokens(line: str, place: Place) -> Iterator[Token]:
     begin = 0
     while piece := PIECE.match(line, begin):
-        begin = piece.end()
         letters, sign, special, math, parameter, text = piece.groups()
-        if letters == "verb":
-            mark = line[begin : begin + 1]
-            end = line.find(mark, begin + 1) if mark else -1
-            end = end if end >= 0 else len(line)
-            yield Token("text", line[begin + 1 : end], place)
-            begin = end + 1
+        typed = TYPED.match(line, piece.start() + 1) if letters else None
+        code = _find_code(line, piece.start() + 1) if letters else None
+        begin = piece.end()
+        if typed is not None:
+            yield Token("command", typed["link"], place)
+            yield Token("open", "{", place)
+            for part in PARAMETER.split(typed[2]):
+                is_parameter = PARAMETER.fullmatch(part) is not None
+                yield Token("parameter", part[1:], place) if is_parameter else Token("text", part, place)
+            yield Token("close", "}", place)
+            begin = typed.end()
+        elif code is not None:
+            yield Token("text", line[code[0] : code[1]], place)
+            begin = code[1] + 1
         elif letters or sign or piece[0] == "\\":  # at the end of a line it is a blank
             yield Token("command", letters or sign or " ", place)
         elif special:

@@ -1,4 +1,4 @@
-"""Markdown papers: headings, paragraphs, pipe tables, pictures, [@key] and [1] citations, each at its line."""
+"""Markdown papers: headings, paragraphs, tables, pictures, [@key] and [1] citations, each at its line."""
 
 import re
 from pathlib import Path
@@ -11,8 +11,10 @@ from aisr_papers.citations import read_bibtex
 from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import Piece, flatten, lay_out, mark_bold
 from aisr_papers.readers.blocks import Block, BlockReader
+from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_commands import formula
+from aisr_papers.readers.markdown_tables import MARKER, FoundTable, cells_of, take_tables
 
 MAX_CHARACTERS = 2**20
 LONGEST_BLOCK = 50_000  # characters between blank lines; the parser takes its time with longer ones
@@ -27,6 +29,9 @@ RAISED = re.compile(r"\^([^\s^]{1,20})\^|~(\w{1,10})~")  # pandoc's 10^-5^ and H
 ATTRIBUTES = re.compile(r"\{[^{}]{0,200}\}")
 TEX_LABEL = re.compile(r"\\label\{([\w:.-]{1,80})\}")
 NOTE_BEGIN = re.compile(r"^\[\^[^\[\]\s]{1,40}\]:[ \t]", re.MULTILINE)
+HTML = re.compile(r"<!--.*|</?(?!img\b)[A-Za-z][^<>]{0,500}>", re.DOTALL)  # without words: a comment, tags
+TABLE = re.compile(rf"{MARKER}(\d+)")
+PIPES = re.compile(r"\|.*\|\s*\n\s*\|.*\|")
 NOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\](?::\s)?")
 
 
@@ -46,14 +51,17 @@ def read(path: Path, root: Path | None = None) -> Draft:
     if not draft.paragraphs:
         why = f"could be read of this paper: {files.unread[0].reason}" if files.unread else "in this paper"
         raise UserError(f"{path}: no words {why}; expected Markdown with paragraphs")
-    return draft
+    return measure(draft, markdown_lines(text, files.name(file)))
 
 
 class _Reader(BlockReader):
     """Reads a file once."""
 
+    tables: list[FoundTable]
+
     def draft(self, text: str) -> Draft:
-        text = NOTE_BEGIN.sub("", _print_formulas(self._read_settings(text)))
+        text, self.tables = take_tables(self._read_settings(text))
+        text = NOTE_BEGIN.sub("", _print_formulas(text))
         self._walk(MarkdownIt("commonmark").enable("table").parse(self._without_longest(text)))
         return self.build_draft()
 
@@ -102,6 +110,8 @@ class _Reader(BlockReader):
                 cell = flatten(self._pieces(token, line)).text
                 bold = any(child.type == "strong_open" for child in token.children or ())
                 table[-1].append((mark_bold(cell, bold), 1, 1))
+            elif token.type == "inline" and (marker := TABLE.fullmatch(token.content)):
+                self._add_table(self.tables[int(marker[1])], place)
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -112,10 +122,28 @@ class _Reader(BlockReader):
                 self.blocks.append(Block("table", [], self.path(), opened, lay_out(table)))
             elif token.type in ("fence", "code_block"):
                 self.files.note_unread(place, "a listing, which is no prose")
-            elif token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
+            elif token.type == "html_block" and (markers := TABLE.findall(token.content)):  # a table in a <div>
+                for number in markers:
+                    self._add_table(self.tables[int(number)], place)
+            elif token.type == "html_block" and HTML.sub("", token.content).strip():
                 self.files.note_unread(place, "HTML, which is not read")
 
+    def _add_table(self, table: FoundTable, place: Place) -> None:
+        """A table that is no pipe table; of one that is not read its caption."""
+        if table.unread:
+            self.files.note_unread(place, table.unread)
+        rows = [[(self._cell(cell.text, place), cell.columns, cell.rows) for cell in row] for row in cells_of(table)]
+        caption = [Piece(table.caption, place)] if table.caption else []
+        self.blocks.append(Block("table", caption, self.path(), place, lay_out(rows)))
+
+    def _cell(self, text: str, place: Place) -> str:
+        (token,) = MarkdownIt("commonmark").parseInline(text)
+        words = flatten(self._pieces(token, place.line or 1)).text
+        return mark_bold(words, any(child.type == "strong_open" for child in token.children or ()))
+
     def _paragraph(self, token: Token, place: Place) -> None:
+        if PIPES.match(token.content):
+            self.files.note_unread(place, "a table without a line below its head, which is read as text")
         children = token.children or []
         pictures = [one for one in children if one.type == "image"]
         around = "".join(one.content for one in children if one.type == "text")

@@ -4,10 +4,10 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from aisr_papers.draft import Float
 from aisr_papers.recompute.numbers import Number, parse_cell
@@ -15,10 +15,6 @@ from aisr_papers.recompute.numbers import Number, parse_cell
 MOST_HEADER = 4  # rows above the numbers that are names
 MOST_STUB = 4  # columns before the numbers that are names
 MOST_CELLS = 2_000  # numbers; a larger table is data
-TOTAL = re.compile(
-    r"(?:all|(?:grand |sub-?|overall )?total|sum|overall|combined)(?: sites| data| sets)?", re.IGNORECASE
-)
-MEAN = re.compile(r"(?:(?:overall |macro[- ]?)?(?:average|mean|avg)\.?)(?: score)?", re.IGNORECASE)
 MARKS = re.compile(r"[†‡§¶*↑↓⇑⇓]|\[@[^\[\]]*+\]|\([^()]*\d{4}[a-z]?\)|(?<!\d)\^\S+")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?\(([^()]*+)\)")
 OURS = (
@@ -36,12 +32,6 @@ class Cell(NamedTuple):
     column: int
     number: Number
     at: tuple[str, ...]  # the names that it stands for, one a level of the table (see Grid)
-    bold: bool = False
-
-    @property
-    def position(self) -> tuple[int, int]:
-        """Its row and column."""
-        return self.row, self.column
 
 
 @dataclass(frozen=True, eq=False)  # compared by identity: a hash of all its cells would cost more than what is cached
@@ -51,23 +41,11 @@ class Grid:
     key: str
     name: str
     caption: str
-    notes: str
     cells: tuple[Cell, ...]
     # For each level of names the names, in the table's order: first those beside the numbers, the outermost being the
     # section that rows stand in, then those above.
     levels: tuple[tuple[str, ...], ...]
     beside: int  # how many levels stand beside the numbers
-
-    def lines(self, direction: Literal["row", "column"]) -> list[list[Cell]]:
-        """The numbers row by row, or column by column."""
-        lines: dict[int, list[Cell]] = {}
-        for cell in self.cells:
-            lines.setdefault(cell.row if direction == "row" else cell.column, []).append(cell)
-        return list(lines.values())
-
-    def where(self, cell: Cell) -> str:
-        """What a cell stands for, in words."""
-        return ", ".join(dict.fromkeys(name for name in cell.at if name))
 
 
 @lru_cache(maxsize=8192)  # names recur, cell by cell
@@ -105,11 +83,11 @@ def make_grid(table: Float) -> Grid | None:
         for column, number in enumerate(layout.numbers[place]):
             if number is not None and column >= layout.stub:
                 at = (*names, *layout.above(column))
-                cells.append(Cell(place, column, number, at, (place, column) in table.bold))
+                cells.append(Cell(place, column, number, at))
     if not cells or len(cells) > MOST_CELLS:
         return None
     levels = tuple(tuple(dict.fromkeys(one.at[level] for one in cells)) for level in range(len(cells[0].at)))
-    return Grid(table.key, table.name, table.caption, table.notes, tuple(cells), levels, 1 + layout.stub)
+    return Grid(table.key, table.name, table.caption, tuple(cells), levels, 1 + layout.stub)
 
 
 class Layout(NamedTuple):
@@ -171,16 +149,6 @@ def _is_section(row: Sequence[str], numbers: Sequence[Number | None]) -> bool:
     return row[0] != "" and len(set(filter(None, row))) == 1 and not any(one is not None for one in numbers)
 
 
-def is_total(label: str) -> bool:
-    """Whether a row or column is called the sum of others."""
-    return TOTAL.fullmatch(normalize_label(label)) is not None
-
-
-def is_mean(label: str) -> bool:
-    """Whether it is called their mean."""
-    return MEAN.fullmatch(normalize_label(label)) is not None
-
-
 SHORT = 3  # characters up to which capitals must agree: "IT", "US", "P"
 # Names that mean something else in most sentences; taken for mentions, they would narrow down the cells wrongly.
 VAGUE_WORDS = """
@@ -221,26 +189,6 @@ def find_mentions(text: str, table: Grid) -> list[Mention]:
     return sorted(dict.fromkeys(mentions), key=lambda one: (one.start, one.level))
 
 
-def blank_mentions(text: str, table: Grid) -> str:
-    """A sentence with blanks for the names of a table, "Ours" among them."""
-    for one in find_mentions(text, table):
-        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-    return text
-
-
-def labels_by_level(mentions: Iterable[Mention]) -> dict[int, set[str]]:
-    """Level -> its names that are mentioned."""
-    levels: dict[int, set[str]] = {}
-    for one in mentions:
-        levels.setdefault(one.level, set()).add(one.label)
-    return levels
-
-
-def matching_cells(cells: Sequence[Cell], wanted: Mapping[int, set[str]], but: int | None = None) -> list[Cell]:
-    """The cells that stand for one of the wanted names on each level that has some, `but` one level."""
-    return [cell for cell in cells if all(cell.at[level] in labels for level, labels in wanted.items() if level != but)]
-
-
 @lru_cache(maxsize=256)
 def _patterns(table: Grid) -> tuple[tuple[re.Pattern[str], bool, tuple[tuple[int, str], ...]], ...]:
     """What to look for, the longest first, whether capitals count, and the names that it stands for."""
@@ -279,35 +227,3 @@ def _forms(label: str, spelled: dict[str, str]) -> list[tuple[str, bool]]:
         words = spelled[bare].split()
         forms += [(" ".join(words[place:]), False) for place in range(len(words)) if words[place] not in VAGUE]
     return forms
-
-
-BETTER = re.compile(
-    r"↑|\b(?:acc|accuracy|f1|f-?score|f-?measure|precision|recall|bleu|rouge|meteor|auc|auroc|auprc|map|ndcg|mrr"
-    r"|iou|miou"
-    r"|dice|psnr|ssim|exact match|em|hit(?:s|@\d+)?|recall@\d+|r@\d+|p@\d+|throughput|r2|r²|kappa|specificity"
-    r"|sensitivity"
-    r"|success(?: rate)?|win rate|higher is better)\b",
-    re.IGNORECASE,
-)
-WORSE = re.compile(
-    r"↓|\b(?:error(?:s| rate)?|loss|perplexity|ppl|wer|cer|ter|rmse|mse|mae|mape|nll|fid|latency|runtime|time|seconds"
-    r"|minutes|hours|ms|memory|cost|eer|lower is better|params?|parameters|flops)\b",
-    re.IGNORECASE,
-)
-VERSION = re.compile(r"\b[A-Za-z]+[-@]\d+\b")  # top-100, P@5
-
-
-def has_foreign_measure(text: str, table: Grid) -> bool:
-    """Whether a text speaks of a measure that a table does not: neither its names nor its caption and notes have it."""
-    known = " ".join([table.caption, table.notes, *(name for labels in table.levels for name in labels)]).lower()
-    measures = (match[0].lower() for pattern in (BETTER, WORSE, VERSION) for match in pattern.finditer(text))
-    return any(word not in known for word in measures)
-
-
-def larger_is_better(table: Grid, cell: Cell) -> bool | None:
-    """By the names that a cell stands for; where no cell's names say so, by the caption; None where neither does."""
-    names = " ; ".join(name for labels in table.levels for name in labels)
-    is_named = BETTER.search(names) or WORSE.search(names)
-    text = " ; ".join(cell.at) if is_named else table.caption
-    better, worse = BETTER.search(text) is not None, WORSE.search(text) is not None
-    return better if better != worse else None

@@ -49,7 +49,9 @@ def main(words: Sequence[str] | None = None) -> int:
         if options.shown:
             return print_shown(options.papers, options.seeds, options.faults)
         if options.lm is None:
-            raise UserError("give --lm, or --records or --shown to check nothing; `--lm none` is arithmetic alone")
+            raise UserError(
+                "give --lm, or --records or --shown to check nothing; `--lm none` checks tests and percentages alone"
+            )
         check, print_cost = _checks(options)
         runs, places = [], Counter[Kind]()
         for paper in options.papers:
@@ -202,7 +204,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks.injected_errors", description="Inject errors into papers and check them."
     )
     parser.add_argument("papers", type=Path, nargs="+", help="LaTeX main files, folders of these, or Markdown")
-    parser.add_argument("--lm", help="as for `check-paper`; `none` is arithmetic alone")
+    parser.add_argument("--lm", help="as for `check-paper`; `none` checks tests and percentages alone")
     parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
     parser.add_argument("--program", help="a compiled program, as for `check-paper`")
     parser.add_argument("--interpretations", action="store_true", help="also judge what states no number")

@@ -19,9 +19,9 @@ from aisr_papers.cli import open_lm
 from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft
 from aisr_papers.draft_record import DraftLabel, DraftRecord
-from aisr_papers.recompute.grid import find_mentions, labels_by_level, make_grids, matching_cells
+from aisr_papers.recompute.grid import find_mentions, make_grids
 from aisr_papers.recompute.numbers import find_numbers
-from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
+from benchmarks.injected_errors.errors import CONTRADICTED, Fault, labels_by_level, matching_cells, spots
 
 
 class Checking:
@@ -117,7 +117,7 @@ def _supported(draft: Draft) -> dict[Place, str]:
     tables = {}
     for paragraph, sentence, spot in spots(draft):
         numbers = {one.start for one in find_numbers(spot.text)}
-        supported = {one.number.start for one in (*spot.numbers, *spot.differences)}
+        supported = {one.number.start for one in spot.numbers}
         if numbers <= supported and not names_cause(spot.text) and not is_general(spot.text):
-            tables[paragraph, sentence] = spot.bearing[0].table.name
+            tables[paragraph, sentence] = spot.numbers[0].table.name
     return tables

@@ -1,34 +1,26 @@
 """Errors to inject into a paper: a few words of a sentence changed, so that its own tables contradict it.
 
-Before the change a table supports the sentence, after it no longer: numbers and names are looked up in the cells, and
-differences are recomputed from them. A scope and a cause are added to sentences that a table supports, which then claim
-more than the table holds. Only what the names in the sentence decide is changed: anybody can see it in the table.
+Before the change a table supports the sentence, after it no longer: numbers and names are looked up in the cells. A
+scope and a cause are added to sentences that a table supports, which then claim more than the table holds. Only what
+the names in the sentence decide is changed: anybody can see it in the table.
 """
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from aisr_papers.cues import is_general, names_cause
-from aisr_papers.draft import MOST_TABLES, Draft
-from aisr_papers.recompute.cells import is_derivable
-from aisr_papers.recompute.comparisons import check_comparisons, find_claims
-from aisr_papers.recompute.grid import (
-    Cell,
-    Grid,
-    Mention,
-    find_mentions,
-    is_mean,
-    is_total,
-    labels_by_level,
-    make_grids,
-    matching_cells,
-)
-from aisr_papers.recompute.numbers import Number, excerpt, find_numbers
-from aisr_papers.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
+from aisr_papers.draft import MOST_TABLES, Draft, Paragraph, Sentence
+from aisr_papers.recompute.grid import Cell, Grid, Mention, find_mentions, make_grids
+from aisr_papers.recompute.numbers import Number, find_numbers
+from aisr_papers.recompute.recompute import LONGEST, blank_pointers, recompute
 
+# What two things differ by is in no cell: "3.2 points", "2 times", "higher by 3.2".
+AMOUNT = re.compile(r"[\s-]?(?:(?:percentage )?points?|pp|times|fold|[x×])(?!\w)|\s?%\s(?:more|less|higher|lower)")
+BY = re.compile(r"\bby\s(?:about\s)?$")
+SUMMED_UP = re.compile(r"(?:(?:overall|grand|macro)[- ])?(?:total|sum|all|overall|average|mean|avg\.?)", re.IGNORECASE)
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger
 DIGITS_ALONE = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 MOST_NAMES = 4  # of a table that are tried in another's place
@@ -39,13 +31,6 @@ CAUSES = (
     "owing to the regularising effect of its training signal",
     "since it suppresses noise in the early layers",
 )
-OPPOSITES = {
-    "ahead of": "behind", "behind": "ahead of", "above": "below", "below": "above", "more": "less", "less": "more",
-    "fewer": "more", "higher": "lower", "lower": "higher", "larger": "smaller", "smaller": "larger",
-    "greater": "smaller", "better": "worse", "worse": "better", "faster": "slower", "slower": "faster",
-}  # fmt: skip
-OPPOSITE = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b")
-BESIDE = 30  # characters from an amount to the word that says its direction
 FEWEST_DIGITS = 2  # of a number that tells its cell; one digit stands for anything
 ALONE_DIGITS = 3  # the same where the sentence names the table and none of its rows and columns
 SCOPES = (
@@ -60,19 +45,12 @@ class Kind(StrEnum):
     """The kind of an injected error."""
 
     NUMBER = "number"
-    DIFFERENCE = "difference"
-    DIRECTION = "direction"
     NAME = "name"
     SCOPE = "scope"
     CAUSE = "cause"
 
 
-CONTRADICTED = (
-    Kind.NUMBER,
-    Kind.DIFFERENCE,
-    Kind.DIRECTION,
-    Kind.NAME,
-)  # the cells say otherwise; the others go beyond them
+CONTRADICTED = (Kind.NUMBER, Kind.NAME)  # the cells say otherwise; the others go beyond them
 
 
 class Fault(NamedTuple):
@@ -93,7 +71,7 @@ class Fault(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A number of a sentence that a table bears out. cells: those that it may be; none of a difference."""
+    """A number of a sentence that a table bears out. cells: those that it may be."""
 
     number: Number
     table: Grid
@@ -107,12 +85,6 @@ class Spot(NamedTuple):
     near: Sequence[Grid]
     known: Sequence[Grid]
     numbers: Sequence[Value]
-    differences: Sequence[Value]
-
-    @property
-    def bearing(self) -> list[Value]:
-        """All that a table bears out of it."""
-        return [*self.numbers, *self.differences]
 
 
 Change = tuple[int, int, str, str]  # start, end, words, table
@@ -120,7 +92,7 @@ Change = tuple[int, int, str, str]  # start, end, words, table
 
 def faults(draft: Draft, seed: int) -> list[Fault]:
     """Every possible error, in the paper's order, one of each kind and place. Sentences that cite speak of the tables
-    of others and are left alone, as are those that the arithmetic finds wrong as they are."""
+    of others and are left alone, as are those with a wrong percentage or test as they are."""
     draw = random.Random(seed)
     digits_of_paper = {digits for one in draft.paragraphs for each in one.sentences for digits in _digits(each.text)}
     possible: list[Fault] = []
@@ -128,7 +100,7 @@ def faults(draft: Draft, seed: int) -> list[Fault]:
         text = draft.paragraphs[number].sentences[place].text
         for kind, changes in KINDS.items():
             for start, end, words, table in changes(spot, text, draw):
-                if kind not in (Kind.NUMBER, Kind.DIFFERENCE) or not _digits(words) & digits_of_paper:
+                if kind is not Kind.NUMBER or not _digits(words) & digits_of_paper:
                     possible.append(Fault(kind, number, place, start, end, words, table))
     return possible
 
@@ -144,28 +116,47 @@ def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
                 continue
             near, referred = relevant_tables(sentence, nearby, draft, known)
             text, itself = blank_pointers(sentence.text), referred and bool(sentence.float_keys)
-            values, apart = list(cell_values(text, near, itself)), list(differences(text, near, known))
-            if values or apart:
-                yield number, place, Spot(text, near, known, values, apart)
+            if values := list(cell_values(text, near, itself)):
+                yield number, place, Spot(text, near, known, values)
+
+
+def float_keys_of(paragraph: Paragraph) -> tuple[str, ...]:
+    """The keys of all floats that a paragraph refers to."""
+    return tuple(dict.fromkeys(key for one in paragraph.sentences for key in one.float_keys))
+
+
+def relevant_tables(
+    sentence: Sentence, keys: Sequence[str], draft: Draft, tables: Sequence[Grid]
+) -> tuple[list[Grid], bool]:
+    """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
+    no table; where nothing is referred to, all tables come into question. keys: of the floats of its paragraph."""
+    for named in (sentence.float_keys, keys):
+        floats = [key for key in named if key in draft.floats]
+        if floats:
+            return [table for table in tables if table.key in floats], True
+    return list(tables), False
+
+
+def labels_by_level(mentions: Iterable[Mention]) -> dict[int, set[str]]:
+    """Level -> its names that are mentioned."""
+    levels: dict[int, set[str]] = {}
+    for one in mentions:
+        levels.setdefault(one.level, set()).add(one.label)
+    return levels
+
+
+def matching_cells(cells: Sequence[Cell], wanted: Mapping[int, set[str]]) -> list[Cell]:
+    """The cells that stand for one of the wanted names on each level that has some."""
+    return [cell for cell in cells if all(cell.at[level] in labels for level, labels in wanted.items())]
 
 
 def cell_values(text: str, near: Sequence[Grid], referred: bool) -> Iterator[Value]:
     """The numbers of a sentence that stand in cells of which it names a row or column; of a sentence that refers to
     the table itself, a number of some digits is enough. Amounts by which two things differ are none."""
-    spans = [(one.start, one.end) for one in find_claims(text)]
     for number in find_numbers(text):
-        if not any(begin <= number.start < end for begin, end in spans):
+        if not (AMOUNT.match(text, number.end) or BY.search(text[: number.start])):
             held = ((table, cells_of(text, number, table, referred)) for table in near)
             yield from [Value(number, table, cells) for table, cells in held if cells][:1]
-
-
-def differences(text: str, near: Sequence[Grid], known: Sequence[Grid]) -> Iterator[Value]:
-    """The amounts by which two things of a table differ, as far as the table bears them out."""
-    facts = {fact.statement: fact for fact in check_comparisons(text, near, known, False)}
-    for claim in find_claims(text):
-        fact = facts.get(excerpt(text, claim.start, claim.end))
-        if fact is not None and fact.holds and not claim.hedge and claim.number.text[:1].isdigit():
-            yield from (Value(claim.number, table, ()) for table in near if (table.key,) == fact.tables)
 
 
 def cells_of(text: str, number: Number, table: Grid, referred: bool) -> tuple[Cell, ...]:
@@ -192,39 +183,10 @@ def _numbers(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
                 break
 
 
-def _differences(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    """An amount becomes one that no two cells of the tables near give."""
-    for one in spot.differences:
-        start, end = _digits_at(one.number, text)
-        for other in _others(one.number, draw):
-            if not _is_given(spot, one.number.start, spot.text[:start] + other + spot.text[end:]):
-                yield start, end, other, one.table.name
-                break
-
-
-def _is_given(spot: Spot, start: int, text: str) -> bool:
-    """Whether the amount at a place of a changed sentence is a difference of cells: of those that are named or any
-    others."""
-    number = next((one for one in find_numbers(text) if one.start == start), None)
-    if number is None or any(is_derivable(number, table, True) for table in spot.near):
-        return True
-    return any(one.number.start == start for one in differences(text, spot.near, spot.known))
-
-
-def _directions(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    """Beside a difference, better becomes worse."""
-    for one in spot.differences:
-        start, end = one.number.start, one.number.end
-        before = list(OPPOSITE.finditer(text, max(0, start - BESIDE), start))
-        word = OPPOSITE.search(text, end, end + BESIDE) or (before[-1] if before else None)
-        if word:
-            yield word.start(), word.end(), OPPOSITES[word[0]], one.table.name
-
-
 def _names(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
     """A row or column becomes another of the same table, of which the number is not true."""
     done: set[int] = set()
-    for bearing in spot.bearing:
+    for bearing in spot.numbers:
         table = bearing.table
         mentions = find_mentions(spot.text, table)
         for one in mentions:
@@ -254,8 +216,6 @@ def _with_tail(sentence: str, tail: str) -> str | None:
 
 KINDS: dict[Kind, Callable[[Spot, str, random.Random], Iterator[Change]]] = {
     Kind.NUMBER: _numbers,
-    Kind.DIFFERENCE: _differences,
-    Kind.DIRECTION: _directions,
     Kind.NAME: _names,
     Kind.SCOPE: _scopes,
     Kind.CAUSE: _causes,
@@ -267,7 +227,7 @@ def _tail(changed: str | None, is_cue: Callable[[str], bool], spot: Spot, text: 
     if changed is None or is_cue(text):
         return
     end = len(text) - 1
-    yield end, end, changed[end : len(changed) - 1], spot.bearing[0].table.name
+    yield end, end, changed[end : len(changed) - 1], spot.numbers[0].table.name
 
 
 def _others(number: Number, draw: random.Random) -> Iterator[str]:
@@ -300,8 +260,6 @@ def _bare_digits(number: Number) -> str:
 
 def _still_borne_out(text: str, name: Mention, other: str, bearing: Value) -> bool:
     """Whether the table of a number bears it out with another name as well."""
-    if not bearing.cells:
-        return True  # which of two names an amount hangs on is not looked into
     changed = text[: name.start] + other + text[name.end :]
     start = bearing.number.start + (len(other) - len(name.label) if name.start < bearing.number.start else 0)
     return any(one.start == start and cells_of(changed, one, bearing.table, True) for one in find_numbers(changed))
@@ -310,7 +268,7 @@ def _still_borne_out(text: str, name: Mention, other: str, bearing: Value) -> bo
 def _is_plain(label: str) -> bool:
     """Whether a name can be written into a source as it is."""
     letters = label.replace(" ", "").replace("-", "").replace(".", "")
-    return letters.isalnum() and letters.isascii() and label[0].isalpha() and not (is_total(label) or is_mean(label))
+    return letters.isalnum() and letters.isascii() and label[0].isalpha() and not SUMMED_UP.fullmatch(label)
 
 
 def _digits(text: str) -> set[str]:

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 from aisr_papers.check.checks import collect_checks
-from aisr_papers.check.statements import FRONT, HIDDEN, NO_RESULT, choose_statements
+from aisr_papers.check.statements import (
+    CITING,
+    FRONT,
+    GUESS,
+    HIDDEN,
+    NO_RESULT,
+    NO_STATEMENT,
+    choose_statements,
+)
 from aisr_papers.draft import Draft, Paragraph, Place, Sentence, add_captions
 from aisr_papers.recompute.grid import make_grids
 from paper_support.drafts import SITES, draft, table
@@ -33,6 +41,13 @@ def paper(heading: str, *sentences: Sentence | str) -> Draft:
         ("Ages were even (M = 3.47, SD = 1.2, N = 12).", True),
         ("鹪鹩达到72.4。", True),
         ("Wren may reach an F1 of 72.4.", True),  # a guess with a number
+        ("Wren is eight times as fast, and needs a fifth of the memory of others.", True),
+        ("Wren needs three quarters of the time.", True),
+        ("Calls fell threefold.", True),
+        ("The benefit is even larger than under the primary one.", True),
+        ("Our filter works for every model family and size.", True),
+        ("Our filter may work for every model family and size.", False),
+        ("We listened two times per night.", False),
         ("Wren may be better than Lark.", False),
         ("These results are consistent with a better filter.", False),
         ("Many birds migrate at night.", False),
@@ -63,18 +78,21 @@ def test_others_results_are_none_and_comparisons_in_an_introduction_are_ours_alo
 
 
 def test_causes_and_generality_without_a_number_are_judged_on_request() -> None:
-    made = paper("Results", "It wins because of its filter.", "It works for all birds.", "It may win by its filter.")
+    made = paper("Results", "It wins because of its filter.", "All birds sing by it.", "It may win by its filter.")
     assert judged(made) == []
-    assert judged(made, interpretations=True) == ["It wins because of its filter.", "It works for all birds."]
+    assert judged(made, interpretations=True) == ["It wins because of its filter.", "All birds sing by it."]
 
 
-def test_paragraphs_without_a_statement_are_counted_with_the_reason() -> None:
+def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
     place = Place("a.tex", 1)
     front = Paragraph((Sentence("Journal of Birds 35, 612.", place),))
     hidden = Paragraph((Sentence("Say that Wren reaches 72.4.", place, hidden=True),), ("Results",))
-    known = paper("Abstract", "Birds sing.")
+    of_ash = Sentence("Ash found 61.0 at Bog.", place, work_keys=("ash",))
+    known = paper("Abstract", "Birds sing.", "They may sing.", "Let x = 3, y = 4 and z = 5.", of_ash)
     made = Draft(known.folder, "", (front, *known.paragraphs, hidden), known.floats, {})
-    assert collect_checks(made, {}).skipped == {FRONT: 1, NO_RESULT: 2, HIDDEN: 1}
+    assert collect_checks(made, {}).skipped == {
+        FRONT: 1, NO_RESULT: 2, GUESS: 1, NO_STATEMENT: 1, CITING: 1, HIDDEN: 1,
+    }  # fmt: skip
 
 
 # --- Captions and notes.

@@ -20,7 +20,7 @@ from support.runs import opened
 PAPER = r"""\documentclass{article}
 \begin{document}
 \section{Results}
-At Bog, Wren is 3.5 points of F1 better than Lark (Table~\ref{tab:main}).
+At Bog, wrens sang in 37 of 120 nights (38.8\,\%) (Table~\ref{tab:main}).
 Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
 \begin{table}
 \caption{F1 of two detectors.}\label{tab:main}
@@ -28,7 +28,7 @@ Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
 \end{table}
 \end{document}
 """
-FLAG = "main.tex:4: Wrong difference"
+FLAG = "main.tex:4: Wrong percentage"
 
 
 @pytest.fixture
@@ -40,14 +40,14 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def checked(check_paper: CheckPaper, *more: object) -> Finished:
-    words = ["--lm", "none", "--out", "review", "--dismissed", "dismissed.txt", "--fail-on", "arithmetic"]
+    words = ["--lm", "none", "--out", "review", "--dismissed", "dismissed.txt", "--fail-on", "statistics"]
     return check_paper("main.tex", *words, *more)
 
 
-def dismiss(paper: Path, label: str = "Wrong difference") -> None:
-    """Dismiss the first flag of a label, by the line that the page shows."""
+def dismiss(paper: Path) -> None:
+    """Dismiss the first flag, by the line that the page shows."""
     text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
-    flag = next(one for one in json.loads(text)["verdicts"] if one["label"] == label)
+    flag = json.loads(text)["verdicts"][0]
     with (paper / "dismissed.txt").open("a") as file:
         file.write(f"# of other runs\n\n{flag['dismissal']}\n")
 
@@ -65,15 +65,15 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
         page = show(paper / "review" / "paper.html")
         page.get_by_text("Dismiss this flag").click()
         line = page.locator("#detail code").inner_text()
-    assert line.endswith(" Wrong difference: At Bog, Wren is 3.5 points of F1 better than Lark (Table 1).")
+    assert line.endswith(" Wrong percentage: At Bog, wrens sang in 37 of 120 nights (38.8 %) (Table 1).")
     (paper / "dismissed.txt").write_text(line, "utf-8")
-    again = checked(check_paper, "--fail-on", "Wrong difference")
+    again = checked(check_paper, "--fail-on", "Wrong percentage")
     assert "1 flag dismissed" in again.out
     assert "--fail-on: 1 sentence\n" in again.out  # the other one, recomputed too
-    assert "Wrong difference" not in again.out
+    assert "Wrong percentage" not in again.out
     assert sarif(paper) == {
-        "arithmetic-wrong-difference": [{"kind": "external", "status": "accepted"}],
-        "arithmetic-inconsistent-test": None,
+        "statistics-wrong-percentage": [{"kind": "external", "status": "accepted"}],
+        "statistics-inconsistent-test": None,
     }
     assert [row["dismissed"] for row in read_rows(paper / "review" / "paper.jsonl")] == [True, False]
     with listening(browser) as show:
@@ -83,7 +83,7 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
         expect(page.locator("#detail")).to_contain_text("Dismissed.")
         expect(page.locator("#detail code")).to_have_count(0)
 
-    for before, after, back in (("Wrens", "Finches", False), ("At Bog,", "At Fen,", True), ("58.5", "58.4", True)):
+    for before, after, back in (("Wrens", "Finches", False), ("At Bog,", "At Fen,", True)):
         (paper / "main.tex").write_text(PAPER.replace(before, after))
         assert (FLAG in checked(check_paper).out) is back
 
@@ -92,9 +92,9 @@ def test_a_dismissal_is_of_one_sentence_and_not_of_its_numbers(check_paper: Chec
     (paper / "main.tex").write_text(PAPER.replace(r"\begin{table}", r"""
 In Bog, 37 of 120 (38.8\,\%) sang. In Fen, 37 of 120 (38.8\,\%) were silent.
 \begin{table}"""))  # fmt: skip
+    assert checked(check_paper).out.count("Wrong percentage (") == 3
+    dismiss(paper)
     assert checked(check_paper).out.count("Wrong percentage (") == 2
-    dismiss(paper, "Wrong percentage")
-    assert checked(check_paper).out.count("Wrong percentage (") == 1
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Pat
     session = Session(settings, lm)
     read = session.paper("main.tex", None)
     before = session.review_so_far(read, session.exact_review(read), [])
-    (flag,) = (one for one in before.flags if one.label == "Wrong difference")
+    (flag,) = (one for one in before.flags if one.label == "Wrong percentage")
     session = Session(replace(settings, dismissed={flag.digest}), lm)
     after = session.review(session.paper("main.tex", None), lambda _: None)
     (flagged,) = (one for one in session.sentences(after, range(len(after.flags))) if one.dismissed)
-    assert (flagged.level, flagged.label) == (None, "Wrong difference")
+    assert (flagged.level, flagged.label) == (None, "Wrong percentage")

@@ -148,7 +148,7 @@ def test_a_result_is_known_again_when_it_moves(review: Review) -> None:
     moved = tuple(one._replace(paragraph=one.paragraph + 1) for one in review.flags)
     assert prints(replace(review, draft=below, flags=moved)) == prints(review)
     assert len(set(prints(review))) == 4
-    numbers = [Flag("arithmetic", 1, place, "37 of 120", "Wrong percentage") for place in (0, 1)]
+    numbers = [Flag("statistics", 1, place, "37 of 120", "Wrong percentage") for place in (0, 1)]
     assert len(set(prints(replace(review, flags=tuple(numbers), labels=LABELS)))) == 2
 
 

@@ -33,7 +33,7 @@ def twice(folder: Path) -> Review:
     call a citation in it overstated."""
     review = papers.reviewed(folder)
     recomputed = Flag(
-        "arithmetic", 1, 1, "Lark reaches 70.2", "Other number in the table",
+        "statistics", 1, 1, "Lark reaches 70.2", "Wrong percentage",
         evidence=(CELL,), marks=(Mark(0, 3, columns=(2,)),),
         reasons=(Reason("Lark has 66.1 there", "66.1", Mark(0, 3, columns=(2,))),),
     )  # fmt: skip
@@ -47,9 +47,9 @@ def test_two_checks_of_a_sentence_give_one_flag_with_two_reasons(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     review = mark_dismissed(twice(tmp_path), set())
-    assert review.counts() == {"Overstate": 1, "Other number in the table": 1}
+    assert review.counts() == {"Overstate": 1, "Wrong percentage": 1}
     assert format_line(review, review.flags[1]) == (
-        "main.tex:12: Other number in the table (Lark has 66.1 there [Table 1: Heath, Lark]; "
+        "main.tex:12: Wrong percentage (Lark has 66.1 there [Table 1: Heath, Lark]; "
         f"Contradicted 83 %: 70.2 is Wren's [Table 1: Heath]): {SENTENCE}"
     )
     row = json.loads(as_jsonl(review).splitlines()[1])
@@ -65,14 +65,14 @@ def test_two_checks_of_a_sentence_give_one_flag_with_two_reasons(
 def test_a_merged_flag_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
     review = mark_dismissed(twice(tmp_path), set())
     (_, merged) = review.flags
-    assert failing_flags(review, {"Other number in the table"}, 0.9) == [merged]
+    assert failing_flags(review, {"Wrong percentage"}, 0.9) == [merged]
     assert failing_flags(review, {"Contradicted"}, 0.8) == [merged]
     assert failing_flags(review, {"Contradicted"}, 0.9) == []  # the model is less sure
     without_model = replace(review, flags=twice(tmp_path).flags[2:])
     (alone,) = mark_dismissed(without_model, set()).flags
     assert alone.digest == merged.digest
     dismissed = mark_dismissed(twice(tmp_path), {merged.digest})
-    assert [one.label for one in dismissed.dismissed] == ["Other number in the table"]
+    assert [one.label for one in dismissed.dismissed] == ["Wrong percentage"]
     assert failing_flags(dismissed, {"Contradicted"}, 0) == []
 
 

@@ -164,3 +164,41 @@ def test_a_cited_paper_of_raised_words_takes_time_in_proportion_to_its_length(tm
     words = 'a<sup>1</sup><xref ref-type="bibr">2</xref>' * 100_000
     (tmp_path / "a.xml").write_text(f"<article><body><p>{words}</p></body></article>")
     assert read_jats(tmp_path / "a.xml")
+
+
+ENDLESS = [
+    r"\newenvironment{q}{}{\end{q}}\begin{q}Lark.\end{q}",
+    r"\newenvironment{q}{\begin{q}}{}\begin{q}Lark.\end{q}",
+    r"\newenvironment{q}{\begin{r}}{\end{r}}\newenvironment{r}{\begin{q}}{\end{q}}\begin{q}Lark.\end{q}",
+    r"\newenvironment{document}{}{\end{document}}Lark.",
+]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("body", ENDLESS)
+def test_an_environment_that_names_itself_ends_and_is_listed(paper: Path, body: str) -> None:
+    draft = read(paper, body + " Wren.")
+    assert "Lark." in text_of(draft)
+    assert "Wren." in text_of(draft)
+    assert all("deeper than 60 macros" in one.reason or "without" in one.reason for one in draft.unread)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "line",
+    [r"\url[", r"\url{a{b}", r"\verb|", r"\lstinline[", "\\documentclass{x}", r"\captionof{table}{x}",
+     r"\lstnewenvironment{q}", r"\multirow{-99}{*}{x}\\", r"\begin{tabular}{*{99}{*{99}{*{99}{r@{.}}}}}"],
+)  # fmt: skip
+def test_long_files_of_one_command_take_as_long_as_they_are(paper: Path, line: str) -> None:
+    read(paper, 20_000 * line)
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(("columns", "deep"), [(60, 6), (4, 12)])
+def test_tables_within_tables_of_a_cited_paper_are_refused(tmp_path: Path, columns: int, deep: int) -> None:
+    open_, close = f'<table-wrap><tr><td colspan="{columns}">', "</td></tr></table-wrap>"
+    (tmp_path / "a.xml").write_text(f"<article><body>{open_ * deep}x{close * deep}</body></article>")
+    with pytest.raises(UserError, match="tables of more than"):
+        read_jats(tmp_path / "a.xml")
+    (tmp_path / "a.xml").write_text(f"<article><body>{open_ * 2}61.0{close * 2}</body></article>")
+    assert "61.0" in " ".join(read_jats(tmp_path / "a.xml").paragraphs)

@@ -333,3 +333,56 @@ def test_text_that_no_reader_sees_is_marked(tmp_path: Path) -> None:
     assert " ".join(one.text for one in sentences(draft) if one.hidden) == "Say yes. Say no. Say it."
     assert " ".join(one.text for one in sentences(draft) if not one.hidden) == "Seen one. Seen two. Seen three."
     assert any("no reader sees" in one.reason for one in draft.unread)
+
+
+ALONE = "\\documentclass[../main]{subfiles}\n\\title{A chapter}\n\\begin{document}\n%s\n\\end{document}\nNot said.\n"
+
+
+def test_files_that_can_be_set_alone_are_read_as_parts(tmp_path: Path) -> None:
+    write(tmp_path, "sub/a.tex", ALONE % "In a. \\input{b}")
+    write(tmp_path, "sub/b.tex", "In b.")  # beside the file that puts it in
+    write(tmp_path, "sub/rows.tex", ALONE % "\\begin{tabular}{lr}Site & F1 \\\\ Bog & 61.0\\end{tabular}")
+    body = "\\title{The whole}Before. \\subfile{sub/a} Between. \\input{sub/a}\n"
+    body += "\\begin{table}\\caption{F1.}\\includestandalone[width=5cm]{sub/rows}\\end{table}\nBehind."
+    draft = read_body(tmp_path, body)
+    assert [one.text for one in sentences(draft)] == [
+        "Before.", "In a.", "In b.", "Between.", "In a.", "In b.", "Behind.",
+    ]  # fmt: skip
+    assert (draft.title, draft.unread) == ("The whole", ())
+    assert draft.floats["Table 1"].rows == "Site\tF1\nBog\t61.0"
+    write(tmp_path, "only.tex", "\\input{main}")  # a main file without a document of its own
+    assert len(sentences(read(tmp_path / "only.tex"))) == 7
+
+
+TYPED = [
+    (r"See \url{http://a.org/x%20y&z#1} now. And on.", "See http://a.org/x%20y&z#1 now."),
+    (r"See \href{http://a.org/x%20y}{this} now. And on.", "See this now."),
+    (r"See \url|http://a.org/x%20y| now. And on.", "See http://a.org/x%20y now."),
+    (r"See \path{C:\a%b} and \nolinkurl{a%b} now. And on.", r"See C:\a%b and a%b now."),
+    (r"It is \verb|99.5 % x| and \verb*+\b%+ now. And on.", r"It is 99.5 % x and \b% now."),
+    (r"It is \lstinline[style=a]|5%| and \mintinline{c}{%d} now. And on.", "It is 5% and %d now."),
+    (r"It is 5\% and \texttt{\%d} now. And on. % not this", "It is 5% and %d now."),
+    (r"It is \\% not this", "It is"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), TYPED)
+def test_a_percent_sign_in_an_address_or_in_code_begins_no_comment(tmp_path: Path, line: str, expected: str) -> None:
+    draft = read_body(tmp_path, f"\\begin{{table}}\\caption{{{line}\n}}\\end{{table}}{line}\n")
+    assert sentences(draft)[0].text == expected
+    assert draft.floats["Table 1"].caption.startswith(expected)
+
+
+def test_what_stands_in_verbatim_environments_of_the_paper_itself_is_no_text(tmp_path: Path) -> None:
+    preamble = "\\lstnewenvironment{code}{}{}\n\\DefineVerbatimEnvironment{out}{Verbatim}{}"
+    body = "One.\n\\begin{code}\n{ % \\end{document}\n\\end{code}\n\\begin{out}[x]\n}\\end{out}\nTwo."
+    assert [one.text for one in sentences(read_body(tmp_path, body, preamble))] == ["One.", "Two."]
+
+
+def test_what_is_provided_stands_only_where_nothing_is_defined(tmp_path: Path) -> None:
+    preamble = r"\newcommand{\n}{42}\def\m{7}\providecommand{\n}{??}\providecommand{\m}{?}\providecommand{\o}{5}"
+    preamble += r"\providecommand{\eg}{for instance}\ProvideDocumentCommand{\n}{}{!!}"
+    assert (
+        sentences(read_body(tmp_path, r"We saw \n, \m, \o{} (\eg).", preamble))[0].text
+        == "We saw 42, 7, 5 (for instance)."
+    )

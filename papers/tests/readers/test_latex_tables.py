@@ -141,3 +141,74 @@ def test_a_root_lets_files_beside_the_folder_be_read_and_nothing_outside(tmp_pat
         f"'../../secret': leads out of --root {study}",
         f"'../results/link': leads out of --root {study}",
     ]
+
+
+GIVEN = [
+    rf"\begin{{figure}}\captionof{{table}}{{Second.}}\label{{t}}{TABULAR}\end{{figure}}",
+    rf"\begin{{center}}{TABULAR}\captionof{{table}}{{Second.}}\label{{t}}\end{{center}}",
+    rf"\begin{{minipage}}{{5cm}}\captionsetup{{type=table}}\caption{{Second.}}\label{{t}}{TABULAR}\end{{minipage}}",
+    rf"\begin{{figure}}\captionsetup{{type=table}}\caption{{Second.}}\label{{t}}{TABULAR}\end{{figure}}",
+    rf"\begin{{figure}}\makeatletter\def\@captype{{table}}\makeatother\caption{{Second.}}\label{{t}}{TABULAR}\end{{figure}}",
+    rf"\begin{{floatrow}}\ttabbox{{\caption{{Second.}}\label{{t}}}}{{{TABULAR}}}\end{{floatrow}}",
+    rf"\begin{{figure}}\floatbox{{table}}{{\caption{{Second.}}\label{{t}}}}{{{TABULAR}}}\end{{figure}}",
+]
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_caption_may_say_another_kind_than_its_environment(tmp_path: Path, given: str) -> None:
+    bird = r"\begin{figure}\caption{A bird.}\label{f}\end{figure}"
+    draft = paper(tmp_path, f"Words.\n\n{table('First.')}{given}{bird}{table('Third.')} See \\ref{{t}}, \\ref{{f}}.")
+    assert [(one.name, one.caption, one.rows) for one in draft.floats.values()] == [
+        ("Table 1", "First.", ROWS), ("Table 2", "Second.", ROWS), ("Figure 1", "A bird.", ""),
+        ("Table 3", "Third.", ROWS),
+    ]  # fmt: skip
+    assert draft.paragraphs[-1].sentences[-1].text == "See 2, 1."
+    assert draft.paragraphs[-1].sentences[-1].float_keys == ("t", "f")
+
+
+def test_labels_behind_a_caption_without_a_float_are_those_of_sections(tmp_path: Path) -> None:
+    body = (
+        rf"Words.\begin{{center}}{TABULAR}\captionof{{table}}{{F1.}}\label{{t}}\end{{center}}\section{{A}}\label{{a}}"
+    )
+    draft = paper(tmp_path, body + r" See \autoref{t} and \autoref{a}.")
+    assert draft.paragraphs[-1].sentences[0].text == "See Table 1 and Section 1."
+
+
+@pytest.mark.parametrize("environment", ["figure", "table"])
+def test_a_figure_and_a_table_side_by_side_have_what_is_theirs(tmp_path: Path, environment: str) -> None:
+    figure = r"\includegraphics{gone}\captionof{figure}{A bird.}\label{f}"
+    body = rf"\begin{{{environment}}}{figure}\hfill{TABULAR}\captionof{{table}}{{F1.}}\label{{t}}\end{{{environment}}}"
+    floats = paper(tmp_path, f"Words. {body}" + table("Next.")).floats
+    assert [(one.name, one.caption, one.rows) for one in floats.values()] == [
+        ("Figure 1", "A bird.", ""), ("Table 1", "F1.", ROWS), ("Table 2", "Next.", ROWS),
+    ]  # fmt: skip
+
+
+CELLS = [
+    (r"{l r@{.}l c}A & \multicolumn{2}{c}{B} & C \\ w & 83&9 & 1 \\ v & 7& & 2", "A\tB\tC\nw\t83.9\t1\nv\t7\t2"),
+    (
+        r"{l*{2}{r@{\,$\pm$\,}l}}A & \multicolumn{2}{c}{B} & \multicolumn{2}{c}{C} \\ w & 8&1 & 7&2",
+        "A\tB\tC\nw\t8±1\t7±2",
+    ),
+    (r"{lr@{ (}r@{) }c}A & \multicolumn{2}{c}{B} & C \\ w & 8.1 & 0.2 & 7", "A\tB\tC\nw\t8.1 (0.2)\t7"),
+    (r"{lr@{}lc}A & \multicolumn{2}{c}{B} & C \\ w & 83 & .9 & 7 \\ v & 79 & & 8", "A\tB\tC\nw\t83.9\t7\nv\t79\t8"),
+    (r"{lr@{}l@{}}A & B & C \\ w & 83 & 79", "A\tB\tC\nw\t83\t79"),
+    (r"{@{}l@{\hspace{1em}}>{$}r<{$}@{\extracolsep{\fill}}p{2cm}@{}}A & B & C \\ w & 8 & 9", "A\tB\tC\nw\t8\t9"),
+    (r"{lc}\diagbox{M}{D} & B \\ w & 68.3\textsubscript{1} \\ v & 79.4\tnote{a}", "M / D\tB\nw\t68.3_1\nv\t79.4^a"),
+    (r"{lcc}A & B & C \\ w & \Block{2-1}{8} & 1 \\ v & & 2", "A\tB\tC\nw\t8\t1\nv\t8\t2"),
+    (r"{lcc}A & \Block[c]{1-2}{B} & \\ w & 8 & 1", "A\tB\tB\nw\t8\t1"),
+    (r"{lcc}A & B & C \\ \SetCell[r=2]{c} w & 8 & 1 \\ & 9 & 2", "A\tB\tC\nw\t8\t1\nw\t9\t2"),
+    (r"{lc}A & B \\ & 8 \\ \multirow{-2}{*}{w} & 9 \\ v & \tablenum{7.0}", "A\tB\nw\t8\nw\t9\nv\t7.0"),
+]
+
+
+@pytest.mark.parametrize(("tabular", "rows"), CELLS)
+def test_cells_are_joined_marked_and_spread_as_they_are_printed(tmp_path: Path, tabular: str, rows: str) -> None:
+    draft = paper(tmp_path, "Words." + table("F1.", rf"\begin{{tabular}}{tabular}\end{{tabular}}"))
+    assert (only(draft).rows, draft.unread) == (rows, ())
+
+
+def test_tables_in_forms_that_are_not_read_are_listed_and_counted(tmp_path: Path) -> None:
+    draft = paper(tmp_path, "Words." + table("Of a file.", r"\csvautotabular{x.csv}") + table("F1."))
+    assert [(one.name, one.rows) for one in draft.floats.values()] == [("Table 1", ""), ("Table 2", ROWS)]
+    assert [one.reason for one in draft.unread] == [r"\csvautotabular: a table in a form that is not read"]

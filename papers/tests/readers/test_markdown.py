@@ -128,3 +128,74 @@ def test_papers_that_cannot_be_read(tmp_path: Path) -> None:
     draft = read(file)
     assert [one.text for each in draft.paragraphs for one in each.sentences] == ["One.", "Two."]
     assert str(draft.unread[0].place) == "paper.md:3"
+
+
+BESIDE_PIPES = [
+    "+------+-------+\n| Bird | F1    |\n+======+=======+\n| Wren | **8** |\n+------+-------+",
+    "+------+----+\n| Bird | F1 |\n+------+----+\n| Wren | 8  |\n+------+----+",
+    "  Bird     F1\n  ------ ----\n  Wren      8",
+    "<div>\n<table>\n<tr><th>Bird</th><th>F1</th></tr><tr><td>Wren</td><td>8</td></tr>\n</table>\n</div>",
+    "<table><tr><th>Bird</th><th>F1</th></tr>\n\n<tr><td>Wren<td>8</td></tr></table>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", BESIDE_PIPES)
+def test_tables_beside_pipe_tables_are_read_and_counted(tmp_path: Path, given: str) -> None:
+    first, third = (
+        f"| Bird | F1 |\n|---|---|\n| Wren | {f1} |\n\n: Of {name}" for f1, name in ((7, "one"), (9, "three"))
+    )
+    (tmp_path / "a.md").write_text(f"See Table 2.\n\n{first}\n\n{given}\n\n: Of two\n\n{third}\n")
+    draft = read(tmp_path / "a.md")
+    assert [(name, one.caption, one.rows) for name, one in draft.floats.items()] == [
+        ("Table 1", "Of one", "Bird\tF1\nWren\t7"), ("Table 2", "Of two", "Bird\tF1\nWren\t8"),
+        ("Table 3", "Of three", "Bird\tF1\nWren\t9"),
+    ]  # fmt: skip
+    assert draft.unread == ()
+    assert draft.paragraphs[0].sentences[0].float_keys == ("Table 2",)
+
+
+def test_cells_over_columns_and_rows_are_repeated(tmp_path: Path) -> None:
+    grid = "+---+---+---+\n| F1    | n |\n+---+---+---+\n| 7 | 8 | 9 |\n+---+---+---+\n\n: Of one"
+    rows = "<tr><td rowspan=2>Wren<td colspan=2><b>8</b></tr><tr><td>1<td>2</tr>"
+    html = f"<table><caption>Of two</caption>{rows}</table>"
+    (tmp_path / "a.md").write_text(f"Words.\n\n{grid}\n\n{html}\n")
+    one, two = read(tmp_path / "a.md").floats.values()
+    assert (one.rows, two.rows) == ("F1\tF1\tn\n7\t8\t9", "Wren\t8\t8\nWren\t1\t2")
+    assert (two.caption, sorted(two.bold)) == ("Of two", [(0, 1), (0, 2)])
+
+
+UNREAD = [
+    ("```{r, echo=FALSE}\nkable(x, caption=\"Of two\")\n```", "that code prints"),
+    ("```{python}\n#| tbl-cap: \"Of two\"\nx\n```", "that code prints"),
+    ("-------------\nBird   F1\n----- -----\nWren   8\n\nLark   9\n-------------\n\n: Of two", "several lines"),
+    ("\\begin{table}\n\\caption{Of two}\n\\begin{tabular}{l} a \\\\ \\end{tabular}\n\\end{table}", "in LaTeX"),
+    ("+---+---+\n| a | b |\n|   +---+\n|   | c |\n+---+---+\n\n: Of two", "several rows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "why"), UNREAD)
+def test_a_table_that_is_not_read_is_listed_and_counted_where_it_has_a_caption(
+    tmp_path: Path, given: str, why: str
+) -> None:
+    (tmp_path / "a.md").write_text(f"Words.\n\n{given}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nTable: Of three\n")
+    draft = read(tmp_path / "a.md")
+    captions = [(name, one.caption) for name, one in draft.floats.items()]
+    assert captions == [("Table 1", "Of two"), ("Table 2", "Of three")]
+    assert [why in one.reason for one in draft.unread] == [True]
+
+
+def test_what_only_looks_like_a_table_stays_text(tmp_path: Path) -> None:
+    text = "Setext\n------\n\nOne -- two --- three.\n\n```\n+---+\n| a |\n+---+\n\n<table>\n```\n\n"
+    (tmp_path / "a.md").write_text(f"{text}| a | b |\n| 1 | 2 |\n")
+    draft = read(tmp_path / "a.md")
+    assert (draft.floats, draft.paragraphs[0].headings) == ({}, ("Setext",))
+    assert [one.reason.partition(",")[0] for one in draft.unread] == [
+        "a listing", "a table without a line below its head",
+    ]  # fmt: skip
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", ["<table\n", "```\n~~~\n", "----------\n\n", "+-+-+\n", "-- --\n", "<table><td>x"])
+def test_long_files_of_one_line_take_as_long_as_they_are(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.md").write_text("Words.\n\n" + line * 20_000)
+    assert read(tmp_path / "a.md").paragraphs
