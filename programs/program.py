@@ -88,7 +88,7 @@ Limits = Mapping[str, Mapping[str, Any]]
 NO_LIMITS: Limits = MappingProxyType({})
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
-NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
+NO_TEXT = re.compile(r"None\Z|\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
 
 
 class UnusableAnswer(ValueError):
@@ -101,8 +101,9 @@ def ask(
     """Return the answer of a predictor to `inputs`, in the LM's context.
 
     check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the LM
-    is asked once more, with the complaint. limits: JSON schema fragments by output field, which an engine that decodes
-    under a schema adds to what the types say. Raises `UnusableAnswer`; errors of the LM pass through.
+    is asked once more, with the complaint; not where the answer was cut, refused or filtered. limits: JSON schema
+    fragments by output field, which an engine that decodes under a schema adds to what the types say. Raises
+    `UnusableAnswer`; errors of the LM pass through.
     """
     call = {**inputs, "config": _config(predict, limits)}
     keys = _call_lm(predict, "record_keys")
@@ -115,14 +116,18 @@ def ask(
             if answer is not None and dspy.settings.trace is not None:
                 known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
                 dspy.settings.trace.append((predict, known, answer))
+        reason = _call_lm(predict, "failed_ending")
         if answer is not None:
-            complaint = check(answer) if check else None
-            if complaint is None:
+            complaint = check(answer) if check and not reason else None
+            if complaint is None and not reason:
                 return answer
             place = _place_in_trace(answer)
             if place is not None:
                 # A refused answer must not become a demo; earlier calls of an optimizer stay in the trace.
                 del dspy.settings.trace[place]
+        if reason:
+            _call_lm(predict, "invalidate", keys or [])
+            raise UnusableAnswer(reason)
         if attempt == 1:
             # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
             cut = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]

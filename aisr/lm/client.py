@@ -1,19 +1,20 @@
 """A language model as programs use it: `LedgerLM`, a `dspy.LM` whose calls are limited and charged, and `OpenLM`: that,
-with the adapter that renders its prompts and reads its answers."""
+with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dspy
 from dspy.lm15 import BillingError, ProviderError, Request, Response
-from dspy.utils.exceptions import AdapterParseError, LMError, LMProviderError
+from dspy.utils.exceptions import LMError, LMProviderError
 
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
+from aisr.lm.answers import Ending, endings, failed_ending, token_counts
 from aisr.lm.budget import LONGEST_ANSWER, Call, Ledger, current_call
 from aisr.lm.config import THREADS, Price, listed_answer
 from aisr.lm.embeddings import Embeddings
@@ -36,6 +37,7 @@ class LedgerLM(dspy.LM):
     """
 
     recorder: "Recorder | None" = None
+    limit_option = "--set lm.max_tokens"  # the option that sets how long an answer may be, as it is typed
 
     def __init__(
         self,
@@ -78,9 +80,20 @@ class LedgerLM(dspy.LM):
             return keep(await self.limiter.arun(send))
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        """Keep no history, but have the response recorded."""
-        if self.recorder is not None:
-            self.recorder.receive(entry["response"])
+        """Keep no history, but how the latest answer ended."""
+        response = entry["response"]
+        keep_ending(endings(response), entry["outputs"], token_counts(response))
+
+    def failed_ending(self) -> str | None:
+        """Return why the latest answer to this thread or task is none, see `aisr.lm.answers`; None where it may be
+        one."""
+        latest = latest_answer()
+        limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
+        reasons = (
+            failed_ending(ending, output, limit, self.limit_option)
+            for ending, output in zip(latest.endings, latest.outputs, strict=False)
+        )
+        return next(filter(None, reasons), None)
 
     def _recording(self, args: tuple[Any, ...], options: dict[str, Any]) -> AbstractContextManager[Any]:
         return nullcontext(lambda outputs: outputs) if not self.recorder else self.recorder.record(self, args, options)
@@ -98,8 +111,7 @@ class LedgerLM(dspy.LM):
         usage = _Usage(dspy.settings.usage_tracker)
         token = current_call.set(call)
         try:
-            # A history entry would tell the same, at a tenth of what a call costs this process.
-            with dspy.context(usage_tracker=usage, disable_history=self.recorder is None):
+            with dspy.context(usage_tracker=usage, disable_history=False):
                 yield lm
         except BaseException as error:
             # Other exceptions are of calls that could not be made; an interruption ends one that may have been sent.
@@ -148,6 +160,27 @@ class LedgerLM(dspy.LM):
         engine = _RefusingEngine(self.ledger, reason)
         lm: LedgerLM = self.copy(engine=engine, async_engine=InThread(engine), timeout=None)
         return lm
+
+
+class Latest(NamedTuple):
+    """The latest answers to a thread or task: how they ended, what of them is returned, tokens of prompt and answer."""
+
+    endings: Sequence[Ending]
+    outputs: Sequence[Any]
+    tokens: tuple[int, int]
+
+
+_latest: ContextVar[Latest | None] = ContextVar("latest answer", default=None)
+
+
+def keep_ending(endings: Sequence[Ending], outputs: Sequence[Any], tokens: tuple[int, int] = (0, 0)) -> None:
+    """Keep how the latest answer ended, for `LedgerLM.failed_ending` and recorders."""
+    _latest.set(Latest(endings, outputs, tokens))
+
+
+def latest_answer() -> Latest:
+    """Return the latest answers to this thread or task."""
+    return _latest.get() or Latest((), (), (0, 0))
 
 
 class Contact:
@@ -264,46 +297,3 @@ class OpenLM:
             "temperature": self.lm.kwargs.get("temperature"),
             "logprobs": self.lm.gives_logprobs,
         }
-
-
-# --- How a prompt is rendered and an answer read: DSPy's adapters
-
-
-def adapter_for(schema: bool) -> dspy.Adapter:
-    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
-    would double a weak model's calls in silence."""
-    return _as_used(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
-
-
-def _as_used(adapter: dspy.Adapter) -> dspy.Adapter:
-    """The adapter, with every failure to read an answer as its own error: DSPy lets the errors of its parsers pass,
-    where an answer nests too deep for them or holds a number of ten thousand digits. And an output that a demo lacks is
-    left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words."""
-    parse, format_demos = adapter.parse, adapter.format_demos
-
-    def guarded(signature: Any, completion: str) -> dict[str, Any]:
-        try:
-            return parse(signature, completion)  # type: ignore[no-any-return]
-        except AdapterParseError:
-            raise
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
-
-    def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = []
-        for demo in demos:
-            lacking = tuple(name for name in signature.output_fields if demo.get(name) is None)
-            if len(lacking) < len(signature.output_fields):
-                messages += format_demos(_without(signature, lacking), [demo])
-        return messages
-
-    adapter.parse, adapter.format_demos = guarded, of_their_own_fields
-    return adapter
-
-
-@lru_cache(maxsize=64)
-def _without(signature: Any, names: tuple[str, ...]) -> Any:
-    """A signature without some of its fields."""
-    for name in names:
-        signature = signature.delete(name)
-    return signature

@@ -13,8 +13,9 @@ from dspy.utils.exceptions import LMConfigurationError
 
 from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
+from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger, check_price
-from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for
+from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.config import (
     EMBEDDED,
     LMConfig,
@@ -56,6 +57,7 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     else:
         check_price(config, config.stated_price or listed_price(config.model), ledger)
         opened = _open_endpoint(config, ledger) if config.api_base else _open_provider(config, ledger, needs_key)
+    opened.lm.limit_option = config.option("max-tokens")
     return replace(opened, embeddings=Embeddings(config, ledger))
 
 
