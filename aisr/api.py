@@ -32,11 +32,11 @@ OPTION = re.compile(r"(?:--(?:set \w+\.)?|\blimits\.)([a-z]+(?:[-_][a-z]+)*)")  
 
 
 def in_python(error: Exception | str) -> str:
-    """Return the message of an error or of a limit, without secrets and addresses; a command's `--api-base` is
+    """Return the message of an error or of a limit, without secrets; a command's `--api-base` is
     `api_base` here."""
     from aisr.base import redact
 
-    return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.addresses(str(error)))
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.secrets(str(error)))
 
 
 # --- The language model

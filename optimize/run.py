@@ -281,7 +281,7 @@ class Run:
         it."""
         error = self.teacher.lm.contact.error
         if error is not None:
-            reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
+            reason = redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
             raise UserError(
                 f"every call of the teacher, {self.teacher.spec}, failed, the first with {reason}; nothing is saved"
             )

@@ -61,7 +61,7 @@ def without_thoughts(text: str) -> str:
 
 # --- Objects and marked fields
 
-FIELD = re.compile(r"^\W*?\[\[ ## (\w+) ## \]\]", re.MULTILINE)
+FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
 _DECODER = json.JSONDecoder(strict=False)  # which takes line ends within texts
 
 
@@ -173,7 +173,10 @@ def _as_used(adapter: dspy.Adapter) -> dspy.Adapter:
             if json_form and (found := last_object(text, names)) is not None:
                 return parse_object(signature, json.dumps(found))  # type: ignore[no-any-return]
             if not json_form and (fields := last_fields(text, names)) is not None:
-                return parse_fields(signature, fields)  # type: ignore[no-any-return]
+                try:
+                    return parse_fields(signature, fields)  # type: ignore[no-any-return]
+                except AdapterParseError as error:
+                    raise AdapterParseError(type(adapter).__name__, signature, text) from error
         if all(field.annotation is str for field in signature.output_fields.values()):
             return parse(signature, text)  # type: ignore[no-any-return]  # a text that was cut is still a text
         raise AdapterParseError(type(adapter).__name__, signature, text)

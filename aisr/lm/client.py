@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dspy
 from dspy.lm15 import BillingError, ProviderError, Request, Response
-from dspy.utils.exceptions import LMError, LMProviderError
+from dspy.utils.exceptions import LMAuthError, LMError, LMProviderError
 
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
@@ -31,6 +31,7 @@ class LedgerLM(dspy.LM):
     an overloaded server, and keeps no history (pictures would fill the memory).
 
     gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
+    name: what errors call it, with the address of its server, if the user gave one, as `address`.
     threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
     longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`; recorder:
     see `aisr.lm.recorded`.
@@ -38,6 +39,7 @@ class LedgerLM(dspy.LM):
 
     recorder: "Recorder | None" = None
     limit_option = "--set lm.max_tokens"  # the option that sets how long an answer may be, as it is typed
+    address_option = "--api-base"
 
     def __init__(
         self,
@@ -50,9 +52,12 @@ class LedgerLM(dspy.LM):
         num_retries: int = RETRIES,
         context: int | None = None,
         longest: int | None = None,
+        name: str | None = None,
+        address: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model, num_retries=0, **kwargs)
+        self.name, self.address = name or model, address
         self.ledger = ledger
         self.limiter = RateLimiter(threads, num_retries)
         self.price = price
@@ -115,6 +120,8 @@ class LedgerLM(dspy.LM):
                 yield lm
         except BaseException as error:
             # Other exceptions are of calls that could not be made; an interruption ends one that may have been sent.
+            if isinstance(error, LMError):
+                self._explain(error)
             if reason is None and (isinstance(error, LMError) or not isinstance(error, Exception)):
                 if usage.reported is not None and not call.has_answer:
                     call.receive(usage.reported)
@@ -131,6 +138,23 @@ class LedgerLM(dspy.LM):
             if not call.has_answer:
                 call.receive(usage.reported)
             self.ledger.charge(call, self.price)
+
+    def _explain(self, error: LMError) -> None:
+        """Have an error name this LM as the user did, its status, and what may be wrong, in one line; DSPy and lm15
+        write the name of an engine, and advice on their own settings."""
+        words = [f"{self.name} at {self.address}" if self.address else self.name]
+        said = " ".join(error.message.partition("\n\n")[0].split())
+        if error.status and f"HTTP {error.status}" not in said:
+            words.append(f"HTTP {error.status}")
+        words.append(said)
+        if self.address and error.status in (404, 405):
+            words[-1] += (
+                f" (is {self.address_option} right? requests go to {self.address.rstrip('/')}/chat/completions)"
+            )
+        elif self.address and isinstance(error, LMAuthError):
+            words[-1] += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
+        error.message = ": ".join(words)
+        error.args = (error.message,)
 
     def _call(self, args: tuple[Any, ...], options: dict[str, Any]) -> Call:
         """What a call sends. DSPy takes messages, or a prompt as a text or a `Request`."""

@@ -41,6 +41,7 @@ from aisr.lm.config import SECONDS, LMConfig
 
 MOST_CHARACTERS = 1_000_000  # of an answer; a model that reasons writes some 100,000
 MOST_BYTES = 32 * 2**20  # of an answer, unpacked; a chat has far less
+MOST_WORDS = 300  # bytes of an error whose form is not known
 PLAIN_PATH = "/v1"  # any other may hold a token
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
 ANSWERS = (TextPart, RefusalPart, DataPart)  # no reasoning, and no calls of tools that nobody offered
@@ -152,8 +153,11 @@ def without_secrets(response: Response, model: str, secrets: Sequence[tuple[str,
     )
 
 
-def receive_chat(body: bytes) -> bytes:
-    """The body of a chat's answer, after its usage is noted in the `current_call`, and as `readable` has it."""
+def receive_chat(status: int, body: bytes) -> bytes:
+    """The body of an answer in a form that lm15 reads, after its usage is noted in the `current_call`. Raises
+    `ProviderError` where it has no choice."""
+    if status >= 400:
+        return readable_error(body)
     odd: list[str] = []
     try:
         answer = json.loads(body, parse_constant=odd.append)  # NaN and the infinities: None in their place
@@ -164,10 +168,34 @@ def receive_chat(body: bytes) -> bytes:
         if call:
             call.receive(None)
         return body
-    if call and not (answer.get("error") and not answer.get("choices")):  # an error under status 200 is no answer
+    choices = answer.get("choices")
+    if answer.get("error") and not choices:
+        return readable_error(body, "an error under status 200: ")
+    if call:
         call.receive(answer.get("usage"), _content_length(answer))
+    if not isinstance(choices, list) or not choices:
+        raise ProviderError(f"the answer holds no choice: {_first_words(body)}")
     clean = readable(answer)
     return body if clean == answer and not odd else json.dumps(clean).encode()
+
+
+def readable_error(body: bytes, before: str = "") -> bytes:
+    """The body of an error with a message where lm15 looks for it, which passes over all but OpenAI's form: that of
+    the server, else the first words of the body. before: words to put before it."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if isinstance(content, list) and content:
+        content = content[0]
+    error = content.get("error", content) if isinstance(content, dict) else None
+    error = dict(error) if isinstance(error, dict) else {"message": error}
+    message = error.get("message") if isinstance(error.get("message"), str) else None
+    return json.dumps({"error": {**error, "message": before + (message or _first_words(body))}}).encode()
+
+
+def _first_words(body: bytes) -> str:
+    return " ".join(body[:MOST_WORDS].decode(errors="replace").split()) or "no more was said"
 
 
 def _content_length(answer: dict[str, Any]) -> int:
@@ -258,14 +286,19 @@ def _clean_tokens(
 # --- Connections. DSPy's own wait for each next byte and for as many bytes as a server likes: one that sends a byte a
 # second holds a call for ever, and one that does not end fills the memory.
 
-Receive = Callable[[bytes], bytes]
+Receive = Callable[[int, bytes], bytes]  # of the HTTP status and the body
+
+
+def as_sent(status: int, body: bytes) -> bytes:
+    """The body as it is."""
+    return body
 
 
 class BoundedTransport:
     """A transport of lm15. seconds: for a whole answer, from the moment that the request is sent; receive: what each
-    body that is no error passes through before it is read; options: of DSPy's own transport."""
+    body passes through before it is read; options: of DSPy's own transport."""
 
-    def __init__(self, seconds: float, receive: Receive = bytes, **options: Any) -> None:
+    def __init__(self, seconds: float, receive: Receive = as_sent, **options: Any) -> None:
         self._bounds = seconds, receive
         self._inner = StdlibTransport(read_timeout=seconds, **options)
 
@@ -279,7 +312,7 @@ class BoundedTransport:
 class BoundedAsyncTransport:
     """The same for coroutines."""
 
-    def __init__(self, seconds: float, receive: Receive = bytes, **options: Any) -> None:
+    def __init__(self, seconds: float, receive: Receive = as_sent, **options: Any) -> None:
         self._bounds = seconds, receive
         self._inner = StdlibAsyncTransport(read_timeout=seconds, **options)
 
@@ -318,7 +351,7 @@ class _Bounds:
 
     def _body(self, chunks: Iterable[bytes]) -> bytes:
         body = b"".join(chunks)
-        return body if self._inner.status >= 400 else self._receive(body)
+        return self._receive(self._inner.status, body)
 
 
 class _Response(_Bounds):

@@ -57,7 +57,7 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     else:
         check_price(config, config.stated_price or listed_price(config.model), ledger)
         opened = _open_endpoint(config, ledger) if config.api_base else _open_provider(config, ledger, needs_key)
-    opened.lm.limit_option = config.option("max-tokens")
+    opened.lm.limit_option, opened.lm.address_option = config.option("max-tokens"), config.option("api-base")
     return replace(opened, embeddings=Embeddings(config, ledger))
 
 
@@ -103,6 +103,8 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
     engine = Endpoint(provider, config)
     lm = LedgerLM(
         f"{provider}/{config.model.partition('/')[2]}",
+        name=config.model,
+        address=config.api_base,
         ledger=ledger,
         price=config.stated_price or listed_price(config.model),
         gives_logprobs=config.logprobs and not is_reasoning_model(config.model),
