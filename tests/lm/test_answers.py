@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisr.lm.answers import last_fields, last_object, without_thoughts
-from aisr.lm.config import LMConfig
+from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.open import open_lm
 from aisr.predict.judge import Outcome, judge, judge_all
 from aisr.programs.track1.task import TRACK1
@@ -131,9 +131,12 @@ def ended(reason: str, content: str | None = "", **message: Any) -> Any:
 
 CALL = {"id": "a", "type": "function", "function": {"name": "json_tool_call", "arguments": ANSWER}}
 ENDED = {
-    "cut": (ended("length", ANSWER[:45]), "the answer was cut after 1024 tokens, .*; --set lm.max_tokens=2048 allows"),
-    "cut behind": (ended("length", ANSWER), "the answer was cut after 1024 tokens"),
-    "cut thought": (ended("length", f"<think>{DRAFT}"), "the answer was cut after 1024 tokens"),
+    "cut": (
+        ended("length", ANSWER[:45]),
+        "the answer was cut after (1024|8000) tokens, .*; --set lm.max_tokens=(2048|16000) allows",
+    ),
+    "cut behind": (ended("length", ANSWER), "the answer was cut after (1024|8000) tokens"),
+    "cut thought": (ended("length", f"<think>{DRAFT}"), "the answer was cut after (1024|8000) tokens"),
     "refused": (ended("stop", None, refusal="I can't help with that."), "the model refused to answer: I can't help"),
     "filtered": (ended("content_filter"), "the answer was filtered"),
     "tool": (ended("tool_calls", None, tool_calls=[CALL]), "the model called a tool, which none was offered"),
@@ -165,6 +168,34 @@ def test_an_answer_that_ended_otherwise_fails_its_record_with_the_reason_and_is_
     assert len(loopback.requests) == 1
     loopback.reply = lambda request: ANSWER
     assert labels_of(outcome()) == LABELS
+
+
+@pytest.mark.parametrize("by_provider", [False, True])
+def test_room_and_temperature_are_set_by_options(
+    by_provider: bool, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default an answer of a server of one's own may be long: a model that thinks needs that."""
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    address = None if by_provider else loopback.url
+    for config in (LMConfig("openai/m", address), LMConfig("openai/m", address, max_tokens=3000, temperature=0.6)):
+        open_lm(config).lm("Hello?")
+    bodies = [request.body for request in loopback.requests]
+    sent = [(body.get("max_tokens") or body["max_completion_tokens"], body["temperature"]) for body in bodies]
+    assert sent == [(1024 if by_provider else 8000, 0.0), (3000, 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"max_tokens": 0}, "--set lm.max_tokens 0: expected 1 to"),
+        ({"temperature": 2.5}, "--set lm.temperature 2.5: expected 0 to 2"),
+        ({"model": "openai/o3", "max_tokens": 100}, "--set lm.max_tokens=100: .*max_tokens"),
+    ],
+)
+def test_room_that_cannot_be_is_refused_by_its_option(options: dict[str, Any], words: str, loopback: Loopback) -> None:
+    with pytest.raises(LMUnavailable, match=words):
+        open_lm(LMConfig(**{"model": "openai/m", "api_base": loopback.url, **options}))
 
 
 PIECES = ["{", '{"a":"', '{"a":1,', '"a":{', "<think>", "</think>", "[[ ## a ## ]]\n", "<|channel|>"]

@@ -42,7 +42,7 @@ def provider(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
 def opened(
     url: str | None, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0, **config: Any
 ) -> OpenLM:
-    return runs.opened(url, 8, limits, timeout, retries, price=USD, **config)
+    return runs.opened(url, 8, limits, timeout, retries, price=USD, max_tokens=ANSWER, **config)
 
 
 def call(lm: OpenLM, asynchronous: bool = False) -> Any:
@@ -254,7 +254,7 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     program = runs.save_program(tmp_path / "mine", TRACK1)
     command = runs.predict_words(TRACK1, program, data, out, loopback.url)
-    command += sets("lm.price=1,10", "lm.threads=1")
+    command += sets("lm.price=1,10", "lm.threads=1", f"lm.max_tokens={ANSWER}")
     assert aisr(*command, "--max-usd", 0.03).code == 1
     sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]
