@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dspy
-from dspy.lm15 import BillingError, ProviderError, Request, Response
+from dspy.lm15 import BillingError, Request, Response
 from dspy.utils.exceptions import LMAuthError, LMError, LMProviderError
 
 from aisr.base import redact
@@ -18,7 +18,7 @@ from aisr.lm.answers import Ending, endings, failed_ending, token_counts
 from aisr.lm.budget import LONGEST_ANSWER, Call, Ledger, current_call
 from aisr.lm.config import THREADS, Price, listed_answer
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.endpoint import check_length, with_readable_logprobs
+from aisr.lm.endpoint import with_readable_logprobs
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
 
@@ -167,18 +167,21 @@ class LedgerLM(dspy.LM):
         return Call(messages, int(next(filter(None, bounds), self.longest)), self.context)
 
     def _clean(self, outputs: Any) -> Any:
-        """Answers of DSPy's own engines without the keys that a server repeats in them: they go into predictions,
-        demos and instructions. Our engines see to that themselves."""
+        """Answers without the keys that a server repeats in them: they go into predictions, demos and instructions. And
+        log-probabilities that are numbers, as our engine for servers sees to itself."""
         if not isinstance(self.engine, str):
-            return outputs
+            return [self._without_keys(output) for output in outputs] if isinstance(outputs, list) else outputs
         answers = plain(outputs)
-        try:
-            check_length(answers)
-        except ProviderError as error:
-            raise LMProviderError(str(error)) from None
+        if answers == []:
+            raise LMProviderError("the answer holds no choice")
         if isinstance(answers, list):
             answers = [with_readable_logprobs(answer) for answer in answers]
         return attributes(redact.throughout(answers, self._secrets))
+
+    def _without_keys(self, output: Any) -> Any:
+        if isinstance(output, dict) and isinstance(output.get("text"), str):
+            output["text"] = redact.values(output["text"], self._secrets)
+        return redact.values(output, self._secrets) if isinstance(output, str) else output
 
     def _refusing(self, reason: str) -> "LedgerLM":
         engine = _RefusingEngine(self.ledger, reason)

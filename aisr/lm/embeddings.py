@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
-from aisr.base.private import TransportRequest, litellm_errors
+from aisr.base.private import StdlibTransport, TransportRequest, litellm_errors
 from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
 from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_litellm
-from aisr.lm.endpoint import BoundedTransport, key_of_servers
+from aisr.lm.endpoint import key_of_servers
 from aisr.lm.rate_limit import FATAL_ERRORS, RETRIES, RateLimiter
 from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
 
@@ -69,7 +69,7 @@ class Embedder:
         trim_keys()
         configure_cache()
         connections = max(config.most_threads, 8)
-        self._server = BoundedTransport(self.timeout, max_connections=connections) if self.address else None
+        self._server = StdlibTransport(read_timeout=self.timeout, max_connections=connections) if self.address else None
         # Two servers give other numbers for one model name.
         server = self.address or address_in_environment(model)
         self.name = f"{model} at {address_digest(server)}" if server else model

@@ -31,7 +31,7 @@ from aisr.lm.config import (
 )
 from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.endpoint import AsyncEndpoint, Endpoint
+from aisr.lm.endpoint import Endpoint
 from aisr.lm.recorded import open_recorded
 from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
 
@@ -111,7 +111,7 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
         gives_logprobs=config.logprobs and not is_reasoning_model(config.model),
         threads=config.most_threads,
         engine=engine,
-        async_engine=AsyncEndpoint(engine),
+        async_engine=InThread(engine),
         **_sampling(config),
     )
     # A server may give the name of a model without vision to one with it, so that the list says nothing against it.

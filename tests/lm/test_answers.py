@@ -10,7 +10,7 @@ import pytest
 from aisr.lm.answers import last_fields, last_object, without_thoughts
 from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.open import open_lm
-from aisr.predict.judge import Outcome, judge, judge_all
+from aisr.predict.judge import Outcome, judge
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support import runs
@@ -158,8 +158,8 @@ def test_an_answer_that_ended_otherwise_fails_its_record_with_the_reason_and_is_
     program = TRACK1.build({"states": True})
 
     def outcome() -> Outcome:
-        lm = runs.opened(None if by_litellm else loopback.url, threads=2, timeout=5.0, logprobs=False, price="1,1")
-        return judge_all(TRACK1, program, [claim(*LABELS)], lm)[0]  # in a thread: LiteLLM leaves an event loop open
+        lm = runs.opened(None if by_litellm else loopback.url, timeout=5.0, logprobs=False, price="1,1")
+        return judge(TRACK1, program, program.prepare(claim(*LABELS)), lm)
 
     loopback.reply = reply
     first = outcome()
