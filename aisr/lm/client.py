@@ -15,8 +15,8 @@ from dspy.utils.exceptions import LMAuthError, LMError, LMProviderError
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
 from aisr.lm.answers import Ending, endings, failed_ending, token_counts
-from aisr.lm.budget import LONGEST_ANSWER, Call, Ledger, current_call
-from aisr.lm.config import THREADS, Price, listed_answer
+from aisr.lm.budget import Call, Ledger, current_call
+from aisr.lm.config import THREADS, Price
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import with_readable_logprobs
 from aisr.lm.rate_limit import RETRIES, RateLimiter
@@ -32,9 +32,8 @@ class LedgerLM(dspy.LM):
 
     gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
     name: what errors call it, with the address of its server, if the user gave one, as `address`.
-    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
-    longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`; recorder:
-    see `aisr.lm.recorded`.
+    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead;
+    recorder: see `aisr.lm.recorded`.
     """
 
     recorder: "Recorder | None" = None
@@ -50,8 +49,6 @@ class LedgerLM(dspy.LM):
         gives_logprobs: bool = False,
         threads: int = THREADS,
         num_retries: int = RETRIES,
-        context: int | None = None,
-        longest: int | None = None,
         name: str | None = None,
         address: str | None = None,
         **kwargs: Any,
@@ -63,8 +60,6 @@ class LedgerLM(dspy.LM):
         self.price = price
         self.gives_logprobs = gives_logprobs
         self.contact = Contact()
-        self.context = context
-        self.longest = listed_answer(model) or LONGEST_ANSWER if longest is None else longest
         self._secrets = redact.secret_values()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -125,7 +120,7 @@ class LedgerLM(dspy.LM):
             if reason is None and (isinstance(error, LMError) or not isinstance(error, Exception)):
                 if usage.reported is not None and not call.has_answer:
                     call.receive(usage.reported)
-                self.ledger.charge(call, self.price, error)
+                self.ledger.charge(call, self.price)
                 if isinstance(error, LMError):
                     self.contact.fail(error)
             raise
@@ -161,10 +156,7 @@ class LedgerLM(dspy.LM):
         prompt = args[0] if args else options.get("prompt")
         if isinstance(prompt, Request):
             prompt = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)])
-        messages = options.get("messages") or [{"content": str(prompt or "")}]
-        names = ("max_tokens", "max_completion_tokens")
-        bounds = [source.get(name) for source in (options, self.kwargs) for name in names]
-        return Call(messages, int(next(filter(None, bounds), self.longest)), self.context)
+        return Call(options.get("messages") or [{"content": str(prompt or "")}])
 
     def _clean(self, outputs: Any) -> Any:
         """Answers without the keys that a server repeats in them: they go into predictions, demos and instructions. And

@@ -259,18 +259,6 @@ def listed_vision(model: str) -> bool | None:
     return bool(about.get("supports_vision")) if about else None
 
 
-def listed_window(model: str) -> int | None:
-    """How many tokens a model reads at most by LiteLLM's list; None where it is not listed."""
-    most = _listed(model).get("max_input_tokens")
-    return int(most) if most else None
-
-
-def listed_answer(model: str) -> int | None:
-    """How many tokens a model writes at most by LiteLLM's list; None where it is not listed."""
-    most = _listed(model).get("max_output_tokens")
-    return int(most) if most else None
-
-
 def quiet_litellm() -> Any:
     """LiteLLM, which takes seconds to import, without its advice on standard error and its own retries."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web

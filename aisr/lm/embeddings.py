@@ -108,12 +108,12 @@ class Embedder:
         """One request, charged whatever the result. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
-        call = Call([{"content": text} for text in texts], longest=0)
+        call = Call([{"content": text} for text in texts])
         try:
             answer = self._from_server(texts) if self._server else self._from_provider(texts)
         except BaseException as error:
             known = _dspy_error(error) if isinstance(error, Exception) else error
-            self.ledger.charge(call, self.price, known)
+            self.ledger.charge(call, self.price)
             raise known from error
         call.receive(answer.get("usage"))
         self.ledger.charge(call, self.price)

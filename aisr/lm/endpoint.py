@@ -27,7 +27,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base.private import StdlibTransport
-from aisr.lm.budget import current_call, token_count
+from aisr.lm.budget import current_call
 from aisr.lm.config import SECONDS, LMConfig
 
 MOST_WORDS = 300  # bytes of an error whose form is not known
@@ -103,7 +103,7 @@ def receive_chat(status: int, body: bytes) -> bytes:
     if answer.get("error") and not choices:
         return readable_error(body, "an error under status 200: ")
     if call:
-        call.receive(answer.get("usage"), _content_length(answer))
+        call.receive(answer.get("usage"))
     if not isinstance(choices, list) or not choices:
         raise ProviderError(f"the answer holds no choice: {_first_words(body)}")
     clean = readable(answer)
@@ -129,14 +129,6 @@ def _first_words(body: bytes) -> str:
     return " ".join(body[:MOST_WORDS].decode(errors="replace").split()) or "no more was said"
 
 
-def _content_length(answer: dict[str, Any]) -> int:
-    """How many characters the first choice of a chat completion writes."""
-    try:
-        return len(answer["choices"][0]["message"]["content"])
-    except (KeyError, IndexError, TypeError):
-        return 0
-
-
 def readable(answer: dict[str, Any]) -> dict[str, Any]:
     """A chat completion without numbers that are none, for which lm15 refuses all of it: servers that constrain what
     is written give -Infinity to tokens that they do not allow. Alternatives without a log-probability go, and where a
@@ -157,7 +149,7 @@ def _is_usage(usage: Any) -> bool:
     if not all(isinstance(one, dict) for one in details):
         return False
     counts = [value for part in (usage, *details) for name, value in part.items() if name.endswith("_tokens")]
-    return all(value is None or (isinstance(value, int) and token_count(value) is not None) for value in counts)
+    return all(value is None or (isinstance(value, int) and value >= 0) for value in counts)
 
 
 def with_readable_logprobs(choice: Any) -> Any:

@@ -26,7 +26,6 @@ from aisr.lm.config import (
     Price,
     listed_price,
     listed_vision,
-    listed_window,
     quiet_litellm,
 )
 from aisr.lm.embedded import EmbeddedEngine, model_file
@@ -128,7 +127,6 @@ def _open_provider(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
         ledger=ledger,
         price=config.stated_price or listed_price(config.model),
         threads=config.most_threads,
-        context=listed_window(config.model),
         **options,
     )
     lm.gives_logprobs = config.logprobs and not is_reasoning_model(config.model) and "logprobs" in lm.supported_params
