@@ -16,7 +16,7 @@ SHORTEST = 6  # shorter values are no secrets, and replacing them would garble t
 USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 # Escape sequences begin with a control character; marks of direction make a line read as another.
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+")
+ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]*[^\s'\"<>:)]")
 
 
 # --- The environment

@@ -101,7 +101,7 @@ class Embedder:
         except FATAL_ERRORS:
             raise
         except LMError as error:
-            reason = redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:REASON_LENGTH]
+            reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:REASON_LENGTH]
             raise NotEmbedded(f"not embedded by {self.model}: {reason}") from error
 
     def _send(self, texts: list[str]) -> list[list[float]]:

@@ -74,8 +74,8 @@ def _failure(error: Exception) -> Outcome:
 
 
 def failure_text(error: Exception) -> str:
-    """An error of the LM in a line, without keys."""
-    return redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
+    """An error of the LM in a line, without keys and addresses: it stands in artifacts."""
+    return redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
 
 
 def judge_all(
