@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
-
-
 # --- The language model
 
 
@@ -88,7 +86,7 @@ class LanguageModel:
         """Have `aisr.ask` and programs called within ask this language model: `with lm.context(): …`.
 
         Errors of a call leave it as `UnusableAnswer`, and those that would meet every call as `LMUnavailable`, without
-        keys or addresses.
+        keys.
         """
         from dspy.utils.exceptions import AdapterParseError, LMError
 
@@ -103,7 +101,7 @@ class LanguageModel:
         except FATAL_ERRORS as error:
             raise LMUnavailable(in_python(error)) from None
         except UnusableAnswer as error:
-            raise UnusableAnswer(redact.addresses(str(error))) from None
+            raise UnusableAnswer(redact.secrets(str(error))) from None
         except (LMError, AdapterParseError) as error:
             raise UnusableAnswer(failure_text(error)) from None
 
@@ -114,6 +112,8 @@ def open_lm(
     api_base: str | None = None,
     schema: bool = True,
     logprobs: bool = True,
+    max_tokens: int | None = None,
+    temperature: float | None = None,
     threads: int | None = None,
     timeout: float | None = None,
     price: tuple[float, float] | None = None,
@@ -129,11 +129,12 @@ def open_lm(
     the answers that `aisr compile --record FILE` wrote. Its key comes from the environment.
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
-    schema; logprobs: whether to ask for log-probabilities, where it may give them; threads: calls at a time (default 8;
-    the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600);
-    price: USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls,
-    max_minutes: nothing more is sent once so much is spent, or after so long; output: a file or folder, for all runs of
-    which `max_usd` holds together; needs_key: whether its key must be at hand, not where nothing is sent
+    schema; logprobs: whether to ask for log-probabilities, where it may give them; max_tokens: of an answer, thoughts
+    included (default: 8,000 with `api_base`, else 1,024); temperature: of answers (default 0); threads: calls at a time
+    (default 8; the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600); price:
+    USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls, max_minutes:
+    nothing more is sent once so much is spent, or after so long; output: a file or folder, for all runs of which
+    `max_usd` holds together; needs_key: whether its key must be at hand, not where nothing is sent
     (`estimating`); embedding_api_base and embedding_price: where the embedding model of a retriever is, if not at
     `api_base`, and USD a million of its tokens.
 
@@ -156,6 +157,8 @@ def open_lm(
             api_base=api_base,
             schema=schema,
             logprobs=logprobs,
+            max_tokens=max_tokens,
+            temperature=temperature,
             threads=threads,
             timeout=timeout,
             price=configs.Price(*price) if price else None,

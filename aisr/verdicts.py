@@ -30,11 +30,11 @@ OPTION = re.compile(rf"(?:--(?:set \w+\.)?|\blimits\.)({NAMES})\b")
 
 
 def in_python(error: Exception | str) -> str:
-    """Return the message of an error or of a limit, without secrets and addresses; a command's `--api-base` is
+    """Return the message of an error or of a limit, without secrets; a command's `--api-base` is
     `api_base` here."""
     from aisr.base import redact
 
-    return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.addresses(str(error)))
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.secrets(str(error)))
 
 
 class ShownEvidence(NamedTuple):
@@ -171,7 +171,7 @@ def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Errors that would meet every record alike, as `LMUnavailable` without keys or addresses."""
+    """Errors that would meet every record alike, as `LMUnavailable` without keys."""
     from dspy.utils.exceptions import LMError
 
     try:

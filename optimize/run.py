@@ -46,7 +46,7 @@ from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.images import Gallery
-from aisr.programs.program import Program
+from aisr.programs.program import LabelOptions, Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
@@ -267,6 +267,7 @@ class Run:
         # The uncompiled program was judged before the search (`check_alive`).
         self.choice = replace(choice, contenders=[replace(first, calls=calls), *rest])
         self.champion = self._reload(choice.champion.program)
+        self._warn_of_confidences()
 
     def _objective(self) -> Objective:
         """The objective, linearised at the uncompiled program."""
@@ -275,12 +276,22 @@ class Run:
         outcomes = judge_all(self.plan.task, self.student, records, self.lm, self.callbacks.judged)
         return objective(self.plan.task, records, outcomes)
 
+    def _warn_of_confidences(self) -> None:
+        """Print a warning where the LM was asked for its confidences and not one could be used."""
+        dev, options = self.choice.champion.dev, self.champion.options
+        is_asked = isinstance(options, LabelOptions) and options.verbalized_confidence
+        if is_asked and not dev.confidences and len(dev.failures) < len(dev.scores):
+            self.callbacks.stage(
+                "warning: none of the confidences that the LM stated on dev could be used, so label probabilities are "
+                "votes; leave them out by -T verbalized_confidence=false, or use an LM that states them as numbers"
+            )
+
     def _check_teacher(self) -> None:
         """Raises UserError where no call of the teacher succeeded: candidates without its lessons tell nothing about
         it."""
         error = self.teacher.lm.contact.error
         if error is not None:
-            reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
+            reason = redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
             raise UserError(
                 f"every call of the teacher, {self.teacher.spec}, failed, the first with {reason}; nothing is saved"
             )

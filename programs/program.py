@@ -89,7 +89,7 @@ Limits = Mapping[str, Mapping[str, Any]]
 NO_LIMITS: Limits = MappingProxyType({})
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
-NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
+NO_TEXT = re.compile(r"None\Z|\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
 
 
 class UnusableAnswer(ValueError):
@@ -102,8 +102,9 @@ def ask(
     """Return the answer of a predictor to `inputs`, in the LM's context.
 
     check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the LM
-    is asked once more, with the complaint. limits: JSON schema fragments by output field, which an engine that decodes
-    under a schema adds to what the types say. Raises `UnusableAnswer`; errors of the LM pass through.
+    is asked once more, with the complaint; not where the answer was cut, refused or filtered. limits: JSON schema
+    fragments by output field, which an engine that decodes under a schema adds to what the types say. Raises
+    `UnusableAnswer`; errors of the LM pass through.
     """
     call = {**inputs, "config": _config(predict, limits)}
     lm = predict.lm or dspy.settings.lm
@@ -119,14 +120,19 @@ def ask(
                 # The predictor raised before it entered the call into the trace, where bootstrapping looks for it.
                 known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
                 dspy.settings.trace.append((predict, known, answer))
+        reason = lm.failed_ending() if hasattr(lm, "failed_ending") else None
         if answer is not None:
-            complaint = check(answer) if check else None
-            if complaint is None:
+            complaint = check(answer) if check and not reason else None
+            if complaint is None and not reason:
                 return answer
             place = _place_in_trace(answer)
             if place is not None:
                 # A refused answer must not become a demo; earlier calls of an optimizer stay in the trace.
                 del dspy.settings.trace[place]
+        if reason:
+            if keys is not None:
+                lm.invalidate(keys)
+            raise UnusableAnswer(reason)
         if attempt == 1:
             # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
             cut = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]

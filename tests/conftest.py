@@ -1,6 +1,7 @@
 """What several tests need: a plain environment, a response cache of their own, a loopback LM, an MLflow store, a
 compile of both tracks; and the count of what the built-in model read."""
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -28,6 +29,8 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 # Before the first import of NumPy. The matrices of the tests are small: threads of OpenBLAS that wait for one another
 # made a compile of a few records take 19 s of CPU where one thread takes 8.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# LiteLLM asks for the event loop of the main thread, which would open one there that nobody closes.
+asyncio.set_event_loop(None)
 # No test depends on the settings of whoever runs it.
 for _name in (
     "AISR_LM",

@@ -1,6 +1,6 @@
 """The names of other packages that these do not promise to keep, each with its reason; no other file has any.
 
-1. `dspy._vendor.lm15.transports`: DSPy's connections, which know no bound of a whole answer (`aisr.lm.endpoint`).
+1. `dspy._vendor.lm15.transports`: DSPy's connections, where bodies of errors can still be seen (`aisr.lm.endpoint`).
 2. `adapter_message_call`: DSPy recognises calls of its own adapters by the LM's identity and warns of any other;
    `LedgerLM` stands in between.
 3. `litellm_errors`: from an error of LiteLLM to the one of DSPy that says whether a call may be sent again.
@@ -20,14 +20,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import dspy
-from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport, TransportError, TransportRequest
+from dspy._vendor.lm15.transports import StdlibTransport, TransportError, TransportRequest
 from dspy.clients._deprecation import adapter_message_call
 from dspy.clients.engines.litellm_errors import litellm_errors
 
 from aisr.base.errors import UserError
 
 __all__ = [
-    "StdlibAsyncTransport",
     "StdlibTransport",
     "TransportError",
     "TransportRequest",

@@ -4,16 +4,11 @@ trimmed in the environment.
 And messages are kept from steering the terminal that shows them: they quote records and answers, which hold anything.
 """
 
-import html
-import json
 import os
 import re
-from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 KEY_NAME = re.compile(r"KEY|TOKEN|SECRET", re.IGNORECASE)
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -21,7 +16,7 @@ SHORTEST = 6  # shorter values are no secrets, and replacing them would garble t
 USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 # Escape sequences begin with a control character; marks of direction make a line read as another.
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+")
+ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]*[^\s'\"<>:)]")
 
 
 # --- The environment
@@ -51,33 +46,11 @@ def environment_defaults(**values: str) -> Iterator[None]:
 
 
 def secret_values() -> list[tuple[str, str]]:
-    """The secret variables of the environment with all forms of their values, the longest first: one may hold
-    another."""
+    """The secret variables of the environment with their values, or the lines of these, the longest first: one may
+    hold another. Shorter ones than `SHORTEST` are left out."""
     named = [pair for pair in os.environ.items() if SECRET_NAME.search(pair[0])]
-    return sorted(((name, form) for name, value in named for form in forms(value)), key=lambda pair: -len(pair[1]))
-
-
-@lru_cache(maxsize=256)
-def forms(value: str) -> tuple[str, ...]:
-    """A secret as errors and answers may hold it: as it is, trimmed, its lines, and each of these escaped or encoded.
-    Forms shorter than `SHORTEST` are left out."""
-    plain = {value, value.strip(), " ".join(value.split()), *(line.strip() for line in value.splitlines())}
-    spellings = {form for one in plain if len(one) >= SHORTEST for form in (one, *_encodings(one))}
-    return tuple(sorted(form for form in spellings if len(form) >= SHORTEST))
-
-
-def _encodings(value: str) -> Iterator[str]:
-    """A value as Python, JSON, addresses, HTML and the common encodings spell it."""
-    yield from (repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
-    raw = value.encode("utf-8", "surrogateescape")
-    for encoded in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
-        yield from (encoded, re.sub("%..", lambda match: match[0].lower(), encoded))
-    yield from (html.escape(value), html.escape(value, quote=False))
-    yield from (raw.hex(), raw.hex().upper())
-    for before in range(3):  # what stands before it, such as a user name, moves the letters of Base64
-        whole = (before + len(raw)) * 8 // 6  # letters behind these depend on what follows
-        for encode in (b64encode, urlsafe_b64encode):
-            yield encode(b"\0" * before + raw).decode()[-(-before * 8 // 6) : whole]
+    lines = [(name, line.strip()) for name, value in named for line in value.splitlines()]
+    return sorted((pair for pair in lines if len(pair[1]) >= SHORTEST), key=lambda pair: -len(pair[1]))
 
 
 # --- Text without secrets

@@ -1,12 +1,7 @@
 """What calls of language models and embedding models cost, and the most that a command may spend.
 
-One rule charges every call, before anybody reads its answer (`Call.cost`):
-
-* an answer came: the tokens that the server reports, where they can be true; else our count of the prompt and the
-  longest answer that was allowed;
-* no answer came (a time-out, a lost connection, a failed server): our count of the prompt;
-* the server refused to run the model (a wrong key, no credit, no such model, too many calls) or was not reached:
-  nothing.
+A call is charged by the tokens that the server reports of its answer, before anybody reads that: the server that the
+user chose is believed. A call without a report costs nothing.
 """
 
 import json
@@ -18,52 +13,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dspy.utils.exceptions import (
-    LMAuthError,
-    LMBillingError,
-    LMConfigurationError,
-    LMError,
-    LMInvalidRequestError,
-    LMServerError,
-    LMTimeoutError,
-    LMTransportError,
-    LMUnsupportedFeatureError,
-    LMUnsupportedModelError,
-)
-
 from aisr.base.errors import UserError
 from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import LMConfig, LMUnavailable, Price
-from aisr.lm.rate_limit import is_overload
 from aisr.programs.images import SHOWN_PIXELS
-from aisr.programs.text import tokens
 
 # English has four or five characters a token, and no server that cuts prompts off holds less than 4,096 tokens.
 MOST_PER_TOKEN = 7
 LEAST_CUT = 16_000
-LONGEST_TOKEN = 32  # characters a token, over a whole text: fewer tokens than that are no count of it
-CONTEXT = 2**20  # tokens that a call has at most, where the context of its model is not known
-LONGEST_ANSWER = 16_000  # tokens, where no bound was sent and LiteLLM's list has none
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 SPEND_FILE_BYTES = 1_000
 MOST_USD = 1e12  # an integer of hundreds of digits is no float
-
-# Errors of calls that were not run: not sent, or refused by a server that says so.
-NOT_RUN = (
-    LMAuthError,
-    LMBillingError,
-    LMConfigurationError,
-    LMUnsupportedFeatureError,
-    LMUnsupportedModelError,
-)
-NOT_FOUND = 404  # no such model, or no API at that address: most servers do not say which
-NO_ANSWER = (LMInvalidRequestError, LMTimeoutError, LMTransportError)
-# Errors of connections by the names that httpx and DSPy's own transport share.
-NOT_CONNECTED = {"ConnectError", "ConnectTimeout"}
-LOST = {
-    "PoolTimeout", "ProtocolError", "ReadError", "ReadTimeout", "RemoteProtocolError", "TimeoutError", "WriteError",
-    "WriteTimeout",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,21 +67,16 @@ class Spend:
 class Call:
     """One call while it lasts: its prompt, and what the server reports of each answer.
 
-    messages: as DSPy's adapters make them; longest: tokens of the longest answer that is allowed; context: tokens of
-    the model's context, None where that is not known. Engines note what they send and receive in the `current_call`;
-    `requests` counts what one sends in several.
+    messages: as DSPy's adapters make them. Engines note what they receive in the `current_call`.
     """
 
-    def __init__(self, messages: Sequence[Mapping[str, Any]], longest: int, context: int | None = None) -> None:
+    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
         self.messages = messages
-        self.longest = longest
-        self.context = context
-        self.requests = 0
-        self._reports: list[tuple[Any, int]] = []
+        self._reports: list[Any] = []
 
-    def receive(self, usage: Any, characters: int = 0) -> None:
-        """Note an answer. usage: as the server reports it, whatever that is; characters: of its text."""
-        self._reports.append((usage, characters))
+    def receive(self, usage: Any) -> None:
+        """Note an answer. usage: as the server reports it, whatever that is."""
+        self._reports.append(usage)
 
     @property
     def has_answer(self) -> bool:
@@ -130,98 +85,37 @@ class Call:
     @property
     def characters(self) -> int:
         """Those of the text of the prompt."""
-        return sum(len(part) for part in self._parts() if part is not None)
+        return sum(map(len, self._texts()))
 
-    @property
-    def prompt_tokens(self) -> int:
-        """Our own count of the prompt."""
-        return sum(PICTURE_TOKENS if part is None else tokens(part) for part in self._parts())
-
-    def cost(self, price: Price | None, error: BaseException | None = None) -> Spend:
-        """What the call is charged. error: what it ended in, if not in an answer that was used."""
+    def cost(self, price: Price | None) -> Spend:
+        """What the call is charged."""
         prompt = completion = prefix = 0
         cut = False
-        for usage, characters in self._reports:
-            reported = self._tokens_of(usage, characters)
-            # An answer that is longer than was allowed counts as long as it is, by four characters a token.
-            read, written = reported or (self.prompt_tokens, max(self.longest, characters // 4))
-            prompt, completion = prompt + read, completion + written
-            if isinstance(usage, Mapping):
-                details = usage.get("prompt_tokens_details")
-                known = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
-                prefix += min(known or 0, read)
-                counted = token_count(usage.get("prompt_tokens"))
-                cut = cut or (bool(counted) and self.characters > max(LEAST_CUT, MOST_PER_TOKEN * (counted or 0)))
-        unanswered = max(self.requests, 1) - len(self._reports)
-        if error is not None and unanswered > 0 and was_run(error):
-            prompt += unanswered * self.prompt_tokens
-            completion += unanswered * self.longest if has_unreadable_answer(error) else 0
+        for usage in self._reports:
+            if not isinstance(usage, Mapping):
+                continue
+            read, written = token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
+            details = usage.get("prompt_tokens_details")
+            known = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0
+            prompt, completion, prefix = prompt + read, completion + written, prefix + min(known, read)
+            cut = cut or (read > 0 and self.characters > max(LEAST_CUT, MOST_PER_TOKEN * read))
         usd = price.usd(prompt, completion) if price else None if prompt or completion else 0.0
         return Spend(1, 0, prompt, completion, usd, prefix, int(cut))
 
-    def _parts(self) -> Iterator[str | None]:
-        """The texts of the prompt; None for a picture."""
+    def _texts(self) -> Iterator[str]:
         for message in self.messages:
             content = message.get("content") or ""
             for part in [content] if isinstance(content, str) else content:
-                yield part if isinstance(part, str) else part.get("text") if part.get("type") == "text" else None
-
-    def _tokens_of(self, usage: Any, characters: int) -> tuple[int, int] | None:
-        """The prompt and completion tokens of a report; None where it is not whole or cannot be true."""
-        if not isinstance(usage, Mapping):
-            return None
-        read = token_count(usage.get("prompt_tokens"))
-        written = token_count(usage.get("completion_tokens", None if self.longest else 0))
-        if read is None or written is None:
-            return None
-        most = max(self.context or CONTEXT, self.longest)
-        possible = self.characters // LONGEST_TOKEN <= read <= most and characters // LONGEST_TOKEN <= written <= most
-        return (read, written) if possible else None
+                yield part if isinstance(part, str) else part.get("text") or ""
 
 
 # The call that this thread or task is sending, for engines.
 current_call: ContextVar[Call | None] = ContextVar("current call", default=None)
 
 
-def token_count(value: Any) -> int | None:
-    """A reported number of tokens; None for what is none."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def was_run(error: BaseException) -> bool:
-    """Whether a call that ended in an error may have reached the model."""
-    return not (
-        isinstance(error, NOT_RUN)
-        or (isinstance(error, LMError) and error.status == NOT_FOUND)
-        or is_overload(error)
-        or any(type(one).__name__ in NOT_CONNECTED for one in _chain(error))
-    )
-
-
-def has_unreadable_answer(error: BaseException) -> bool:
-    """Whether an answer came that could not be read. LiteLLM gives such an answer status 500, without an error of
-    HTTP behind it."""
-    if not isinstance(error, LMError) or isinstance(error, NO_ANSWER):
-        return False
-    names = {type(one).__name__ for one in _chain(error)}
-    if names & LOST:
-        return False
-    by_litellm = any(type(one).__module__.startswith("litellm.") for one in _chain(error))
-    if by_litellm:
-        return "HTTPStatusError" not in names
-    return not isinstance(error, LMServerError) and (error.status or 0) < 400
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    """An error and those that it came from."""
-    chain: list[BaseException] = []
-    one: BaseException | None = error
-    while one is not None and one not in chain:
-        chain.append(one)
-        one = one.__cause__ or one.__context__
-    return chain
+def token_count(value: Any) -> int:
+    """A reported number of tokens; 0 for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 @dataclass(frozen=True)
@@ -297,9 +191,9 @@ class Ledger:
         self.stopped = self.stopped or reason
         return f"the budget is spent: {reason}"
 
-    def charge(self, call: Call, price: Price | None, error: BaseException | None = None) -> None:
+    def charge(self, call: Call, price: Price | None) -> None:
         """Enter a call that was sent, see `Call.cost`."""
-        self.add(call.cost(price, error))
+        self.add(call.cost(price))
 
     def add(self, spend: Spend) -> None:
         """Enter calls."""

@@ -1,23 +1,24 @@
 """A language model as programs use it: `LedgerLM`, a `dspy.LM` whose calls are limited and charged, and `OpenLM`: that,
-with the adapter that renders its prompts and reads its answers."""
+with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dspy
-from dspy.lm15 import BillingError, ProviderError, Request, Response
-from dspy.utils.exceptions import AdapterParseError, LMError, LMProviderError
+from dspy.lm15 import BillingError, Request, Response
+from dspy.utils.exceptions import LMAuthError, LMError, LMProviderError
 
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
-from aisr.lm.budget import LONGEST_ANSWER, Call, Ledger, current_call
-from aisr.lm.config import THREADS, Price, listed_answer
+from aisr.lm.answers import Ending, endings, failed_ending, token_counts
+from aisr.lm.budget import Call, Ledger, current_call
+from aisr.lm.config import THREADS, Price
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.endpoint import check_length, with_readable_logprobs
+from aisr.lm.endpoint import with_readable_logprobs
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
 
@@ -30,12 +31,14 @@ class LedgerLM(dspy.LM):
     an overloaded server, and keeps no history (pictures would fill the memory).
 
     gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
-    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
-    longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`; recorder:
-    see `aisr.lm.recorded`.
+    name: what errors call it, with the address of its server, if the user gave one, as `address`.
+    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead;
+    recorder: see `aisr.lm.recorded`.
     """
 
     recorder: "Recorder | None" = None
+    limit_option = "--set lm.max_tokens"  # the option that sets how long an answer may be, as it is typed
+    address_option = "--api-base"
 
     def __init__(
         self,
@@ -46,18 +49,17 @@ class LedgerLM(dspy.LM):
         gives_logprobs: bool = False,
         threads: int = THREADS,
         num_retries: int = RETRIES,
-        context: int | None = None,
-        longest: int | None = None,
+        name: str | None = None,
+        address: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model, num_retries=0, **kwargs)
+        self.name, self.address = name or model, address
         self.ledger = ledger
         self.limiter = RateLimiter(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
         self.contact = Contact()
-        self.context = context
-        self.longest = listed_answer(model) or LONGEST_ANSWER if longest is None else longest
         self._secrets = redact.secret_values()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -78,9 +80,20 @@ class LedgerLM(dspy.LM):
             return keep(await self.limiter.arun(send))
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        """Keep no history, but have the response recorded."""
-        if self.recorder is not None:
-            self.recorder.receive(entry["response"])
+        """Keep no history, but how the latest answer ended."""
+        response = entry["response"]
+        keep_ending(endings(response), entry["outputs"], token_counts(response))
+
+    def failed_ending(self) -> str | None:
+        """Return why the latest answer to this thread or task is none, see `aisr.lm.answers`; None where it may be
+        one."""
+        latest = latest_answer()
+        limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
+        reasons = (
+            failed_ending(ending, output, limit, self.limit_option)
+            for ending, output in zip(latest.endings, latest.outputs, strict=False)
+        )
+        return next(filter(None, reasons), None)
 
     def _recording(self, args: tuple[Any, ...], options: dict[str, Any]) -> AbstractContextManager[Any]:
         return nullcontext(lambda outputs: outputs) if not self.recorder else self.recorder.record(self, args, options)
@@ -98,15 +111,16 @@ class LedgerLM(dspy.LM):
         usage = _Usage(dspy.settings.usage_tracker)
         token = current_call.set(call)
         try:
-            # A history entry would tell the same, at a tenth of what a call costs this process.
-            with dspy.context(usage_tracker=usage, disable_history=self.recorder is None):
+            with dspy.context(usage_tracker=usage, disable_history=False):
                 yield lm
         except BaseException as error:
             # Other exceptions are of calls that could not be made; an interruption ends one that may have been sent.
+            if isinstance(error, LMError):
+                self._explain(error)
             if reason is None and (isinstance(error, LMError) or not isinstance(error, Exception)):
                 if usage.reported is not None and not call.has_answer:
                     call.receive(usage.reported)
-                self.ledger.charge(call, self.price, error)
+                self.ledger.charge(call, self.price)
                 if isinstance(error, LMError):
                     self.contact.fail(error)
             raise
@@ -120,34 +134,72 @@ class LedgerLM(dspy.LM):
                 call.receive(usage.reported)
             self.ledger.charge(call, self.price)
 
+    def _explain(self, error: LMError) -> None:
+        """Have an error name this LM as the user did, its status, and what may be wrong, in one line; DSPy and lm15
+        write the name of an engine, and advice on their own settings."""
+        words = [f"{self.name} at {self.address}" if self.address else self.name]
+        said = " ".join(error.message.partition("\n\n")[0].split())
+        if error.status and f"HTTP {error.status}" not in said:
+            words.append(f"HTTP {error.status}")
+        words.append(said)
+        if self.address and error.status in (404, 405):
+            words[-1] += (
+                f" (is {self.address_option} right? requests go to {self.address.rstrip('/')}/chat/completions)"
+            )
+        elif self.address and isinstance(error, LMAuthError):
+            words[-1] += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
+        error.message = ": ".join(words)
+        error.args = (error.message,)
+
     def _call(self, args: tuple[Any, ...], options: dict[str, Any]) -> Call:
         """What a call sends. DSPy takes messages, or a prompt as a text or a `Request`."""
         prompt = args[0] if args else options.get("prompt")
         if isinstance(prompt, Request):
             prompt = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)])
-        messages = options.get("messages") or [{"content": str(prompt or "")}]
-        names = ("max_tokens", "max_completion_tokens")
-        bounds = [source.get(name) for source in (options, self.kwargs) for name in names]
-        return Call(messages, int(next(filter(None, bounds), self.longest)), self.context)
+        return Call(options.get("messages") or [{"content": str(prompt or "")}])
 
     def _clean(self, outputs: Any) -> Any:
-        """Answers of DSPy's own engines without the keys that a server repeats in them: they go into predictions,
-        demos and instructions. Our engines see to that themselves."""
+        """Answers without the keys that a server repeats in them: they go into predictions, demos and instructions. And
+        log-probabilities that are numbers, as our engine for servers sees to itself."""
         if not isinstance(self.engine, str):
-            return outputs
+            return [self._without_keys(output) for output in outputs] if isinstance(outputs, list) else outputs
         answers = plain(outputs)
-        try:
-            check_length(answers)
-        except ProviderError as error:
-            raise LMProviderError(str(error)) from None
+        if answers == []:
+            raise LMProviderError("the answer holds no choice")
         if isinstance(answers, list):
             answers = [with_readable_logprobs(answer) for answer in answers]
         return attributes(redact.throughout(answers, self._secrets))
+
+    def _without_keys(self, output: Any) -> Any:
+        if isinstance(output, dict) and isinstance(output.get("text"), str):
+            output["text"] = redact.values(output["text"], self._secrets)
+        return redact.values(output, self._secrets) if isinstance(output, str) else output
 
     def _refusing(self, reason: str) -> "LedgerLM":
         engine = _RefusingEngine(self.ledger, reason)
         lm: LedgerLM = self.copy(engine=engine, async_engine=InThread(engine), timeout=None)
         return lm
+
+
+class Latest(NamedTuple):
+    """The latest answers to a thread or task: how they ended, what of them is returned, tokens of prompt and answer."""
+
+    endings: Sequence[Ending]
+    outputs: Sequence[Any]
+    tokens: tuple[int, int]
+
+
+_latest: ContextVar[Latest | None] = ContextVar("latest answer", default=None)
+
+
+def keep_ending(endings: Sequence[Ending], outputs: Sequence[Any], tokens: tuple[int, int] = (0, 0)) -> None:
+    """Keep how the latest answer ended, for `LedgerLM.failed_ending` and recorders."""
+    _latest.set(Latest(endings, outputs, tokens))
+
+
+def latest_answer() -> Latest:
+    """Return the latest answers to this thread or task."""
+    return _latest.get() or Latest((), (), (0, 0))
 
 
 class Contact:
@@ -264,46 +316,3 @@ class OpenLM:
             "temperature": self.lm.kwargs.get("temperature"),
             "logprobs": self.lm.gives_logprobs,
         }
-
-
-# --- How a prompt is rendered and an answer read: DSPy's adapters
-
-
-def adapter_for(schema: bool) -> dspy.Adapter:
-    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
-    would double a weak model's calls in silence."""
-    return _as_used(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
-
-
-def _as_used(adapter: dspy.Adapter) -> dspy.Adapter:
-    """The adapter, with every failure to read an answer as its own error: DSPy lets the errors of its parsers pass,
-    where an answer nests too deep for them or holds a number of ten thousand digits. And an output that a demo lacks is
-    left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words."""
-    parse, format_demos = adapter.parse, adapter.format_demos
-
-    def guarded(signature: Any, completion: str) -> dict[str, Any]:
-        try:
-            return parse(signature, completion)  # type: ignore[no-any-return]
-        except AdapterParseError:
-            raise
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
-
-    def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = []
-        for demo in demos:
-            lacking = tuple(name for name in signature.output_fields if demo.get(name) is None)
-            if len(lacking) < len(signature.output_fields):
-                messages += format_demos(_without(signature, lacking), [demo])
-        return messages
-
-    adapter.parse, adapter.format_demos = guarded, of_their_own_fields
-    return adapter
-
-
-@lru_cache(maxsize=64)
-def _without(signature: Any, names: tuple[str, ...]) -> Any:
-    """A signature without some of its fields."""
-    for name in names:
-        signature = signature.delete(name)
-    return signature

@@ -27,6 +27,9 @@ RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 THREADS, MOST_THREADS = 8, 1_000
 SECONDS, LONGEST_TIMEOUT = 600.0, 86_400.0  # until an answer is given up
+TEMPERATURE = 0.0
+MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
+MOST_TOKENS, HIGHEST_TEMPERATURE = 1_000_000, 2.0
 
 
 class LMUnavailable(UserError):
@@ -79,6 +82,18 @@ class LMConfig:
         default=True,
         metadata={"help": "Whether to ask for log-probabilities, where the LM or server may give them."},
     )
+    max_tokens: int | None = field(
+        default=None,
+        metadata={
+            "help": "Tokens of an answer at most, thoughts included. Default: 8000 at a server of your own, 512 of the "
+            "embedded model, else 1024.",
+            "min": 1,
+            "max": MOST_TOKENS,
+        },
+    )
+    temperature: float | None = field(
+        default=None, metadata={"help": "Randomness of answers, 0 to 2. Default: 0; models that reason have their own."}
+    )
     threads: int | None = field(
         default=None,
         metadata={"help": "LM calls at a time. Default: 8; the embedded model takes 1.", "min": 1, "max": MOST_THREADS},
@@ -114,6 +129,12 @@ class LMConfig:
             raise LMUnavailable(
                 f"{self.option('timeout')} {self.timeout}: expected seconds, more than 0, at most a day"
             )
+        if self.max_tokens is not None and not 0 < self.max_tokens <= MOST_TOKENS:
+            raise LMUnavailable(f"{self.option('max-tokens')} {self.max_tokens}: expected 1 to {MOST_TOKENS}")
+        if self.temperature is not None and not 0 <= self.temperature <= HIGHEST_TEMPERATURE:
+            raise LMUnavailable(
+                f"{self.option('temperature')} {self.temperature}: expected 0 to {HIGHEST_TEMPERATURE:g}"
+            )
         if self.embedding_price is not None and not 0 <= self.embedding_price < math.inf:
             raise LMUnavailable(
                 f"{self.option('embedding-price')} {self.embedding_price}: expected USD a million tokens"
@@ -138,6 +159,9 @@ class LMConfig:
             )
 
     def _check_without_server(self) -> None:
+        for name, value in (("max-tokens", self.max_tokens), ("temperature", self.temperature)):
+            if self.is_recorded and value is not None:
+                raise LMUnavailable(f"{self.option(name)} goes with an LM that answers, not with --lm {self.model}")
         if self.timeout is not None:
             raise LMUnavailable(
                 f"{self.option('timeout')} goes with an LM that is reached over a network, not with --lm {self.model}"
@@ -187,9 +211,11 @@ class LMConfig:
                 f"the records to {model.partition('/')[0]}"
             )
         address = None if api_base == PROVIDER else api_base
-        timeout = None if needs_no_server(model) else self.timeout
-        own = {"model": model, "api_base": address, "price": price, "schema": self.schema or not address}
-        return replace(self, role=role, timeout=timeout, **own)  # type: ignore[arg-type]
+        own: dict[str, Any] = {"model": model, "api_base": address, "price": price}
+        own |= {"schema": self.schema or not address, "timeout": None if needs_no_server(model) else self.timeout}
+        if model.startswith(RECORDED):
+            own |= {"max_tokens": None, "temperature": None}
+        return replace(self, role=role, **own)
 
 
 def needs_no_server(model: str) -> bool:
@@ -231,18 +257,6 @@ def listed_vision(model: str) -> bool | None:
     """Whether a model takes pictures by LiteLLM's list; None where it is not listed."""
     about = _listed(model)
     return bool(about.get("supports_vision")) if about else None
-
-
-def listed_window(model: str) -> int | None:
-    """How many tokens a model reads at most by LiteLLM's list; None where it is not listed."""
-    most = _listed(model).get("max_input_tokens")
-    return int(most) if most else None
-
-
-def listed_answer(model: str) -> int | None:
-    """How many tokens a model writes at most by LiteLLM's list; None where it is not listed."""
-    most = _listed(model).get("max_output_tokens")
-    return int(most) if most else None
 
 
 def quiet_litellm() -> Any:

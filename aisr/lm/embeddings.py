@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
-from aisr.base.private import TransportRequest, litellm_errors
+from aisr.base.private import StdlibTransport, TransportRequest, litellm_errors
 from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
 from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_litellm
-from aisr.lm.endpoint import BoundedTransport, key_of_servers
+from aisr.lm.endpoint import key_of_servers
 from aisr.lm.rate_limit import FATAL_ERRORS, RETRIES, RateLimiter
 from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
 
@@ -69,7 +69,7 @@ class Embedder:
         trim_keys()
         configure_cache()
         connections = max(config.most_threads, 8)
-        self._server = BoundedTransport(self.timeout, max_connections=connections) if self.address else None
+        self._server = StdlibTransport(read_timeout=self.timeout, max_connections=connections) if self.address else None
         # Two servers give other numbers for one model name.
         server = self.address or address_in_environment(model)
         self.name = f"{model} at {address_digest(server)}" if server else model
@@ -108,12 +108,12 @@ class Embedder:
         """One request, charged whatever the result. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
-        call = Call([{"content": text} for text in texts], longest=0)
+        call = Call([{"content": text} for text in texts])
         try:
             answer = self._from_server(texts) if self._server else self._from_provider(texts)
         except BaseException as error:
             known = _dspy_error(error) if isinstance(error, Exception) else error
-            self.ledger.charge(call, self.price, known)
+            self.ledger.charge(call, self.price)
             raise known from error
         call.receive(answer.get("usage"))
         self.ledger.charge(call, self.price)

@@ -13,26 +13,26 @@ from dspy.utils.exceptions import LMConfigurationError
 
 from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
+from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger, check_price
-from aisr.lm.client import InThread, LedgerLM, OpenLM, adapter_for
+from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.config import (
     EMBEDDED,
+    MAX_TOKENS,
+    MAX_TOKENS_OF_SERVER,
+    TEMPERATURE,
     LMConfig,
     LMUnavailable,
     Price,
     listed_price,
     listed_vision,
-    listed_window,
     quiet_litellm,
 )
 from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.endpoint import AsyncEndpoint, Endpoint
+from aisr.lm.endpoint import Endpoint
 from aisr.lm.recorded import open_recorded
 from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
-
-TEMPERATURE = 0.0
-MAX_TOKENS = 1024
 
 
 # Prices and abilities are those that the packages list, not the web.
@@ -50,16 +50,17 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     config = config or LMConfig()
     ledger = ledger or Ledger()
     if config.model == EMBEDDED:
-        opened = _open_embedded(ledger)
+        opened = _open_embedded(config, ledger)
     elif config.is_recorded:
         opened = open_recorded(config, ledger)
     else:
         check_price(config, config.stated_price or listed_price(config.model), ledger)
         opened = _open_endpoint(config, ledger) if config.api_base else _open_provider(config, ledger, needs_key)
+    opened.lm.limit_option, opened.lm.address_option = config.option("max-tokens"), config.option("api-base")
     return replace(opened, embeddings=Embeddings(config, ledger))
 
 
-def _open_embedded(ledger: Ledger) -> OpenLM:
+def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
     if find_spec("xllamacpp") is None:
         raise LMUnavailable(
             "--lm embedded runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
@@ -80,7 +81,8 @@ def _open_embedded(ledger: Ledger) -> OpenLM:
         threads=1,
         engine=engine,
         async_engine=InThread(engine),
-        temperature=TEMPERATURE,
+        temperature=TEMPERATURE if config.temperature is None else config.temperature,
+        max_tokens=config.max_tokens,
     )
     return OpenLM(
         lm,
@@ -101,13 +103,15 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
     engine = Endpoint(provider, config)
     lm = LedgerLM(
         f"{provider}/{config.model.partition('/')[2]}",
+        name=config.model,
+        address=config.api_base,
         ledger=ledger,
         price=config.stated_price or listed_price(config.model),
         gives_logprobs=config.logprobs and not is_reasoning_model(config.model),
         threads=config.most_threads,
         engine=engine,
-        async_engine=AsyncEndpoint(engine),
-        **_sampling(config.model),
+        async_engine=InThread(engine),
+        **_sampling(config),
     )
     # A server may give the name of a model without vision to one with it, so that the list says nothing against it.
     vision = listed_vision(config.model) or None
@@ -117,13 +121,12 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
 def _open_provider(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     if needs_key:
         _require_key(config)
-    options = _sampling(config.model) | ({"timeout": config.timeout} if config.timeout else {})
+    options = _sampling(config) | ({"timeout": config.timeout} if config.timeout else {})
     lm = LedgerLM(
         config.model,
         ledger=ledger,
         price=config.stated_price or listed_price(config.model),
         threads=config.most_threads,
-        context=listed_window(config.model),
         **options,
     )
     lm.gives_logprobs = config.logprobs and not is_reasoning_model(config.model) and "logprobs" in lm.supported_params
@@ -141,9 +144,22 @@ def is_reasoning_model(spec: str) -> bool:
     return False
 
 
-def _sampling(spec: str) -> dict[str, Any]:
-    """Temperature 0 and a bound on the answer, but for OpenAI's reasoning models, which take neither."""
-    return {} if is_reasoning_model(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
+def _sampling(config: LMConfig) -> dict[str, Any]:
+    """The temperature and the bound on an answer that are sent; of OpenAI's reasoning models, which refuse our
+    defaults, those that the user set. Raises `LMUnavailable` where the model refuses these."""
+    chosen = {"temperature": config.temperature, "max_tokens": config.max_tokens}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if not is_reasoning_model(config.model):
+        return {
+            "temperature": TEMPERATURE,
+            "max_tokens": MAX_TOKENS_OF_SERVER if config.api_base else MAX_TOKENS,
+        } | chosen
+    try:
+        dspy.LM(config.model, **chosen)
+    except LMConfigurationError as error:
+        options = " and ".join(f"{config.option(name)}={value}" for name, value in chosen.items())
+        raise LMUnavailable(f"{options}: {error.message}") from error
+    return chosen
 
 
 def _require_key(config: LMConfig) -> None:

@@ -12,7 +12,6 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -27,8 +26,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text, pluralize, replacing
+from aisr.lm.answers import Ending, adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM, adapter_for
+from aisr.lm.client import LedgerLM, OpenLM, keep_ending, latest_answer
 from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
 from aisr.lm.response_cache import attributes, plain
 from aisr.programs.records import LONGEST, explain
@@ -38,7 +38,6 @@ ADAPTERS: Mapping[str, Callable[[], Any]] = {
     "ChatAdapter": lambda: adapter_for(False),
 }
 CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
-_response: ContextVar[Any] = ContextVar("response of the latest call", default=None)
 
 
 # --- The lines of a recording
@@ -170,13 +169,13 @@ class Recorder:
         self.error: OSError | None = None
         self._lines = lines
         self._lock = threading.Lock()
-        self._outputs: dict[str, bytes] = {}
+        self._answers: dict[str, bytes] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Recorder":
         return self
 
     def __str__(self) -> str:
-        text = pluralize(len(self._outputs), "answer")
+        text = pluralize(len(self._answers), "answer")
         if not self.unanswered:
             return text
         return f"{text}; no answer came to {pluralize(len(self.unanswered), 'call')}: run the same command again"
@@ -191,10 +190,6 @@ class Recorder:
             self.unanswered.add(call)
             raise
 
-    def receive(self, response: Any) -> None:
-        """Take the response behind the outputs, or several, as DSPy's history has it."""
-        _response.set(response)
-
     def write(self, line: BaseModel) -> None:
         """Write a line. A failure ends the recording and not the compile, whose answers cost money."""
         try:
@@ -204,13 +199,15 @@ class Recorder:
 
     def _keep(self, call: str, outputs: Any) -> Any:
         known = redact.throughout(plain(outputs), redact.secret_values())
-        answer = Answer(call=call, outputs=known, **_ending(_response.get()))
+        latest = latest_answer()
+        usage = dict(zip(("prompt_tokens", "completion_tokens"), latest.tokens, strict=True))
+        answer = Answer(call=call, outputs=known, finish=[ending.reason for ending in latest.endings], usage=usage)
         with self._lock:
-            if call not in self._outputs:
-                self._outputs[call] = _packed(answer.outputs)
+            if call not in self._answers:
+                self._answers[call] = _packed(answer)
                 self.write(answer)
             self.unanswered.discard(call)
-        return _unpacked(self._outputs[call])
+        return _given_back(self._answers[call])
 
 
 def _model(lm: OpenLM) -> Model:
@@ -225,32 +222,18 @@ def _model(lm: OpenLM) -> Model:
     return Model.model_validate(special | {name: getattr(lm if hasattr(lm, name) else client, name) for name in rest})
 
 
-def _ending(response: Any) -> dict[str, Any]:
-    """Return why the outputs of a response ended, and its tokens. DSPy has responses of its own form, and OpenAI's."""
-    responses = response if isinstance(response, tuple) else (response,)
-    usages = [getattr(one, "usage", None) for one in responses]
-    endings = [one for each in responses for one in (getattr(each, "choices", None) or [each])]
-    return {
-        "finish": [getattr(one, "finish_reason", None) for one in endings],
-        "usage": {
-            "prompt_tokens": sum(_count(usage, "input_tokens", "prompt_tokens") for usage in usages),
-            "completion_tokens": sum(_count(usage, "output_tokens", "completion_tokens") for usage in usages),
-        },
-    }
-
-
-def _count(usage: Any, *names: str) -> int:
-    return next((int(count) for name in names if (count := getattr(usage, name, None))), 0)
-
-
-def _packed(outputs: Any) -> bytes:
-    """Outputs as they are kept in memory: log-probabilities of 20 alternatives a token are a hundred times as long as
+def _packed(answer: Answer) -> bytes:
+    """An answer as it is kept in memory: log-probabilities of 20 alternatives a token are a hundred times as long as
     the text."""
-    return zlib.compress(json.dumps(outputs).encode(), 1)
+    return zlib.compress(answer.model_dump_json().encode(), 1)
 
 
-def _unpacked(packed: bytes) -> Any:
-    return attributes(json.loads(zlib.decompress(packed)))
+def _given_back(packed: bytes) -> Any:
+    """The outputs of an answer, after its ending is kept as that of the latest one."""
+    answer = Answer.model_validate_json(zlib.decompress(packed))
+    outputs = attributes(answer.outputs)
+    keep_ending([Ending(reason) for reason in answer.finish], outputs)
+    return outputs
 
 
 # --- Replaying
@@ -268,7 +251,7 @@ class Recording:
         lines = read_lines(path)
         self.path = path
         self.header: Header = next(lines)  # type: ignore[assignment]
-        self._outputs = {answer.call: _packed(answer.outputs) for answer in lines if isinstance(answer, Answer)}
+        self._answers = {answer.call: _packed(answer) for answer in lines if isinstance(answer, Answer)}
         self._asked: set[str] = set()
         self._lock = threading.Lock()
         self._unknown: UnknownPrompt | None = None
@@ -281,11 +264,11 @@ class Recording:
         error for a failed record, and would go on to another program."""
         with self._lock:
             self._asked.add(call)
-            if self._unknown is None and call not in self._outputs:
+            if self._unknown is None and call not in self._answers:
                 self._unknown = UnknownPrompt(self._explanation())
             if self._unknown is not None:
                 raise self._unknown
-        return _unpacked(self._outputs[call])
+        return _given_back(self._answers[call])
 
     def _explanation(self) -> str:
         asked, options = len(self._asked), {"lm": "--lm", "teacher": "--teacher-lm"}

@@ -74,7 +74,7 @@ def _failure(error: Exception) -> Outcome:
 
 
 def failure_text(error: Exception) -> str:
-    """An error of the LM in a line, without keys and addresses."""
+    """An error of the LM in a line, without keys and addresses: it stands in artifacts."""
     return redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
 
 

@@ -1,5 +1,4 @@
-"""What calls cost: everything that a server was sent is charged, before its answer is read. The server counts for
-itself."""
+"""What calls cost: what the server reports of each answer, be it of use or not. The server counts for itself."""
 
 import asyncio
 import json
@@ -25,11 +24,8 @@ from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_
 from support.scripted import claim
 
 USD = Price(1.0, 10.0)  # a million tokens
-ANSWER = 1024  # tokens of the longest answer that is allowed
 WORDS = "Is it so? " * 40
-OWN = len(WORDS) / 4  # our count of that prompt
 NOT_RUN = (401, 402, 404, 429, 503, 529)  # a server that says so has run no model
-LONG = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
 
 
 @pytest.fixture
@@ -94,54 +90,31 @@ def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
     assert len(loopback.requests) == 1
 
 
-UNTRUE = [
-    None,
-    "none",
-    {"prompt_tokens": 0, "completion_tokens": 0},
-    {"prompt_tokens": 1, "completion_tokens": 1},
-    {"prompt_tokens": -1_000_000, "completion_tokens": -1_000_000},
-    {"prompt_tokens": float("nan"), "completion_tokens": 20},
-    {"prompt_tokens": "many", "completion_tokens": 20},
-    {"prompt_tokens": True, "completion_tokens": 20},
-    {"prompt_tokens": 200},
-    {"prompt_tokens": 200, "completion_tokens": 10**12},
-    {"prompt_tokens": 10**12, "completion_tokens": 20},
-]
 USED: dict[str, tuple[Any, float, int]] = {  # the answer is "yes", whatever its usage
     "whole": (with_usage({"prompt_tokens": 200, "completion_tokens": 20}), 200, 20),
     "odd": (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "prompt_tokens_details": 3}), 200, 20),
-    "none": (answer_with(lambda body: body.pop("usage"), "yes"), OWN, ANSWER),
-    "negative": (with_usage({"prompt_tokens": -5, "completion_tokens": -5}), OWN, ANSWER),
-    **{f"usage {usage}": (with_usage(usage), OWN, ANSWER) for usage in UNTRUE},
+    "none": (answer_with(lambda body: body.pop("usage"), "yes"), 0, 0),
+    "negative": (with_usage({"prompt_tokens": -5, "completion_tokens": -5}), 0, 0),
+    "words": (with_usage({"prompt_tokens": "many", "completion_tokens": 20}), 0, 20),
 }
-CHARGED: dict[str, tuple[Any, float, int]] = {  # by what reached the model: tokens read and written
+CHARGED: dict[str, tuple[Any, float, int]] = {  # tokens read and written, as the server reports them
     **USED,
-    "long": (with_usage(LONG, "word " * 220_000), 200, 275_000),
-    "long, none": (with_usage(None, "word " * 220_000), OWN, 275_000),
-    "longer than its usage": (
-        with_usage({"prompt_tokens": 200, "completion_tokens": 1}, "word " * 20_000),
-        OWN,
-        25_000,
-    ),
     "no list": (answer_with(lambda body: body.update(choices={"no": "list"})), 200, 20),
-    "no JSON": (lambda request: (200, "<html>It works!</html>"), OWN, ANSWER),
-    "deep": (lambda request: (200, "[" * 100_000), OWN, ANSWER),
-    "error": (lambda request: (200, '{"error": {"message": "no"}}'), OWN, 0),
-    "500": (faults.refused(500, "oops"), OWN, 0),
-    "400": (faults.refused(400, "such a text is not taken"), OWN, 0),
-    "gone": (faults.hang_up, OWN, 0),
-    "cut": (faults.cut_short, OWN, 0),
-    "late": (faults.hang, OWN, 0),
+    "no JSON": (lambda request: (200, "<html>It works!</html>"), 0, 0),
+    "error": (lambda request: (200, '{"error": {"message": "no"}}'), 0, 0),
+    "500": (faults.refused(500, "oops"), 0, 0),
+    "gone": (faults.hang_up, 0, 0),
+    "late": (faults.hang, 0, 0),
     **{str(status): (faults.refused(status, "not run"), 0, 0) for status in NOT_RUN},
 }
-BY_LITELLM = ("whole", "none", "negative", "long", "no JSON", "500", "gone", "429")
+BY_LITELLM = ("whole", "none", "negative", "no JSON", "500", "gone", "429")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(
     ("case", "by_litellm"), [*((case, False) for case in CHARGED), *((case, True) for case in BY_LITELLM)]
 )
-def test_a_call_is_charged_by_what_reached_the_model(
+def test_a_call_is_charged_by_what_the_server_reports(
     loopback: Loopback, provider: None, case: str, by_litellm: bool, asynchronous: bool
 ) -> None:
     loopback.reply, read, written = CHARGED[case]
@@ -162,34 +135,6 @@ def test_a_server_that_is_not_there_costs_nothing() -> None:
     with pytest.raises(dspy.LMError):
         call(lm)
     assert lm.ledger.spend.usd == 0
-
-
-def test_a_coroutine_that_is_cancelled_is_charged_its_prompt(loopback: Loopback) -> None:
-    loopback.reply = faults.hang
-    lm = opened(loopback.url)
-
-    async def give_up() -> None:
-        async with asyncio.timeout(0.3):
-            await lm.lm.acall(messages=[{"role": "user", "content": WORDS}])
-
-    with pytest.raises(TimeoutError):
-        asyncio.run(give_up())
-    assert lm.ledger.spend.usd == pytest.approx(OWN / 1e6)
-
-
-@pytest.mark.parametrize("reply", [faults.hang, lambda request: (200, "<html>")], ids=["late", "no JSON"])
-def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
-    loopback: Loopback, tmp_path: Path, reply: Any
-) -> None:
-    loopback.reply = reply
-    rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(40)]
-    lm = opened(loopback.url, Limits(usd=0.0105), timeout=0.05, retries=3)
-    summary = runs.run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
-    spend = lm.ledger.spend
-    assert "--max-usd is 0.0105" in (summary.stopped or "")
-    assert spend.calls == len(loopback.requests)
-    each = (spend.usd or 0) / spend.calls
-    assert each * (spend.calls - lm.threads) <= 0.0105 <= (spend.usd or 0)
 
 
 # --- Servers of the environment, and embeddings
@@ -222,11 +167,11 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
 @pytest.mark.parametrize(
     ("status", "body", "tokens"),
     [
-        (200, {"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, OWN),
-        (200, {"usage": {"prompt_tokens": "many"}}, OWN),
-        (200, {}, OWN),
+        (200, {"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, 0),
+        (200, {"usage": {"prompt_tokens": "many"}}, 0),
+        (200, {}, 0),
         (200, {"usage": {"prompt_tokens": 90}, "data": []}, 90),
-        (500, {}, OWN),
+        (500, {}, 0),
     ],
     ids=str,
 )
@@ -249,18 +194,18 @@ def test_embeddings_are_charged_whatever_their_answer_is(
 def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     aisr: Aisr, tmp_path: Path, loopback: Loopback
 ) -> None:
-    loopback.reply = lambda request: (200, "<html>")
+    loopback.reply = lambda request: "no label"
     rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(10)]
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     program = runs.save_program(tmp_path / "mine", TRACK1)
     command = runs.predict_words(TRACK1, program, data, out, loopback.url)
     command += sets("lm.price=1,10", "lm.threads=1")
-    assert aisr(*command, "--max-usd", 0.03).code == 1
+    assert aisr(*command, "--max-usd", 0.002).code == 1
     sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]
     assert 0 < sent < 10
-    assert 0.03 <= kept < 0.06
-    again = aisr(*command, "--max-usd", 0.03)
+    assert 0.002 <= kept < 0.004
+    again = aisr(*command, "--max-usd", 0.002)
     assert len(loopback.requests) == sent
     assert f"{kept:.4f} of them by earlier runs, says out.jsonl.spend.json" in again.out
     loopback.reply = judged

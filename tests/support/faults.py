@@ -1,15 +1,13 @@
 """What can go wrong between a program and its LM, as a loopback server does it, by seed."""
 
-import gzip
 import json
 import resource
 import select
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 
 from support.loopback import HttpRequest, Reply, completion, judged
@@ -57,35 +55,6 @@ def hang_up(request: HttpRequest) -> Reply:
 def cut_short(request: HttpRequest) -> Reply:
     """An answer that ends before it is over."""
     return lambda handler: send(handler, 200, completion(request, judged(request)), {}, missing=40)
-
-
-def endless(piece: bytes, pause: float) -> Callable[[HttpRequest], Reply]:
-    """An answer that goes on for as long as somebody reads it, a piece each `pause` seconds."""
-
-    def go_on(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(2**40))
-        handler.end_headers()
-        with suppress(OSError):  # until the client is gone
-            while not threading.Event().wait(pause):
-                handler.wfile.write(piece)
-
-    return lambda request: go_on
-
-
-def bomb(*, layers: int, size: int) -> Callable[[HttpRequest], Reply]:
-    """Blanks of that size in bytes, packed that many times."""
-    body = b" " * size
-    for _ in range(layers):
-        body = gzip.compress(body, 9)
-    headers = {"Content_Encoding": ", ".join(["gzip"] * layers)}
-
-    def reply(handler: BaseHTTPRequestHandler) -> None:
-        with suppress(OSError):
-            send(handler, 200, body, headers)
-
-    return lambda request: reply
 
 
 def answering(text: str) -> Callable[[HttpRequest], Reply]:

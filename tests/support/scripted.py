@@ -10,8 +10,9 @@ import dspy
 import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
+from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM, adapter_for
+from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import Price
 from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.task import Task

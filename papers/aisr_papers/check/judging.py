@@ -144,7 +144,7 @@ def judge_checks(
 
     A check that fails gives flags without a label. So do those that a limit of the LM left over, or an error that would
     fail every check alike, such as a key that expires; what was answered by then is kept. is_first: whether nothing was
-    judged before. Raises `aisr.LMUnavailable` for such an error if so, and no call was paid for.
+    judged before. Raises `aisr.LMUnavailable` for such an error if so, and if none of these checks was answered.
     """
     flags: dict[int, list[Flag]] = {}
     ended: aisr.LMUnavailable | None = None
@@ -164,7 +164,7 @@ def judge_checks(
                     done(flags[place])
         finally:  # also where `done` ends the work
             pool.shutdown(wait=False, cancel_futures=True)
-    if ended is not None and is_first and lm.exhausted_reason is None and not lm.spend["calls"]:
+    if ended is not None and is_first and lm.exhausted_reason is None and not flags:
         raise ended
     reason = lm.exhausted_reason or f"the LM takes no more calls ({ended})"
     left = (_unjudged(by, check, NOT_REACHED + reason) for check in checks)

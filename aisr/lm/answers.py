@@ -1,0 +1,269 @@
+"""Reading answers of LMs: the one place that says what of an answer counts, and why one ended without any.
+
+1. Thoughts are cut off first (`without_thoughts`): they hold drafts.
+2. Of what is left, the last JSON object that holds all fields counts, or the last run of DSPy's marked fields that
+   does; whatever stands before or behind it is passed over. In the form that the adapter asked for, if the answer has
+   that, else in the other one.
+3. An object that is not complete does not count: its last value may be cut, and `P1` be the rest of `P12`.
+
+An answer without such an object is an `AdapterParseError`; programs ask once more then, and fail the record after that
+(`aisr.programs.program.ask`). `failed_ending` gives the reason where asking once more would not help.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile, zip_longest
+from typing import Any, NamedTuple
+
+import dspy
+import json_repair
+from dspy.lm15 import RefusalPart
+from dspy.utils.exceptions import AdapterParseError
+
+# --- Thoughts
+
+TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
+THOUGHT = re.compile(
+    rf"(?P<open><(?:\w+:)?(?:{TAGS})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|channel>)"
+    rf"|</(?:\w+:)?(?:{TAGS})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|END_THINKING\|>|<channel\|>",
+    re.IGNORECASE,
+)
+# Channels of the form "harmony", as servers pass them on, with its control tokens or without.
+CHANNEL = re.compile(r"<\|channel\|>\s*(?P<name>\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+BARE_CHANNELS = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
+CONTROL_TOKENS = re.compile(r"(?:<\|\w+\|>\s*)+\Z")
+
+
+def without_thoughts(text: str) -> str:
+    """Return an answer without what the model only thought: what stands in `<think>…</think>` and its like, also where
+    the opening tag is missing (all before the closing one) or the closing one (all behind it, if it begins a line), and
+    in all channels but `final`."""
+    messages = list(CHANNEL.finditer(text))
+    if messages:
+        finals = [message for message in messages if message["name"] == "final"]
+        text = re.split(r"<\|(?:end|return|call|channel)\|>", text[finals[-1].end() :])[0] if finals else ""
+    text = BARE_CHANNELS.sub("", text)
+    kept: list[str] = []
+    end, start = 0, None  # of what is kept; of the thought that is open
+    for tag in THOUGHT.finditer(text):
+        if tag["open"]:
+            start = tag.start() if start is None else start
+            continue
+        kept = [] if start is None else [*kept, text[end:start]]
+        end, start = tag.end(), None
+    rest = text[end:]
+    if start is not None and not text[:start].rpartition("\n")[2].strip():
+        rest = text[end:start]
+    return CONTROL_TOKENS.sub("", "".join([*kept, rest])).strip()
+
+
+# --- Objects and marked fields
+
+FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
+_DECODER = json.JSONDecoder(strict=False)  # which takes line ends within texts
+
+
+def last_object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
+    """Return the last JSON object in a text that holds all of some fields, be it within another; None for none.
+
+    Where none is JSON as it stands, one in the manner of Python or JavaScript counts as well. Raises ValueError for
+    numbers that Python does not read, RecursionError.
+    """
+    text = text.replace("\u00a0", " ").removeprefix("\ufeff").strip()
+    if text.startswith('"') and isinstance(unpacked := _decoded(text), str):
+        text = unpacked
+    found = list(_strict_objects(text))
+    cut = [place for place, _ in takewhile(lambda one: one[1] is None, reversed(found))]
+    if cut and any(f'"{name}"' in text[cut[-1] :] for name in names):
+        return None  # what comes before it is a draft
+    for objects in ([one for _, one in found], _loose_objects(text)):
+        holding = [inner for one in objects for inner in _within(one) if all(name in inner for name in names)]
+        if holding:
+            return holding[-1]
+    return None
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return None
+
+
+def _strict_objects(text: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """The objects of a text that are JSON, each with its place; None for one that the text ends within. One that lacks
+    its brace alone is whole."""
+    place = text.find("{")
+    while place >= 0:
+        try:
+            found, end = _DECODER.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            end = place + 1
+            if error.pos >= len(text) or error.msg.startswith("Unterminated string"):
+                yield place, None if text[-1].isdigit() else _decoded(text[place:] + "}")
+        else:
+            yield place, found
+        place = text.find("{", end)
+
+
+def _loose_objects(text: str) -> list[dict[str, Any]]:
+    """What stands between matching braces, as far as it can be made an object: with other quotes, or a comma too
+    many."""
+    opened: list[int] = []
+    spans: list[tuple[int, int]] = []
+    for brace in re.finditer(r"[{}]", text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            start = opened.pop()
+            while spans and spans[-1][0] > start:
+                spans.pop()
+            spans.append((start, brace.end()))
+    return [one for start, end in spans if isinstance(one := json_repair.loads(text[start:end]), dict)]
+
+
+def _within(value: Any) -> Iterator[dict[str, Any]]:
+    """A value, if it is an object, and the objects within; outer ones last."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _within(inner)
+        yield value
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _within(inner)
+
+
+def last_fields(text: str, names: Sequence[str]) -> str | None:
+    """Return the last run of DSPy's marked fields that holds all of some, as text; None for none. A field that stands
+    there once more begins another run."""
+    runs: list[dict[str, str]] = [{}]
+    marks = list(FIELD.finditer(text))
+    for mark, following in zip_longest(marks, marks[1:]):
+        if mark[1] in runs[-1]:
+            runs.append({})
+        runs[-1][mark[1]] = text[mark.end() : following.start() if following else None].strip()
+    whole = [run for run in runs if all(name in run for name in names)]
+    return "\n\n".join(f"[[ ## {name} ## ]]\n{whole[-1][name]}" for name in names) if whole else None
+
+
+# --- How a prompt is rendered and an answer read: DSPy's adapters
+
+
+def adapter_for(schema: bool) -> dspy.Adapter:
+    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
+    would double a weak model's calls in silence."""
+    return _as_used(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
+
+
+def _as_used(adapter: dspy.Adapter) -> dspy.Adapter:
+    """The adapter, which reads answers as this module says, with every failure as its own error: DSPy lets the errors
+    of its parsers pass, where an answer nests too deep for them or holds a number of ten thousand digits. And an output
+    that a demo lacks is left out of its answer: DSPy puts "Not supplied for this particular example" there, which
+    teaches the words."""
+    parse, format_demos = adapter.parse, adapter.format_demos
+    parse_object, parse_fields = dspy.JSONAdapter().parse, dspy.ChatAdapter().parse
+    is_json = isinstance(adapter, dspy.JSONAdapter)
+
+    def read(signature: Any, completion: str) -> dict[str, Any]:
+        text = without_thoughts(completion)
+        names = [name for name, field in signature.output_fields.items() if field.is_required()]
+        for json_form in (is_json, not is_json):
+            if json_form and (found := last_object(text, names)) is not None:
+                return parse_object(signature, json.dumps(found))  # type: ignore[no-any-return]
+            if not json_form and (fields := last_fields(text, names)) is not None:
+                try:
+                    return parse_fields(signature, fields)  # type: ignore[no-any-return]
+                except AdapterParseError as error:
+                    raise AdapterParseError(type(adapter).__name__, signature, text) from error
+        if all(field.annotation is str for field in signature.output_fields.values()):
+            return parse(signature, text)  # type: ignore[no-any-return]  # a text that was cut is still a text
+        raise AdapterParseError(type(adapter).__name__, signature, text)
+
+    def guarded(signature: Any, completion: str) -> dict[str, Any]:
+        try:
+            return read(signature, completion)
+        except AdapterParseError:
+            raise
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
+
+    def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = []
+        for demo in demos:
+            lacking = tuple(name for name in signature.output_fields if demo.get(name) is None)
+            if len(lacking) < len(signature.output_fields):
+                messages += format_demos(_without(signature, lacking), [demo])
+        return messages
+
+    adapter.parse, adapter.format_demos = guarded, of_their_own_fields
+    return adapter
+
+
+@lru_cache(maxsize=64)
+def _without(signature: Any, names: tuple[str, ...]) -> Any:
+    """A signature without some of its fields."""
+    for name in names:
+        signature = signature.delete(name)
+    return signature
+
+
+# --- Endings
+
+
+class Ending(NamedTuple):
+    """Why an answer ended. reason: `length`, `content_filter`, `tool_calls`, `refusal`, or that of an answer that ended
+    by itself; refusal: the words of one."""
+
+    reason: str | None
+    refusal: str = ""
+    tokens: int = 0  # of the answer, as the server counts
+
+
+def endings(response: Any) -> list[Ending]:
+    """Return how the answers of a response ended: of DSPy's own form, or of OpenAI's."""
+    responses = response if isinstance(response, tuple) else (response,)
+    return [ending for one in responses for ending in _endings(one)]
+
+
+def _endings(response: Any) -> Iterator[Ending]:
+    tokens = token_counts(response)[1]
+    choices = getattr(response, "choices", None)
+    if choices is None:  # of DSPy's own form
+        refused = [part for part in response.message.parts if isinstance(part, RefusalPart)]
+        reason = "tool_calls" if response.finish_reason == "tool_call" else response.finish_reason
+        yield Ending("refusal" if refused else reason, "".join(part.text for part in refused), tokens)
+        return
+    for choice in choices:
+        message = getattr(choice, "message", None)
+        special = getattr(message, "provider_specific_fields", None) or {}  # where LiteLLM keeps it
+        refusal = getattr(message, "refusal", None) or special.get("refusal")
+        yield Ending("refusal" if refusal else getattr(choice, "finish_reason", None), refusal or "", tokens)
+
+
+def token_counts(response: Any) -> tuple[int, int]:
+    """Return the tokens of the prompt and of the answer by the usage of a response; 0 where it has none."""
+    usage = getattr(response, "usage", None)
+    return _count(usage, "input_tokens", "prompt_tokens"), _count(usage, "output_tokens", "completion_tokens")
+
+
+def _count(usage: Any, *names: str) -> int:
+    return next((int(count) for name in names if (count := getattr(usage, name, None))), 0)
+
+
+def failed_ending(ending: Ending, output: Any, limit: int | None, option: str) -> str | None:
+    """Return why there is no answer to use and asking once more would not help; None where there may be one.
+
+    limit: the most tokens of an answer that were asked for; option: the one that sets it, as it is typed.
+    """
+    if ending.reason == "length":
+        most = limit or ending.tokens
+        allow = f"{option}={2 * most}" if most else option
+        return f"the answer was cut after {most or 'too many'} tokens, the most that is allowed; {allow} allows more"
+    if ending.reason in ("refusal", "content_filter"):
+        words = f": {' '.join(ending.refusal.split())[:200]}" if ending.refusal else ""
+        return f"the model refused to answer{words}" if ending.reason == "refusal" else "the answer was filtered"
+    if ending.reason == "tool_calls" and not (output.get("text") if isinstance(output, dict) else output):
+        return "the model called a tool, which none was offered, in place of an answer"
+    return None
