@@ -267,7 +267,7 @@ def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[
     from aisr.cli.display import note, print_error
     from aisr.tracking import runs, traces
     from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import NoStore, reason
+    from aisr.tracking.store import MODEL_SCHEME, NoStore, reason
 
     try:
         tracked = runs.log_compile(artifacts, made)
@@ -280,11 +280,18 @@ def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[
             "with the answers from the cache"
         )
         return False
-    if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+    version = f"{MODEL_SCHEME}{tracked.model}/{tracked.version}"
+    if isinstance(tracked.promotion, str):
+        note(f"registered {version} · {named}")
+        note(f"  not the champion: {tracked.promotion}; `aisr promote --anyway {version}` makes it the champion")
         return True
-    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
-    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    note(f"registered {MODEL_SCHEME}{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+    before = tracked.promotion.before
+    if before is not None and not tracked.promotion.same_data:
+        note(
+            f"  the champion before was {before}, compiled on other data, where scores are not comparable; "
+            f"`aisr promote {MODEL_SCHEME}{tracked.model}/{before.version}` makes it the champion again"
+        )
     return True
 
 

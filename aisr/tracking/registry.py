@@ -2,9 +2,9 @@
 
 A version carries `program.json` and a model file that serves it (a copy of `aisr/tracking/stored_model.py`); our
 own prediction reads the JSON alone and checks it against the digest in the version's tags. The alias `champion` moves
-to a version that did better on the same test split, or that a person promotes; `previous` then names the one before. A
-champion chosen so among many owes some of its test score to the choice: `aisr compare` on held-out records is
-the honest figure.
+to a version that did better on the same test split, that was compiled on other data, or that a person promotes;
+`previous` then names the one before. A champion chosen so among many owes some of its test score to the choice:
+`aisr compare` on held-out records is the honest figure.
 """
 
 import io
@@ -28,7 +28,8 @@ PREVIOUS = "previous"
 DIGEST_TAG = "aisr.digest"
 CHAMPION_TAG = "aisr.champion"  # of a compile: whether its version is the champion now
 YES, NO = "yes", "no"
-SCORE_TAG, LOW_TAG, HIGH_TAG, DATA_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
+SCORE_TAG, LOW_TAG, HIGH_TAG, TEST_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
+DEV_TAG = "aisr.dev_data"
 
 
 class NotPromoted(UserError):
@@ -36,18 +37,37 @@ class NotPromoted(UserError):
 
 
 class VersionScore(NamedTuple):
-    """A version with its score and interval (0-1) on the test split with the digest `data`; None where it has none."""
+    """A version, its data, and its score with interval (0-1) on test; None where it was compiled without a test
+    split."""
 
     version: str
+    dev: str | None  # the digest of the file
+    test: str | None  # the digest of the file and the number of records that were used, as "9f86d081884c7d65/40"
     score: float | None
     low: float | None
     high: float | None
-    data: str | None
 
     def __str__(self) -> str:
         if self.score is None or self.low is None or self.high is None:
             return f"version {self.version}, not scored on a test split"
         return f"version {self.version} with {percent(self.score)} [{percent(self.low)}, {percent(self.high)}]"
+
+    def has_data_of(self, other: "VersionScore") -> bool:
+        """Whether both were compiled on the same records: those of test, or of dev where one of them has no test."""
+        if self.test and other.test:
+            return _file(self.test) == _file(other.test)
+        return self.dev == other.dev
+
+    def is_comparable(self, other: "VersionScore") -> bool:
+        """Whether both were scored on the same test records."""
+        return self.test is not None and self.test == other.test
+
+
+class Promotion(NamedTuple):
+    """The champion that a version replaced, None for the first; whether that was compiled on the same data."""
+
+    before: VersionScore | None
+    same_data: bool
 
 
 def model_name(task: Task) -> str:
@@ -127,26 +147,34 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
     return version
 
 
+def promote_compiled(mlflow: Any, name: str, version: str) -> Promotion:
+    """Make the version of a compile the champion of its model where it is better than the champion on the same test
+    split, or was compiled on other data, and so answers another question.
+
+    Raises `NotPromoted`.
+    """
+    challenger, champion = _score(mlflow.MlflowClient().get_model_version(name, version)), _champion(mlflow, name)
+    same_data = champion is not None and challenger.has_data_of(champion)
+    if champion is not None and same_data and not challenger.is_comparable(champion):
+        raise NotPromoted(f"{challenger}; the champion is {champion}: not scored on the same test records")
+    return Promotion(promote(mlflow, name, version), same_data)
+
+
 def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> VersionScore | None:
     """Make a version the champion of its model; the champion before it, or None for the first.
 
-    Raises `NotPromoted` where it is not better than the champion on the same test split, unless `anyway`, and
+    Raises `NotPromoted` where it is no better than the champion on the same test split, unless `anyway`, and
     `BadArtifact` where there is no such version.
     """
     client = mlflow.MlflowClient()
     try:
         with readable(mlflow.get_registry_uri()):
-            challenger = _score(client.get_model_version(name, version))
-            aliases = client.get_registered_model(name).aliases
+            challenger, champion = _score(client.get_model_version(name, version)), _champion(mlflow, name)
     except mlflow.MlflowException as error:
         raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
-    champion = _score(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
-    if champion is not None and champion.version == challenger.version:
-        _mark(mlflow, name, version)
-        return champion
-    if champion is not None and not anyway:
-        _check_better(challenger, champion)
-    if champion is not None:
+    if champion is not None and champion.version != challenger.version:
+        if not anyway and challenger.is_comparable(champion) and _worth(challenger) <= _worth(champion):
+            raise NotPromoted(f"{challenger} on test is no better than the champion, {champion}")
         client.set_registered_model_alias(name, PREVIOUS, champion.version)
     client.set_registered_model_alias(name, ALIAS, version)
     _mark(mlflow, name, version)
@@ -211,32 +239,41 @@ def _uris(client: Any, first: str) -> list[str]:
     return uris
 
 
-def _check_better(challenger: VersionScore, champion: VersionScore) -> None:
-    if challenger.score is None or champion.score is None:
-        raise NotPromoted(f"{challenger}; the champion is {champion}: which is better is not known")
-    if challenger.data != champion.data:
-        raise NotPromoted(
-            f"{challenger} on the test split {challenger.data}; the champion is {champion} on {champion.data}: "
-            "scores on different records tell nothing. `aisr compare` judges both on one file"
-        )
-    if challenger.score <= champion.score:
-        raise NotPromoted(f"{challenger} on test is no better than the champion, {champion}")
+def _champion(mlflow: Any, name: str) -> VersionScore | None:
+    """The champion of a model; None where it has none. Raises MlflowException for a model that does not exist."""
+    client = mlflow.MlflowClient()
+    version = client.get_registered_model(name).aliases.get(ALIAS)
+    return _score(client.get_model_version(name, version)) if version else None
+
+
+def _worth(scored: VersionScore) -> float:
+    return -1.0 if scored.score is None else scored.score
 
 
 def _score(version: Any) -> VersionScore:
     tags = version.tags
     score, low, high = (float(tags[tag]) if tag in tags else None for tag in (SCORE_TAG, LOW_TAG, HIGH_TAG))
-    return VersionScore(str(version.version), score, low, high, tags.get(DATA_TAG))
+    return VersionScore(str(version.version), tags.get(DEV_TAG), tags.get(TEST_TAG), score, low, high)
+
+
+def _file(data: str) -> str:
+    """The digest of the file, without the number of its records that were used."""
+    return data.partition("/")[0]
 
 
 def _tags(folder: Path, manifest: Manifest) -> dict[str, str]:
-    tags = {DIGEST_TAG: manifest.digest, "aisr.lm": manifest.lm.spec, "aisr.artifact": folder.name}
+    tags = {
+        DIGEST_TAG: manifest.digest,
+        "aisr.lm": manifest.lm.spec,
+        "aisr.artifact": folder.name,
+        DEV_TAG: manifest.data["dev"].digest,
+    }
     test = manifest.scores.get("test")
     if test is None:
         return tags
     low, high = test.interval
     scores = {SCORE_TAG: repr(test.score), LOW_TAG: repr(low), HIGH_TAG: repr(high)}
-    return {**tags, **scores, DATA_TAG: _split(manifest)}
+    return {**tags, **scores, TEST_TAG: _split(manifest)}
 
 
 def _split(manifest: Manifest) -> str:

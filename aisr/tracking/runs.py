@@ -31,8 +31,9 @@ from aisr.tracking.registry import (
     NO,
     YES,
     NotPromoted,
+    Promotion,
     model_name,
-    promote,
+    promote_compiled,
     register,
     version_of,
 )
@@ -56,7 +57,7 @@ class LoggedCompile:
     run_id: str
     model: str  # "aisr-track1"
     version: str
-    kept_from: str | None  # why it is not the champion; None where it is
+    promotion: Promotion | str  # what it replaced as the champion, or why it is not the champion
 
 
 def log_compile(root: Path, run: Run) -> LoggedCompile:
@@ -82,11 +83,12 @@ def log_compile(root: Path, run: Run) -> LoggedCompile:
             mlflow.log_input(_dataset(path, about.digest, about.records), context=split)
         mlflow.log_artifacts(str(run.folder), FILES[COMPILE])
         version = register(mlflow, task, run.folder, manifest)
+    promotion: Promotion | str
     try:
-        promote(mlflow, model_name(task), version)
+        promotion = promote_compiled(mlflow, model_name(task), version)
     except NotPromoted as error:
-        return LoggedCompile(run_id, model_name(task), version, str(error))
-    return LoggedCompile(run_id, model_name(task), version, None)
+        promotion = str(error)
+    return LoggedCompile(run_id, model_name(task), version, promotion)
 
 
 def log_evaluation(root: Path, evaluation: Evaluation, folder: Path) -> str:

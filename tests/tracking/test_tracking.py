@@ -17,7 +17,7 @@ from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
 from aisr.cli.machine import run
 from aisr.tracking import registry, runs
-from aisr.tracking.registry import NotPromoted, load_registered, promote
+from aisr.tracking.registry import NotPromoted, load_registered, promote, promote_compiled
 from aisr.tracking.store import open_store
 from support import servers
 from support.commands import Aisr, Finished
@@ -157,8 +157,10 @@ def version(client: Any, **tags: object) -> str:
     return str(made.version)
 
 
-def scored(client: Any, score: float, data: str = "abc/100") -> str:
-    return version(client, test_score=score, test_low=score - 0.1, test_high=score + 0.1, test_data=data)
+def scored(client: Any, score: float, test: str = "abc/100") -> str:
+    return version(
+        client, test_score=score, test_low=score - 0.1, test_high=score + 0.1, test_data=test, dev_data="def"
+    )
 
 
 @pytest.fixture
@@ -168,41 +170,80 @@ def store(artifacts: Path) -> Any:
     return mlflow
 
 
-def champion(store: Any) -> str:
-    return str(store.MlflowClient().get_model_version_by_alias("x", "champion").version)
+def champion(store: Any, alias: str = "champion") -> str:
+    return str(store.MlflowClient().get_model_version_by_alias("x", alias).version)
 
 
-def test_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
+def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
     client = store.MlflowClient()
     first, worse, better = scored(client, 0.5), scored(client, 0.5), scored(client, 0.6)
-    assert promote(store, "x", first) is None
-    with pytest.raises(NotPromoted, match=r"version 2 with 50.0 \[40.0, 60.0\] on test is no better than the champion"):
-        promote(store, "x", worse)
+    assert promote_compiled(store, "x", first).before is None
+    for refuse in (promote_compiled, promote):
+        with pytest.raises(
+            NotPromoted, match=r"version 2 with 50.0 \[40.0, 60.0\] on test is no better than the champion"
+        ):
+            refuse(store, "x", worse)
     assert champion(store) == first
-    before = promote(store, "x", better)
+    before, same_data = promote_compiled(store, "x", better)
     assert before is not None
-    assert before.version == first
-    assert champion(store) == better
-    assert str(client.get_model_version_by_alias("x", "previous").version) == first
+    assert (before.version, same_data) == (first, True)
+    assert (champion(store), champion(store, "previous")) == (better, first)
+    promote(store, "x", worse, anyway=True)
+    assert (champion(store), champion(store, "previous")) == (worse, better)
 
 
 @pytest.mark.parametrize(
-    ("other", "why"),
+    "other",
     [
-        (lambda client: scored(client, 0.9, "abc/50"), "scores on different records tell nothing"),
-        (version, "not scored on a test split; .* which is better is not known"),
+        lambda client: scored(client, 0.1, "other/100"),
+        lambda client: version(client, dev_data="other"),  # without a test split
     ],
 )
-def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
-    store: Any, other: Callable[[Any], str], why: str
+def test_a_compile_on_other_data_takes_over(store: Any, other: Callable[[Any], str]) -> None:
+    client = store.MlflowClient()
+    promote_compiled(store, "x", scored(client, 0.5))
+    before, same_data = promote_compiled(store, "x", other(client))
+    assert before is not None
+    assert (before.version, same_data, champion(store)) == ("1", False, "2")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda client: scored(client, 0.9, "abc/50"),  # so a compile on few records, to try one, changes nothing
+        lambda client: version(client, dev_data="def"),
+    ],
+)
+def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_hand(
+    store: Any, other: Callable[[Any], str]
 ) -> None:
     client = store.MlflowClient()
-    promote(store, "x", scored(client, 0.5))
+    promote_compiled(store, "x", scored(client, 0.5))
     challenger = other(client)
-    with pytest.raises(NotPromoted, match=why):
-        promote(store, "x", challenger)
-    promote(store, "x", challenger, anyway=True)
+    with pytest.raises(NotPromoted, match="not scored on the same test records"):
+        promote_compiled(store, "x", challenger)
+    promote(store, "x", challenger)
     assert champion(store) == challenger
+
+
+def test_the_champion_is_that_of_the_data_that_was_compiled_on_last(
+    compiled: Compiled, aisr: Aisr, tmp_path: Path
+) -> None:
+    """After a compile of the sample, a user compiles on own data: `models:/aisr-track1@champion` is theirs."""
+    made, data = compiled.copied(tmp_path / "artifacts"), tmp_path / "data"
+    data.mkdir()
+    for split in ("train", "dev", "test"):
+        lines = (SAMPLE / "track1" / f"{split}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        (data / f"{split}.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
+    done = aisr(*compile_words("track1", "own", "labeled", made.lm), "--data", data)
+    assert done.code == 0, done.err
+    assert "registered models:/aisr-track1@champion (version 2)" in done.out
+    assert "the champion before was version 1 with " in done.out
+    assert "compiled on other data" in done.out
+    assert load_registered(made.root, CHAMPION).digest == load_program(made.root / "track1" / "own").digest
+    back = aisr("promote", f"{MODEL}/1", "--artifacts", made.root)
+    assert back.code == 0, back.err
+    assert "models:/aisr-track1@champion is version 1; it was version 2 with " in back.out
 
 
 def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Aisr) -> None:
