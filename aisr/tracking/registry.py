@@ -20,12 +20,13 @@ from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
 from aisr.programs.task import Task
+from aisr.tracking.prompts import register_prompt
 from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, parse_model_uri, readable, reading
 
 MOST_NAMED = 6  # versions in an error message
 ALIAS = "champion"
 PREVIOUS = "previous"
-DIGEST_TAG = "aisr.digest"
+DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
 CHAMPION_TAG = "aisr.champion"  # of a compile: whether its version is the champion now
 YES, NO = "yes", "no"
 SCORE_TAG, LOW_TAG, HIGH_TAG, TEST_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
@@ -124,7 +125,15 @@ def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
 
 
 def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
-    """Log the program of an artifact folder as a model of the current run and register it; its version."""
+    """Log the program of an artifact folder as a model of the current run and register it, and its prompt; its version.
+    The same program of the same LM and data is not registered again."""
+    client, name, tags = mlflow.MlflowClient(), model_name(task), _tags(folder, manifest)
+    same = [tag for tag in tags if tag in (DIGEST_TAG, LM_TAG, DEV_TAG, TEST_TAG)]
+    known = client.search_model_versions(
+        " and ".join([f"name = '{name}'", *(f"tags.`{tag}` = '{tags[tag]}'" for tag in same)])
+    )
+    if known:
+        return str(max(int(one.version) for one in known))
     versions = manifest.versions
     # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
     with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
@@ -134,16 +143,17 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
             python_model=str(Path(__file__).with_name("stored_model.py")),
             artifacts={"program": str(folder / "program.json")},
             model_config=config(task, manifest),
-            registered_model_name=model_name(task),
+            registered_model_name=name,
             # aisr brings the others; which versions of them it was compiled with, only we know.
             pip_requirements=[
                 f"{name}=={versions[name]}" for name in ("aisr", "dspy", "litellm", "mlflow", "pydantic")
             ],
         )
     version = str(model.registered_model_version)
-    client = mlflow.MlflowClient()
-    for tag, value in _tags(folder, manifest).items():
-        client.set_model_version_tag(model_name(task), version, tag, value)
+    for tag, value in tags.items():
+        client.set_model_version_tag(name, version, tag, value)
+    run_id = mlflow.active_run().info.run_id
+    register_prompt(mlflow, run_id, task, load_program(folder, task).program, version)
     return version
 
 
@@ -264,7 +274,7 @@ def _file(data: str) -> str:
 def _tags(folder: Path, manifest: Manifest) -> dict[str, str]:
     tags = {
         DIGEST_TAG: manifest.digest,
-        "aisr.lm": manifest.lm.spec,
+        LM_TAG: manifest.lm.spec,
         "aisr.artifact": folder.name,
         DEV_TAG: manifest.data["dev"].digest,
     }

@@ -16,7 +16,9 @@ from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
 from aisr.cli.machine import run
+from aisr.programs.track1.task import TRACK1
 from aisr.tracking import registry, runs
+from aisr.tracking.prompts import register_prompt
 from aisr.tracking.registry import NotPromoted, load_registered, promote, promote_compiled
 from aisr.tracking.store import open_store
 from support import servers
@@ -57,7 +59,7 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(made.root.parent)
-        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm))
+        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm), "-T", "unit=sentence")
         assert finished.code == 0, finished.err
         promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
         assert promoted.code == 0, promoted.err
@@ -144,6 +146,44 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
     harmless = {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
     pages = [file for file in (logged.root / ".mlflow" / "files").rglob("*.*") if file.suffix not in harmless]
     assert {page.name for page in pages if page.is_file()} == {"report.html"}
+
+
+def prompts(client: Any) -> dict[int, str]:
+    return {one.version: one.template for one in client.search_prompt_versions("aisr-track1-prompt")}
+
+
+def test_a_run_names_its_prompt(logged: Logged) -> None:
+    """Both compiles differ in the program's options alone."""
+    (predictor,) = load_program(logged.folder("first")).program.predictors()
+    assert prompts(logged.client) == {1: f"# label: instruction\n\n{predictor.signature.instructions}"}
+    for name in ("first", "second"):
+        linked = json.loads(logged.runs[name].data.tags["mlflow.linkedPrompts"])
+        assert [(one["name"], int(one["version"])) for one in linked] == [("aisr-track1-prompt", 1)]
+
+
+def test_instruction_and_demos_are_a_version_of_the_prompt(artifacts: Path) -> None:
+    mlflow, program = open_store(artifacts), TRACK1.build({})
+    (predictor,) = program.predictors()
+    with mlflow.start_run() as run:
+        register_prompt(mlflow, run.info.run_id, TRACK1, program, "1")
+        predictor.demos = [{"sentences": f"S{k}: it rose", "sentence_labels": ["Supported"]} for k in (1, 2)]
+        register_prompt(mlflow, run.info.run_id, TRACK1, program, "2")
+        register_prompt(mlflow, run.info.run_id, TRACK1, program, "3")
+    (_, before), (_, after) = sorted(prompts(mlflow.MlflowClient()).items())
+    assert before == f"# label: instruction\n\n{predictor.signature.instructions}"
+    _, first, second = after.split("\n\n# label: demo ")
+    assert first == "1\n\nsentences: S1: it rose\nsentence_labels: ['Supported']"
+    assert second == "2\n\nsentences: S2: it rose\nsentence_labels: ['Supported']"
+
+
+def test_an_identical_program_is_not_registered_again(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
+    done = aisr(*compile_words("track1", "same", "labeled", made.lm))
+    assert done.code == 0, done.err
+    assert "registered models:/aisr-track1@champion (version 1)" in done.out
+    client = open_store(made.root).MlflowClient()
+    assert len(client.search_model_versions("name = 'aisr-track1'")) == 1
+    assert len(client.search_prompt_versions("aisr-track1-prompt")) == 1
 
 
 # --- what may be the champion
