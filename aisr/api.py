@@ -429,7 +429,7 @@ def _test_scores(name: str, root: Path) -> TestScores | None:
     return TestScores(test.records, per_label, error / judged if judged else None, manifest.lm.spec)
 
 
-# --- Records and verdicts, also for `aisr.serving`
+# --- Records and verdicts
 
 
 def check_lm(loaded: "Loaded", lm: LanguageModel) -> None:

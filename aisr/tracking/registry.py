@@ -1,7 +1,7 @@
 """Champions as versions of a registered model, and the aliases that name them.
 
-A version carries `program.json` and a model file that serves it (a copy of `aisr/tracking/stored_model.py`); our
-own prediction reads the JSON alone and checks it against the digest in the version's tags. The alias `champion` moves
+A version carries `program.json` and a copy of `aisr/serving.py`, which MLflow runs to serve it; our own prediction
+reads the JSON alone and checks it against the digest in the version's tags. The alias `champion` moves
 to a version that did better on the same test split, that was compiled on other data, or that a person promotes;
 `previous` then names the one before. A champion chosen so among many owes some of its test score to the choice:
 `aisr compare` on held-out records is the honest figure.
@@ -23,6 +23,7 @@ from aisr.programs.task import Task
 from aisr.tracking.prompts import register_prompt
 from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, parse_model_uri, readable, reading
 
+SERVING = Path(__file__).parents[1] / "serving.py"
 MOST_NAMED = 6  # versions in an error message
 ALIAS = "champion"
 PREVIOUS = "previous"
@@ -140,9 +141,14 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
         warnings.simplefilter("ignore")
         model = mlflow.pyfunc.log_model(
             name="program",
-            python_model=str(Path(__file__).with_name("stored_model.py")),
+            python_model=str(SERVING),
             artifacts={"program": str(folder / "program.json")},
-            model_config=config(task, manifest),
+            model_config={
+                "task": task.place or task.name,
+                "lm": manifest.lm.spec,
+                "schema": manifest.lm.adapter != "ChatAdapter",
+                "logprobs": bool(manifest.lm.logprobs),
+            },
             registered_model_name=name,
             # aisr brings the others; which versions of them it was compiled with, only we know.
             pip_requirements=[
@@ -189,17 +195,6 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Versi
     client.set_registered_model_alias(name, ALIAS, version)
     _mark(mlflow, name, version)
     return champion
-
-
-def config(task: Task, manifest: Manifest) -> dict[str, Any]:
-    """The configuration of `aisr.serving.model`: the program, and the LM that it was compiled with."""
-    return {
-        "task": task.place or task.name,
-        "digest": manifest.digest,
-        "lm": manifest.lm.spec,
-        "schema": manifest.lm.adapter != "ChatAdapter",
-        "logprobs": bool(manifest.lm.logprobs),
-    }
 
 
 def _mark(mlflow: Any, name: str, version: str) -> None:
