@@ -20,11 +20,15 @@ from aisr.artifact.manifest import Manifest
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_text, percent
+from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import in_words
 from aisr.optimize.champion import Choice, Contender
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
+from aisr.predict.replay import ReplayedRecord
 from aisr.programs.task import Task
+from aisr.report.figures import confusion
+from aisr.report.records import CompileReport
 from aisr.tracking.registry import (
     CHAMPION_TAG,
     DIGEST_TAG,
@@ -38,6 +42,7 @@ from aisr.tracking.registry import (
     version_of,
 )
 from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, readable, tracking_uri
+from aisr.tracking.traces import log_traces
 
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
@@ -60,8 +65,8 @@ class LoggedCompile:
     promotion: Promotion | str  # what it replaced as the champion, or why it is not the champion
 
 
-def log_compile(root: Path, run: Run) -> LoggedCompile:
-    """Log a compile as a run of its task's experiment and register its champion; the alias `champion` moves to it if it
+def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> LoggedCompile:
+    """Log a compile as a run of its task's experiment and register its champion. The alias `champion` moves to it if it
     is better on the same test split than the one that has it."""
     mlflow, task, manifest = open_store(root), run.plan.task, run.manifest
     data = " ".join(f"{split} {about.digest}/{about.records}" for split, about in manifest.data.items())
@@ -82,7 +87,10 @@ def log_compile(root: Path, run: Run) -> LoggedCompile:
             about = manifest.data[split]
             mlflow.log_input(_dataset(path, about.digest, about.records), context=split)
         mlflow.log_artifacts(str(run.folder), FILES[COMPILE])
+        split = "dev" if run.test is None else "test"
+        _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name} on {split}")
         version = register(mlflow, task, run.folder, manifest)
+        log_traces(mlflow, task, report.program, lm, report.dev)
     promotion: Promotion | str
     try:
         promotion = promote_compiled(mlflow, model_name(task), version)
@@ -91,7 +99,7 @@ def log_compile(root: Path, run: Run) -> LoggedCompile:
     return LoggedCompile(run_id, model_name(task), version, promotion)
 
 
-def log_evaluation(root: Path, evaluation: Evaluation, folder: Path) -> str:
+def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: Sequence[ReplayedRecord]) -> str:
     """Log an evaluation and its files in `folder` as a run of its task's experiment; the id of the run. Where its
     program is registered, run and version are linked."""
     from mlflow.entities import LoggedModelInput
@@ -116,6 +124,8 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path) -> str:
             model = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
             mlflow.MlflowClient().log_inputs(run_id, models=[model])
         mlflow.log_artifacts(str(folder), FILES[EVALUATE])
+        _log_confusion(mlflow, task, replayed, f"{task.name} · {name} on {evaluation.data.name}")
+        log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
     return run_id
 
 
@@ -262,6 +272,11 @@ def _search_curves(choice: Choice) -> list[Any]:
         *(Metric("candidates/dev_score", score, now, step) for step, score in enumerate(scores)),
         *(Metric("candidates/best_dev_score", score, now, calls) for calls, score in curve.items()),
     ]
+
+
+def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], title: str) -> None:
+    if figure := confusion(task, replayed, title):
+        mlflow.log_figure(figure, "confusion.png")
 
 
 def _dataset(path: Path, digest: str, records: int) -> Any:

@@ -298,6 +298,19 @@ def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, ai
         assert marked() == marks
 
 
+def test_a_run_has_its_search_as_a_curve_and_its_confusion_matrix(logged: Logged) -> None:
+    for name in ("first", "evaluation"):
+        files = [file.path for file in logged.client.list_artifacts(logged.runs[name].info.run_id)]
+        assert "confusion.png" in files
+    run = logged.runs["first"].info.run_id
+    scores = logged.json("first", "manifest.json")["scores"]
+    steps = logged.client.get_metric_history(run, "candidates/dev_score")
+    assert [one.step for one in steps] == list(range(len(steps)))
+    assert steps[0].value == round(scores["baseline_dev"]["score"], 4)
+    best = logged.client.get_metric_history(run, "candidates/best_dev_score")
+    assert best[-1].value == round(scores["dev"]["score"], 4) == max(one.value for one in steps)
+
+
 def test_a_run_reads_at_a_glance(logged: Logged) -> None:
     first, second = logged.runs["first"].data.tags, logged.runs["second"].data.tags
     title = r"track1 · first · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d"
