@@ -266,14 +266,14 @@ def register(artifacts: Path, made: "Run", report: "CompileReport", lm: "OpenLM"
     from aisr.cli.display import note, print_error
     from aisr.tracking import runs
     from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import MODEL_SCHEME, NoStore, reason
+    from aisr.tracking.store import MODEL_SCHEME, NoStore, describe
 
     try:
         tracked = runs.log_compile(artifacts, made, report, lm)
         named = runs.describe_run(artifacts, tracked.run_id)
     except (MlflowException, NoStore, OSError) as error:
         print_error(
-            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
+            f"{made.folder}/ is whole, but not registered in MLflow: {describe(error)}; the same command registers it, "
             "with the answers from the cache"
         )
         return False

@@ -110,12 +110,14 @@ def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[Replayed
 
     from aisr.cli.display import note, print_error
     from aisr.tracking import runs
-    from aisr.tracking.store import NoStore, reason
+    from aisr.tracking.store import NoStore, describe
 
     try:
         named = runs.describe_run(store, runs.log_evaluation(store, done, folder, replayed))
     except (MlflowException, NoStore, OSError) as error:
-        print_error(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")
+        print_error(
+            f"not logged to MLflow: {describe(error)}; the same command logs it, with the answers from the cache"
+        )
         return False
     note(f"logged {named}")
     return True

@@ -21,10 +21,9 @@ from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
 from aisr.programs.task import Task
 from aisr.tracking.prompts import register_prompt
-from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, parse_model_uri, readable, reading
+from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, describe, parse_model_uri, reading
 
 SERVING = Path(__file__).parents[1] / "serving.py"
-MOST_NAMED = 6  # versions in an error message
 ALIAS = "champion"
 PREVIOUS = "previous"
 DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
@@ -184,8 +183,7 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Versi
     """
     client = mlflow.MlflowClient()
     try:
-        with readable(mlflow.get_registry_uri()):
-            challenger, champion = _score(client.get_model_version(name, version)), _champion(mlflow, name)
+        challenger, champion = _score(client.get_model_version(name, version)), _champion(mlflow, name)
     except mlflow.MlflowException as error:
         raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
     if champion is not None and champion.version != challenger.version:
@@ -212,36 +210,19 @@ def _mark(mlflow: Any, name: str, version: str) -> None:
 
 
 def _version(store: Reader, root: Path, uri: str) -> Any:
-    """A registered version. Raises `BadArtifact` where there is none, with those that there are."""
+    """A registered version. Raises `BadArtifact` where there is none."""
     from mlflow.exceptions import MlflowException
 
     parts = parse_model_uri(root, uri)
     try:
-        with readable(store.uri):
-            if parts["alias"]:
-                return store.client.get_model_version_by_alias(parts["name"], parts["alias"])
-            return store.client.get_model_version(parts["name"], parts["version"])
+        if parts["alias"]:
+            return store.client.get_model_version_by_alias(parts["name"], parts["alias"])
+        return store.client.get_model_version(parts["name"], parts["version"])
     except MlflowException as error:
-        try:
-            known = _uris(store.client, parts["name"])
-        except MlflowException:
-            raise BadArtifact(f"{uri}: {error.message}; {EXPECTED} of {redact.secrets(store.uri)}") from error
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+        known = ", ".join(sorted(model.name for model in store.client.search_registered_models()))
         raise BadArtifact(
-            f"{uri}: no such version in {redact.secrets(store.uri)}; {EXPECTED}; "
-            + (f"there are {', '.join(known[:MOST_NAMED])}{more}" if known else "nothing was registered there yet")
+            f"{uri}: {describe(error)}; {EXPECTED}; registered in {redact.secrets(store.uri)}: {known or 'nothing yet'}"
         ) from error
-
-
-def _uris(client: Any, first: str) -> list[str]:
-    """All registered versions as `models:/…`, by number and alias, those of one model first."""
-    uris = []
-    for model in sorted(client.search_registered_models(), key=lambda model: (model.name != first, model.name)):
-        names = [f"/{version.version}" for version in client.search_model_versions(f"name = '{model.name}'")]
-        uris += [
-            f"{MODEL_SCHEME}{model.name}{name}" for name in sorted([*names, *(f"@{one}" for one in model.aliases)])
-        ]
-    return uris
 
 
 def _champion(mlflow: Any, name: str) -> VersionScore | None:

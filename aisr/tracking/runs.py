@@ -22,7 +22,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_text, percent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import in_words
-from aisr.optimize.champion import Choice, Contender
+from aisr.optimize.champion import Choice
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
 from aisr.predict.replay import ReplayedRecord
@@ -41,7 +41,16 @@ from aisr.tracking.registry import (
     register,
     version_of,
 )
-from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, readable, tracking_uri
+from aisr.tracking.store import (
+    EXPERIMENT,
+    MODEL_SCHEME,
+    check_exists,
+    experiment_name,
+    files,
+    is_own,
+    open_store,
+    tracking_uri,
+)
 from aisr.tracking.traces import log_traces
 
 KIND_TAG = "aisr.kind"
@@ -147,15 +156,14 @@ def fetch_files(root: Path, run_id: str, names: Sequence[str], place: Path) -> P
     mlflow = open_store(root)
     client, where = mlflow.MlflowClient(), redact.secrets(tracking_uri(root))
     try:
-        with readable(where):
-            kind = client.get_run(run_id).data.tags.get(KIND_TAG)
-            if kind not in FILES:
-                raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
-            wanted = [f"{FILES[kind]}/{name}" for name in names]
-            existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
-            if wanted[0] not in existing:
-                raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
-            fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
+        kind = client.get_run(run_id).data.tags.get(KIND_TAG)
+        if kind not in FILES:
+            raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
+        existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
+        wanted = [f"{FILES[kind]}/{name}" for name in names]
+        if wanted[0] not in existing:
+            raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
+        fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
     except mlflow.MlflowException as error:
         raise NoRun(f"run {run_id}: {error.message}; looked for in {where}") from error
     return Path(fetched[0]).parent
@@ -178,7 +186,7 @@ def _run(mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], 
 
 def _experiment(mlflow: Any, root: Path, task: Task) -> str:
     """The id of a task's experiment, which is made if it does not exist."""
-    name = f"aisr {task.name}"
+    name = experiment_name(task.name)
     experiment = mlflow.get_experiment_by_name(name)
     if experiment is not None:
         return str(experiment.experiment_id)
@@ -289,53 +297,44 @@ def _dataset(path: Path, digest: str, records: int) -> Any:
 
 
 # --- The note on a run's page in MLflow, as Markdown: which candidate won, how sure that is, and the command.
-#
-# MLflow shows the first lines and the rest on demand; it sets the cells of a table without space between them, so there
-# are lists.
 
 
 def _compile_note(run: Run) -> str:
     choice, test, manifest = run.choice, run.test, run.manifest
     champion, baseline = choice.champion, choice.contenders[0]
     lines = [f"**{champion.name}** of {len(choice.contenders)} candidates, chosen on dev: **{champion.dev.interval}**"]
-    if test is None:
-        lines.append("Not scored on a test split.")
-    else:
+    if test is not None:
         words = in_words(test.gain, len(test.champion.scores), baseline.name) if test.gain else ""
         gain = f", {words} (difference {test.gain})" if words else ""
-        weighted = ", with its label weights" if manifest.has_label_weights else ""
-        lines.append(f"On the held-out test split{weighted}: **{test.champion.interval}**{gain}")
-    lines += [f"Label weights: {'kept' if manifest.has_label_weights else 'none'}", _code(manifest.command or "")]
-    lines.append("\n".join(_line(step, one) for step, one in enumerate(choice.contenders)))
-    if choice.unscored:
-        lines.append(f"Not scored, the budget is spent: {', '.join(choice.unscored)}")
+        lines.append(f"On the held-out test split: **{test.champion.interval}**{gain}")
     if manifest.stopped_early:
         lines.append(f"Stopped early: {manifest.stopped_early}")
-    return "\n\n".join(lines)
+    return "\n\n".join([*lines, _code(manifest.command or "")])
 
 
 def _evaluation_note(evaluation: Evaluation, name: str) -> str:
     """name: that of the program."""
     result, names = evaluation.result, evaluation.loaded.task.parts
     failed = f"; {len(result.failures)} of them failed" if result.failures else ""
-    lines = [
-        f"**{name}** on {len(result.scores)} records of {evaluation.data.name}: **{result.interval}**{failed}",
-        ", ".join(f"{names[part]} {percent(value)}" for part, value in result.score.parts.items()),
-        _code(evaluation.command),
-        "\n".join(
-            f"* {label}: F1 {percent(part.f1)}, {part.support} gold" for label, part in result.score.per_label.items()
-        ),
-    ]
-    return "\n\n".join(lines)
-
-
-def _line(step: int, contender: Contender) -> str:
-    on = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    return (
-        f"* candidate {step}: {contender.name}, {contender.dev.interval} on {on}, {contender.calls} LM calls until then"
-    )
+    scores = f"**{name}** on {len(result.scores)} records of {evaluation.data.name}: **{result.interval}**{failed}"
+    parts = ", ".join(f"{names[part]} {percent(value)}" for part, value in result.score.parts.items())
+    return "\n\n".join([scores, parts, _code(evaluation.command)])
 
 
 def _code(command: str) -> str:
     """A block of code that no word of the command can end: it is one line."""
     return f"    {' '.join(command.split())}"
+
+
+# --- The address of a task's runs in MLflow's UI.
+
+
+def ui_path(root: Path) -> str:
+    """The path of the experiment with the latest run, best score first; that of the UI where there is none."""
+    client = open_store(root).MlflowClient()
+    experiments = {one.experiment_id: one for one in client.search_experiments() if one.name.startswith(EXPERIMENT)}
+    latest = client.search_runs(list(experiments), max_results=1) if experiments else []
+    if not latest:
+        return "/"
+    order = "orderByKey=metrics.%60test_score%60&orderByAsc=false"
+    return f"/#/experiments/{latest[0].info.experiment_id}/runs?{order}"

@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import shutil
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ import pytest
 from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
-from aisr.cli.machine import run
 from aisr.programs.track1.task import TRACK1
 from aisr.tracking import registry, runs
 from aisr.tracking.prompts import register_prompt
@@ -380,6 +378,27 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     assert aisr(*words, "--no-track").code == 0
 
 
+@pytest.mark.parametrize("name", ["a%20b", "a?b", "a#b"])
+def test_a_path_that_mlflow_reads_as_another_is_refused_at_once(aisr: Aisr, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    for words in (compile_words("track1", "x", "labeled", []), ["inspect", CHAMPION], ["ui"]):
+        done = aisr(*words, "--artifacts", folder)
+        assert done.code == 2
+        assert (
+            done.err == f"error: {folder}: MLflow's addresses take no %, ? or # in a path; choose another --artifacts\n"
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_was_moved_is_refused(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    """Or MLflow would write where it was."""
+    moved = compiled.copied(tmp_path / "first").root.rename(tmp_path / "moved")
+    done = aisr("inspect", CHAMPION, "--artifacts", moved)
+    assert done.code == 2
+    assert f"its files are in {(tmp_path / 'first').as_uri()}/" in done.err
+    assert "move the folder back" in done.err
+
+
 def gone(*args: object) -> None:
     raise ConnectionResetError("the store went away")
 
@@ -405,8 +424,21 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
     assert len(loopback.requests) == sent
 
 
-# --- `aisr ui`: ready without the web, on this machine only, gone when told; and what it starts, as every reader of
-# files, imports nothing from the current folder
+# --- `aisr ui`: at the latest experiment, ready without the web, on this machine only, gone when told
+
+
+def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = aisr("ui", "--port", port, "--artifacts", artifacts)
+    assert done.code == 2
+    assert done.err == f"error: port {port}: Address already in use; choose another one by --port\n"
+
+
+def test_the_ui_opens_at_the_latest_experiment_by_score(logged: Logged, artifacts: Path) -> None:
+    experiment = logged.runs["second"].info.experiment_id
+    assert runs.ui_path(logged.root).startswith(f"/#/experiments/{experiment}/runs?orderByKey=metrics.%60test_score%60")
+    assert runs.ui_path(artifacts) == "/"
 
 
 @pytest.mark.slow
@@ -419,66 +451,3 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: 
             server.process.wait(30)
             assert held.recv(1) == b"", "the server outlived the command"
         assert not servers.listens(server.port)
-
-
-PLANTED = ("PIL", "aisr", "json", "mlflow", "pypdfium2", "sitecustomize", "timeit", "uvicorn", "xllamacpp")
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The current folder, with modules of anyone, none of which may have run."""
-    planted = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
-    folder = tmp_path / "here"
-    for name in PLANTED:
-        (folder / name).mkdir(parents=True)
-        for file in ("__init__.py", "__main__.py"):
-            (folder / name / file).write_text(planted)
-    monkeypatch.chdir(folder)
-    yield folder
-    assert not (tmp_path / "ran").exists()
-
-
-def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
-    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`aisr ui` runs a module; MLflow starts uvicorn by the interpreter, and that its workers."""
-    modules = tmp_path / "modules"
-    modules.mkdir()
-    code = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', 'import {', '.join(PLANTED[3:])}'])"
-    (modules / "starter.py").write_text(f"{code.replace(', sitecustomize', '')}.returncode)\n")
-    monkeypatch.setenv("PYTHONPATH", str(modules))
-    assert run("timeit", ["-h"], {}) == 0
-    assert run("starter", [], {}) == 0
-    assert sorted(os.listdir(here)) == sorted(PLANTED)
-
-
-# --- An artifacts folder that was moved or copied: what is in its store is found where it is now, and nothing is
-# written where it was
-
-
-def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
-    first = compiled.copied(tmp_path / "first").root
-    copy = Path(shutil.copytree(first, tmp_path / "copy"))
-    before = sorted(first.rglob("*"))
-    done = aisr(*compile_words("track1", "second", "labeled", compiled._replace(root=copy).lm))
-    assert done.code == 0, done.err
-    assert sorted(first.rglob("*")) == before
-    client = open_store(copy).MlflowClient()
-    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
-    places = [run.info.artifact_uri for run in client.search_runs([experiment.experiment_id])]
-    for trace in client.search_traces([experiment.experiment_id]):
-        places.append(trace.info.tags["mlflow.artifactLocation"])
-    assert [place for place in places if not place.startswith(copy.as_uri())] == []
-
-    digest = load_registered(first, CHAMPION).digest
-    moved = first.rename(tmp_path / "with a blank and %")
-    assert load_registered(moved, CHAMPION).digest == digest
-    at = ["--task", "track1", "--data", TEST, "--limit", 2]
-    done = aisr("evaluate", "--program", CHAMPION, *at, *compiled._replace(root=moved).lm)
-    assert done.code == 0, done.err
-    logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
-    assert logged, done.out
-    read = aisr("report", logged[1], "--artifacts", moved, "--out", tmp_path / "page.html")
-    assert read.code == 0, read.err
-    assert open_store(moved).MlflowClient().list_artifacts(logged[1], "evaluation")
-    assert not first.exists()
