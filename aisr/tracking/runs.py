@@ -6,6 +6,7 @@ holds.
 """
 
 import getpass
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -56,6 +57,12 @@ from aisr.tracking.traces import log_traces
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
 LONGEST = 8000  # characters that MLflow takes as a tag
+VIEW = "aisr"  # the view of an experiment that is shared by this key, as MLflow's "Share" does it
+COLUMNS = {
+    "orderByKey": "metrics.`test_score`",
+    "orderByAsc": False,
+    "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
+}
 DIGITS = 4  # of a score in 0-1
 FILES = {COMPILE: "artifact", EVALUATE: "evaluation"}  # the folder of a run's own files
 
@@ -192,7 +199,7 @@ def _experiment(mlflow: Any, root: Path, task: Task) -> str:
         return str(experiment.experiment_id)
     location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    tags = {"mlflow.experimentKind": "custom_model_development"}
+    tags = {"mlflow.experimentKind": "custom_model_development", f"mlflow.sharedViewState.{VIEW}": json.dumps(COLUMNS)}
     return str(mlflow.create_experiment(name, artifact_location=location, tags=tags))
 
 
@@ -330,11 +337,11 @@ def _code(command: str) -> str:
 
 
 def ui_path(root: Path) -> str:
-    """The path of the experiment with the latest run, best score first; that of the UI where there is none."""
+    """The path of the experiment with the latest run, as a shared view with its scores, the best first; that of the UI
+    where there is none."""
     client = open_store(root).MlflowClient()
     experiments = {one.experiment_id: one for one in client.search_experiments() if one.name.startswith(EXPERIMENT)}
     latest = client.search_runs(list(experiments), max_results=1) if experiments else []
     if not latest:
         return "/"
-    order = "orderByKey=metrics.%60test_score%60&orderByAsc=false"
-    return f"/#/experiments/{latest[0].info.experiment_id}/runs?{order}"
+    return f"/#/experiments/{latest[0].info.experiment_id}/runs?viewStateShareKey={VIEW}"

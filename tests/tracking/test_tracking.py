@@ -437,7 +437,9 @@ def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
 
 def test_the_ui_opens_at_the_latest_experiment_by_score(logged: Logged, artifacts: Path) -> None:
     experiment = logged.runs["second"].info.experiment_id
-    assert runs.ui_path(logged.root).startswith(f"/#/experiments/{experiment}/runs?orderByKey=metrics.%60test_score%60")
+    assert runs.ui_path(logged.root) == f"/#/experiments/{experiment}/runs?viewStateShareKey=aisr"
+    view = logged.client.get_experiment(experiment).tags["mlflow.sharedViewState.aisr"]
+    assert "metrics.`test_score`" in json.loads(view)["selectedColumns"]
     assert runs.ui_path(artifacts) == "/"
 
 
