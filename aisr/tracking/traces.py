@@ -39,9 +39,9 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
                 span.set_inputs({"record": task.text(one.record)})
                 span.set_outputs(_answer(task, one))
                 for name, label, gold in _labels(task, one):
-                    mlflow.log_feedback(
-                        trace_id=span.trace_id, name=name, value=label, source=source, rationale=f"gold {gold}"
-                    )
+                    about = {"trace_id": span.trace_id, "name": name, "source": source}
+                    mlflow.log_feedback(**about, value=label, rationale=f"gold {gold}")
+                    mlflow.log_expectation(**about, value=gold)
                 judge(task, program, one.example, cached)
     finally:
         mlflow.dspy.autolog(disable=True, silent=True)

@@ -51,10 +51,12 @@ def test_a_trace_has_prediction_calls_and_each_label_beside_its_gold_label(task:
         assert {"forward", "format", "__call__", "parse"} <= set(names)
         (call,) = [span for span in steps if span.name.endswith("LM.__call__")]
         assert [message["role"] for message in call.inputs["messages"]] == ["system", "user"]
-        assessed = [(one.name, one.value, one.rationale) for one in trace.info.assessments]
+        assessed = [(one.name, one.value, one.rationale) for one in trace.info.assessments if one.feedback]
         gold = task.labelled.gold_labels(golds[record.name])
         names = [f"sentence {k}" for k in range(1, len(gold) + 1)] if len(gold) > 1 else ["answer"]
         assert assessed == [(n, "Supported", f"gold {' or '.join(g)}") for n, g in zip(names, gold, strict=True)]
+        expected = [(one.name, one.value) for one in trace.info.assessments if one.expectation]
+        assert expected == [(n, " or ".join(g)) for n, g in zip(names, gold, strict=True)]
     assert settings == (dspy.settings.track_usage, list(dspy.settings.callbacks))  # nothing goes on tracing
 
 
@@ -62,7 +64,7 @@ def test_a_failed_record_has_its_reason_and_raw_answers(traced: Any) -> None:
     (trace,) = traced(TRACK1, [claim("Supported", "Supported")], lambda request: "no idea")
     assert "unusable answer" in trace.data.spans[0].outputs["failed"]
     assert ["no idea"] in [span.outputs for span in trace.data.spans]
-    assert [one.value for one in trace.info.assessments] == ["failed", "failed"]
+    assert [one.value for one in trace.info.assessments if one.feedback] == ["failed", "failed"]
 
 
 PLANTED = f"{KEY} at http://127.0.0.1:9/planted-path"
