@@ -1,10 +1,11 @@
 """`make demo`: tasks whose sample has a `demo.toml` (a plan file) from records to a submission; those named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
-predictions come from what was saved and nothing else. What takes time is what the model reads, some 200 tokens a
+predictions come from what was saved and nothing else. They work in `artifacts/demo/`, with an MLflow store of its own:
+no program of the demo becomes the champion of a user's data. What takes time is what the model reads, some 200 tokens a
 record; so it gets few records, and the shortest. The no-LM baseline is fitted on all of train. Tasks run at the same
-time where there is a core for each; the output of the first one is printed as it comes, and that of the
-others behind it.
+time where there is a core for each; the output of the first one is printed as it comes, and that of the others behind
+it.
 """
 
 import json
@@ -48,7 +49,9 @@ def main() -> int:
     if unknown := [task for task in tasks if task not in DEMOS]:
         print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(DEMOS)}", file=sys.stderr)
         return 2
-    root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS))
+    root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS)) / NAME
+    os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
+    os.environ.pop("MLFLOW_TRACKING_URI", None)  # the team's
     with tempfile.TemporaryDirectory() as place:
         walks = zip(tasks, _walks(tasks, root, Path(place)), strict=True)
         rows = [row for task, done in walks for row in _rows(task, root, done)]
@@ -57,7 +60,7 @@ def main() -> int:
     for task in tasks:
         note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
     note(f"up to {RECORDS['test']} short test records a task, {time.monotonic() - began:.0f} s in all: for trying out")
-    console.print("open the MLflow UI with  .venv/bin/aisr ui", style="bold")
+    console.print(f"open the MLflow UI with  .venv/bin/aisr ui --artifacts {root}", style="bold")
     return 0
 
 
@@ -139,7 +142,7 @@ def shortest(source: Path, target: Path) -> None:
 def _walk(task: str, root: Path, progress: Progress) -> Walked:
     """compile, predict from the registry, submit, score."""
     began = time.monotonic()
-    work = root / "demo-runs" / task
+    work = root / "runs" / task
     shortest(SAMPLE / task, work)
     inputs, gold = work / "test-inputs.jsonl", work / "test.jsonl"
     predictions, report = work / "predictions.jsonl", work / "score.json"
@@ -167,7 +170,7 @@ def _registered(task: str, root: Path) -> str:
 def _zip(root: Path, task: str) -> Path:
     name = Path(find_task(task).submission.file)
     packed = name.suffix if name.suffix in (".json", ".csv") else ".zip"
-    return root / "demo-runs" / task / f"submission{packed}"
+    return root / "runs" / task / f"submission{packed}"
 
 
 def _rows(task: str, root: Path, walked: Walked) -> list[list[str]]:

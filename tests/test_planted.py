@@ -32,7 +32,7 @@ def test_code_beside_a_registered_program_is_not_run(
     root: Path, compiled: Compiled, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`aisr` reads the program's JSON alone. MLflow's own `load_model` runs the stored code, as it says it does."""
-    mark, code = tmp_path / "was-run", stored(root, "stored_model.py")
+    mark, code = tmp_path / "was-run", stored(root, "serving.py")
     code.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{code.read_text()}")
     code.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
     code.with_name("sitecustomize.py").write_text(code.read_text())

@@ -7,7 +7,6 @@ artifacts/<task>/<name>/ holds
   PROMPT.md      the compiled prompt as a person reads it
   report.json    the scores of all candidates on dev, and of the champion on test
   records.json   every record of dev with the champion's prompt and raw answer; report.html shows it
-  figures/       pictures of the scores
   compile.json   the identity of the compile, so that another one does not go on in its place
 
 The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the

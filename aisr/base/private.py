@@ -6,8 +6,7 @@
 3. `litellm_errors`: from an error of LiteLLM to the one of DSPy that says whether a call may be sent again.
 4. `MIPROv2._optimize_prompt_parameters`: MIPROv2 makes its evaluation and its sets of demos itself, between its steps;
    the last step is the one place where they pass through.
-5. `TracingClient` of MLflow: traces written straight into the store; the public ways turn tracing on for the whole
-   process.
+5. Events of a span of MLflow: errors in full, which quote what a server answered, and no public way takes one out.
 6. `_node_ip_address` of Ray: left to itself it listens at the machine's address, where anybody on the network could
    have it run code.
 
@@ -80,12 +79,9 @@ class EvaluatedMIPRO(dspy.MIPROv2):
         )
 
 
-def tracing_client() -> Any:
-    """MLflow's `TracingClient`, with `start_trace(info)` and `log_spans(experiment, spans)`; MLflow takes seconds to
-    import."""
-    from mlflow.tracing.client import TracingClient
-
-    return TracingClient()
+def clear_events(span: Any) -> None:
+    """Remove the events of a span that has not been exported yet."""
+    span._span._events = type(span._span._events)(None)
 
 
 def init_here(ray: Any, workers: int) -> None:

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from aisr.optimize.run import Plan as CompilePlan
     from aisr.optimize.run import Run
     from aisr.optimize.search import Settings as SearchSizes
-    from aisr.predict.replay import ReplayedRecord
     from aisr.programs.images import Gallery
     from aisr.programs.task import Task
+    from aisr.report.records import CompileReport
 
 SEARCH_PANEL = "Search"
-TRACES = 5  # records, failed, wrong and right ones, that MLflow shows as traces
 
 
 class CompileCommand(TyperCommand):
@@ -158,13 +157,13 @@ def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Pa
         )
         made = compile_program(work, lm, teacher, artifacts, callbacks)
         print_champion(made)
-        progress.stage("report and figures, from the response cache")
-        replayed = write_compile_report(work, made, lm)
+        progress.stage("report, from the response cache")
+        report = write_compile_report(work, made, lm)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
     display.print_pictures(work.gallery.problems if work.gallery else {})
     display.print_spend(lm.ledger.spend)
-    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
-    logged = not track or register(artifacts, work, made, replayed)
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser)")
+    logged = not track or register(artifacts, made, report, lm)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
     return logged and not failed
 
@@ -262,31 +261,36 @@ def _compile_plan(
 # --- Logging a finished compile to MLflow and registering its champion.
 
 
-def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[ReplayedRecord]") -> bool:
+def register(artifacts: Path, made: "Run", report: "CompileReport", lm: "OpenLM") -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import note, print_error
-    from aisr.tracking import runs, traces
+    from aisr.tracking import runs
     from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import NoStore, reason
+    from aisr.tracking.store import MODEL_SCHEME, NoStore, describe
 
     try:
-        tracked = runs.log_compile(artifacts, made)
+        tracked = runs.log_compile(artifacts, made, report, lm)
         named = runs.describe_run(artifacts, tracked.run_id)
-        if summary := traces.log_traces(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
-            note(summary)
     except (MlflowException, NoStore, OSError) as error:
         print_error(
-            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
+            f"{made.folder}/ is whole, but not registered in MLflow: {describe(error)}; the same command registers it, "
             "with the answers from the cache"
         )
         return False
-    if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+    version = f"{MODEL_SCHEME}{tracked.model}/{tracked.version}"
+    if isinstance(tracked.promotion, str):
+        note(f"registered {version} · {named}")
+        note(f"  not the champion: {tracked.promotion}; `aisr promote --anyway {version}` makes it the champion")
         return True
-    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
-    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    note(f"registered {MODEL_SCHEME}{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+    before = tracked.promotion.before
+    if before is not None and not tracked.promotion.same_data:
+        note(
+            f"  the champion before was {before}, compiled on other data, where scores are not comparable; "
+            f"`aisr promote {MODEL_SCHEME}{tracked.model}/{before.version}` makes it the champion again"
+        )
     return True
 
 

@@ -12,7 +12,6 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.compile import TRACES
 from aisr.cli.plan import command_plan
 from aisr.cli.session import (
     command_line,
@@ -38,7 +37,7 @@ def evaluate(
     api_base: opt.ApiBase = None,
     settings: opt.Settings = None,
     output: Annotated[
-        Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
+        Path | None, typer.Option(help="Write the scores here as JSON; records and page beside it.")
     ] = None,
     image_root: opt.ImageRoot = None,
     track: opt.Track = True,
@@ -110,16 +109,15 @@ def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[Replayed
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import note, print_error
-    from aisr.tracking import runs, traces
-    from aisr.tracking.store import NoStore, reason
+    from aisr.tracking import runs
+    from aisr.tracking.store import NoStore, describe
 
     try:
-        run = runs.log_evaluation(store, done, folder)
-        named = runs.describe_run(store, run)
-        if summary := traces.log_traces(store, run, done.loaded.task, replayed, TRACES, seed=0):
-            note(summary)
+        named = runs.describe_run(store, runs.log_evaluation(store, done, folder, replayed))
     except (MlflowException, NoStore, OSError) as error:
-        print_error(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")
+        print_error(
+            f"not logged to MLflow: {describe(error)}; the same command logs it, with the answers from the cache"
+        )
         return False
     note(f"logged {named}")
     return True

@@ -2,9 +2,9 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
-import tempfile
 from typing import Annotated
 
 import typer
@@ -19,7 +19,6 @@ OFFLINE = {
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }
-SQLITE = "sqlite:///"  # before the path of a database
 
 
 def ui(
@@ -28,28 +27,34 @@ def ui(
 ) -> None:
     """Open the MLflow UI, on this machine only."""
     from aisr.cli.display import note
-    from aisr.tracking.store import open_store, tracking_uri
+    from aisr.tracking.runs import ui_path
+    from aisr.tracking.store import tracking_uri
 
     uri = tracking_uri(artifacts)
     if uri.startswith("http"):
         raise UserError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
-    open_store(artifacts)  # creates the database; says what is wrong with one that cannot be used
-    note(f"MLflow UI on http://127.0.0.1:{port} in about 20 seconds; Ctrl-C ends it")
-    if uri.startswith(SQLITE):
-        uri = SQLITE + os.path.abspath(uri.removeprefix(SQLITE))
+    _check_free(port)
+    path = ui_path(artifacts)  # creates the database; says what is wrong with one that cannot be used
+    note(f"MLflow UI on http://127.0.0.1:{port}{path} in about 20 seconds; Ctrl-C ends it")
     words = ["server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.
     raise typer.Exit(run("mlflow", words, {"MLFLOW_BACKEND_STORE_URI": uri}))
 
 
+def _check_free(port: int) -> None:
+    """Raises UserError for a port that another program listens on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not of a connection's end
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UserError(f"port {port}: {error.strerror}; choose another one by --port") from error
+
+
 def run(module: str, words: list[str], variables: dict[str, str]) -> int:
-    """Run a module that serves until it ends; its exit code. Neither it nor what it starts imports from the current
-    folder, which may hold files of anyone: `-P` keeps that out of Python's path, and as uvicorn puts it in again, they
-    run in a folder of their own."""
+    """Run a module that serves until it ends; its exit code. `-P`: it imports nothing from the current folder."""
     environment = os.environ | OFFLINE | variables | {"PYTHONSAFEPATH": "1"}
-    with tempfile.TemporaryDirectory(prefix="aisr-ui-") as empty:
-        command = [sys.executable, "-P", "-m", module, *words]
-        with subprocess.Popen(command, env=environment, cwd=empty) as server:
-            for ends in (signal.SIGTERM, signal.SIGINT):  # or the server would outlive this command
-                signal.signal(ends, lambda *_: server.terminate())
-            return server.wait()
+    with subprocess.Popen([sys.executable, "-P", "-m", module, *words], env=environment) as server:
+        for ends in (signal.SIGTERM, signal.SIGINT):  # or the server would outlive this command
+            signal.signal(ends, lambda *_: server.terminate())
+        return server.wait()

@@ -80,7 +80,7 @@ def replay(
     has the reason `FORGOTTEN`.
     """
     reasons = failures or {}
-    cached = _from_cache_only(lm)
+    cached = from_cache_only(lm)
     program = attach_embeddings(program.deepcopy(), cached.embeddings)
 
     def work(record: Record) -> ReplayedRecord:
@@ -97,7 +97,7 @@ def replay(
     return list(map_ordered(work, islice(read(path, task.record, task.name), limit), lm.threads))
 
 
-def _from_cache_only(lm: OpenLM) -> OpenLM:
+def from_cache_only(lm: OpenLM) -> OpenLM:
     """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: replayed calls were
     counted already."""
     cached = lm.lm.copy()

@@ -1,5 +1,5 @@
 """The error browser's data, and all that a compile and an evaluation write for people: `records.json`, the page that
-shows it, and figures. No LM is asked again, see `aisr/predict/replay.py`.
+shows it. No LM is asked again, see `aisr/predict/replay.py`.
 
 `records.json` holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the
 artifacts, and the MLflow run that logs them is the user's own.
@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,13 +24,12 @@ from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.images import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
+from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord, explain
 from aisr.programs.task import Exhibit, Task
-from aisr.report import figures, page
+from aisr.report import page
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from aisr.optimize.run import Plan, Run
 
 # --- Small copies of the pictures that records name; `aisr.programs.images` checks their paths and files.
@@ -235,15 +234,21 @@ def read(folder: Path) -> Records:
 
 # --- What a compile and an evaluation write.
 
-FIGURES = "figures"
 REPORT = "report.json"
 
 
-def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> list[ReplayedRecord]:
-    """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
+class CompileReport(NamedTuple):
+    """The champion as it was saved, and the records that it judged, replayed."""
 
-    Test records are never listed one by one: whoever read them would choose by them. Figures of the champion are drawn
-    from test as a whole where there is one. Returns the records of dev.
+    program: Program
+    dev: list[ReplayedRecord]
+    scored: list[ReplayedRecord]  # of test, or of dev where there is no test split
+
+
+def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> CompileReport:
+    """Into the artifact's folder: the champion as it was saved, record by record on dev.
+
+    Test records are never listed one by one: whoever read them would choose by them.
     """
     task, choice, test = plan.task, made.choice, made.test
     loaded = load_program(made.folder, task)
@@ -253,29 +258,22 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> list[Replayed
     title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
     about = _about(task, title, loaded.digest, lm, data, dev, choice.champion.dev.no_lm, _caution(test))
     _write_records(made.folder, task, about, dev, plan.gallery)
-    scored = [
-        figures.ScoredCandidate(one.name, one.dev.interval, one.calls, one.finished, len(one.dev.scores))
-        for one in choice.contenders
-    ]
-    drawn = {"search": figures.search_curve(scored, f"{task.name}: the search")}
-    split, replayed = "dev", dev
-    if test is not None:
-        split, failures = "test", test.champion.failures
-        replayed = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), failures)
-    figures.write(made.folder / FIGURES, drawn | _confusion(task, replayed, f"{task.name} on {split}"))
-    return dev
+    if test is None:
+        return CompileReport(loaded.program, dev, dev)
+    failures = test.champion.failures
+    scored = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), failures)
+    return CompileReport(loaded.program, dev, scored)
 
 
 def write_evaluation_report(
     done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, gallery: Gallery | None
 ) -> None:
-    """Into a folder: the scores, every record of an evaluation, the page, and its confusion matrix."""
+    """Into a folder: the scores, every record of an evaluation, and the page."""
     task, digest = done.loaded.task, done.loaded.digest
     write_whole(folder / REPORT, as_json(done.report()))
     title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
     about = _about(task, title, digest, done.lm, done.data.name, replayed, no_lm)
     _write_records(folder, task, about, replayed, gallery)
-    figures.write(folder / FIGURES, _confusion(task, replayed, f"{task.name} on {done.data.name}"))
 
 
 def _about(
@@ -320,19 +318,3 @@ def _write_records(
     content = gather(task, about, replayed)
     write(folder, content)
     page.write(folder, content, Thumbnails(gallery.root) if gallery else page.no_picture)
-
-
-def _confusion(task: Task, replayed: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":
-    """The confusion matrix; nothing for a task without labels."""
-    if not task.labels:
-        return {}
-    gold: list[str] = []
-    predicted: list[str | None] = []
-    for one in replayed:
-        allowed = task.gold_labels(one.example.gold)
-        judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
-        for types, judgement in zip(allowed, judgements, strict=True):
-            label = judgement.label if judgement else None
-            gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
-            predicted.append(label)
-    return {"confusion": figures.confusion(gold, predicted, task.labels, title)}

@@ -6,6 +6,7 @@ holds.
 """
 
 import getpass
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,27 +21,48 @@ from aisr.artifact.manifest import Manifest
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import digest_file, digest_text, percent
+from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import in_words
-from aisr.optimize.champion import Choice, Contender
+from aisr.optimize.champion import Choice
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
+from aisr.predict.replay import ReplayedRecord
 from aisr.programs.task import Task
+from aisr.report.figures import confusion
+from aisr.report.records import CompileReport
 from aisr.tracking.registry import (
     CHAMPION_TAG,
     DIGEST_TAG,
     NO,
     YES,
     NotPromoted,
+    Promotion,
     model_name,
-    promote,
+    promote_compiled,
     register,
     version_of,
 )
-from aisr.tracking.store import MODEL_SCHEME, check_exists, files, is_own, open_store, readable, tracking_uri
+from aisr.tracking.store import (
+    EXPERIMENT,
+    MODEL_SCHEME,
+    check_exists,
+    experiment_name,
+    files,
+    is_own,
+    open_store,
+    tracking_uri,
+)
+from aisr.tracking.traces import log_traces
 
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
 LONGEST = 8000  # characters that MLflow takes as a tag
+VIEW = "aisr"  # the view of an experiment that is shared by this key, as MLflow's "Share" does it
+COLUMNS = {
+    "orderByKey": "metrics.`test_score`",
+    "orderByAsc": False,
+    "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
+}
 DIGITS = 4  # of a score in 0-1
 FILES = {COMPILE: "artifact", EVALUATE: "evaluation"}  # the folder of a run's own files
 
@@ -56,11 +78,11 @@ class LoggedCompile:
     run_id: str
     model: str  # "aisr-track1"
     version: str
-    kept_from: str | None  # why it is not the champion; None where it is
+    promotion: Promotion | str  # what it replaced as the champion, or why it is not the champion
 
 
-def log_compile(root: Path, run: Run) -> LoggedCompile:
-    """Log a compile as a run of its task's experiment and register its champion; the alias `champion` moves to it if it
+def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> LoggedCompile:
+    """Log a compile as a run of its task's experiment and register its champion. The alias `champion` moves to it if it
     is better on the same test split than the one that has it."""
     mlflow, task, manifest = open_store(root), run.plan.task, run.manifest
     data = " ".join(f"{split} {about.digest}/{about.records}" for split, about in manifest.data.items())
@@ -81,15 +103,19 @@ def log_compile(root: Path, run: Run) -> LoggedCompile:
             about = manifest.data[split]
             mlflow.log_input(_dataset(path, about.digest, about.records), context=split)
         mlflow.log_artifacts(str(run.folder), FILES[COMPILE])
+        split = "dev" if run.test is None else "test"
+        _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name} on {split}")
         version = register(mlflow, task, run.folder, manifest)
+        log_traces(mlflow, task, report.program, lm, report.dev)
+    promotion: Promotion | str
     try:
-        promote(mlflow, model_name(task), version)
+        promotion = promote_compiled(mlflow, model_name(task), version)
     except NotPromoted as error:
-        return LoggedCompile(run_id, model_name(task), version, str(error))
-    return LoggedCompile(run_id, model_name(task), version, None)
+        promotion = str(error)
+    return LoggedCompile(run_id, model_name(task), version, promotion)
 
 
-def log_evaluation(root: Path, evaluation: Evaluation, folder: Path) -> str:
+def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: Sequence[ReplayedRecord]) -> str:
     """Log an evaluation and its files in `folder` as a run of its task's experiment; the id of the run. Where its
     program is registered, run and version are linked."""
     from mlflow.entities import LoggedModelInput
@@ -114,6 +140,8 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path) -> str:
             model = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
             mlflow.MlflowClient().log_inputs(run_id, models=[model])
         mlflow.log_artifacts(str(folder), FILES[EVALUATE])
+        _log_confusion(mlflow, task, replayed, f"{task.name} · {name} on {evaluation.data.name}")
+        log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
     return run_id
 
 
@@ -135,15 +163,14 @@ def fetch_files(root: Path, run_id: str, names: Sequence[str], place: Path) -> P
     mlflow = open_store(root)
     client, where = mlflow.MlflowClient(), redact.secrets(tracking_uri(root))
     try:
-        with readable(where):
-            kind = client.get_run(run_id).data.tags.get(KIND_TAG)
-            if kind not in FILES:
-                raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
-            wanted = [f"{FILES[kind]}/{name}" for name in names]
-            existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
-            if wanted[0] not in existing:
-                raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
-            fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
+        kind = client.get_run(run_id).data.tags.get(KIND_TAG)
+        if kind not in FILES:
+            raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
+        existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
+        wanted = [f"{FILES[kind]}/{name}" for name in names]
+        if wanted[0] not in existing:
+            raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
+        fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
     except mlflow.MlflowException as error:
         raise NoRun(f"run {run_id}: {error.message}; looked for in {where}") from error
     return Path(fetched[0]).parent
@@ -166,13 +193,13 @@ def _run(mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], 
 
 def _experiment(mlflow: Any, root: Path, task: Task) -> str:
     """The id of a task's experiment, which is made if it does not exist."""
-    name = f"aisr {task.name}"
+    name = experiment_name(task.name)
     experiment = mlflow.get_experiment_by_name(name)
     if experiment is not None:
         return str(experiment.experiment_id)
     location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    tags = {"mlflow.experimentKind": "custom_model_development"}
+    tags = {"mlflow.experimentKind": "custom_model_development", f"mlflow.sharedViewState.{VIEW}": json.dumps(COLUMNS)}
     return str(mlflow.create_experiment(name, artifact_location=location, tags=tags))
 
 
@@ -262,6 +289,11 @@ def _search_curves(choice: Choice) -> list[Any]:
     ]
 
 
+def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], title: str) -> None:
+    if figure := confusion(task, replayed, title):
+        mlflow.log_figure(figure, "confusion.png")
+
+
 def _dataset(path: Path, digest: str, records: int) -> Any:
     """A dataset entry by name and digest alone: task data may not be redistributed, so no record is stored."""
     from mlflow.data.code_dataset_source import CodeDatasetSource
@@ -272,53 +304,44 @@ def _dataset(path: Path, digest: str, records: int) -> Any:
 
 
 # --- The note on a run's page in MLflow, as Markdown: which candidate won, how sure that is, and the command.
-#
-# MLflow shows the first lines and the rest on demand; it sets the cells of a table without space between them, so there
-# are lists.
 
 
 def _compile_note(run: Run) -> str:
     choice, test, manifest = run.choice, run.test, run.manifest
     champion, baseline = choice.champion, choice.contenders[0]
     lines = [f"**{champion.name}** of {len(choice.contenders)} candidates, chosen on dev: **{champion.dev.interval}**"]
-    if test is None:
-        lines.append("Not scored on a test split.")
-    else:
+    if test is not None:
         words = in_words(test.gain, len(test.champion.scores), baseline.name) if test.gain else ""
         gain = f", {words} (difference {test.gain})" if words else ""
-        weighted = ", with its label weights" if manifest.has_label_weights else ""
-        lines.append(f"On the held-out test split{weighted}: **{test.champion.interval}**{gain}")
-    lines += [f"Label weights: {'kept' if manifest.has_label_weights else 'none'}", _code(manifest.command or "")]
-    lines.append("\n".join(_line(step, one) for step, one in enumerate(choice.contenders)))
-    if choice.unscored:
-        lines.append(f"Not scored, the budget is spent: {', '.join(choice.unscored)}")
+        lines.append(f"On the held-out test split: **{test.champion.interval}**{gain}")
     if manifest.stopped_early:
         lines.append(f"Stopped early: {manifest.stopped_early}")
-    return "\n\n".join(lines)
+    return "\n\n".join([*lines, _code(manifest.command or "")])
 
 
 def _evaluation_note(evaluation: Evaluation, name: str) -> str:
     """name: that of the program."""
     result, names = evaluation.result, evaluation.loaded.task.parts
     failed = f"; {len(result.failures)} of them failed" if result.failures else ""
-    lines = [
-        f"**{name}** on {len(result.scores)} records of {evaluation.data.name}: **{result.interval}**{failed}",
-        ", ".join(f"{names[part]} {percent(value)}" for part, value in result.score.parts.items()),
-        _code(evaluation.command),
-        "\n".join(
-            f"* {label}: F1 {percent(part.f1)}, {part.support} gold" for label, part in result.score.per_label.items()
-        ),
-    ]
-    return "\n\n".join(lines)
-
-
-def _line(step: int, contender: Contender) -> str:
-    on = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    return (
-        f"* candidate {step}: {contender.name}, {contender.dev.interval} on {on}, {contender.calls} LM calls until then"
-    )
+    scores = f"**{name}** on {len(result.scores)} records of {evaluation.data.name}: **{result.interval}**{failed}"
+    parts = ", ".join(f"{names[part]} {percent(value)}" for part, value in result.score.parts.items())
+    return "\n\n".join([scores, parts, _code(evaluation.command)])
 
 
 def _code(command: str) -> str:
     """A block of code that no word of the command can end: it is one line."""
     return f"    {' '.join(command.split())}"
+
+
+# --- The address of a task's runs in MLflow's UI.
+
+
+def ui_path(root: Path) -> str:
+    """The path of the experiment with the latest run, as a shared view with its scores, the best first; that of the UI
+    where there is none."""
+    client = open_store(root).MlflowClient()
+    experiments = {one.experiment_id: one for one in client.search_experiments() if one.name.startswith(EXPERIMENT)}
+    latest = client.search_runs(list(experiments), max_results=1) if experiments else []
+    if not latest:
+        return "/"
+    return f"/#/experiments/{latest[0].info.experiment_id}/runs?viewStateShareKey={VIEW}"

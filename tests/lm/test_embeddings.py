@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from aisr.base.errors import NotEmbedded
-from aisr.base.files import digest_file
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr, sets
 from support.corpora import beginning, read_rows, write
@@ -183,23 +182,23 @@ def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
 def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
     aisr: Aisr, tmp_path: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aisr import serving
+    from aisr.serving import RegisteredProgram
 
     file = save_program(tmp_path / "mine", TRACK2, TRACK2.build({"retriever": HYBRID})) / "program.json"
     monkeypatch.setenv("AISR_LM", "openai/judge")
     monkeypatch.setenv("AISR_API_BASE", server.url)
     row = read_rows(SAMPLE / "track2" / "test-inputs.jsonl")[-1]
-    served = SimpleNamespace(**row, model_fields_set=set(row))
+    config = {"task": "track2", "lm": "openai/judge", "schema": True, "logprobs": True}
     with serve() as other:
         other.reply = both
         monkeypatch.setenv("AISR_EMBEDDING_API_BASE", other.url)
-        model: Any = serving.model({"task": "track2", "digest": digest_file(file)})
-        model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
-        assert "label" in model.judged([served])[0]
+        model = RegisteredProgram()
+        model.load_context(SimpleNamespace(artifacts={"program": str(file)}, model_config=config))
+        assert "label" in model.predict([row])[0]
         assert row["claim_text"] in texts(other)
         other.reply = REFUSED
-        served.claim_text += " And more."
-        assert "not embedded by openai/embedder" in model.judged([served])[0]["failed"]
+        row["claim_text"] += " And more."
+        assert "not embedded by openai/embedder" in model.predict([row])[0]["failed"]
         other.reply, before = both, len(other.requests)
         words = ["--retrievers", "dense:openai/embedder", "--limit", 2, "--artifacts", tmp_path]
         finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)

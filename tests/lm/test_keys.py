@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from aisr.base import redact
-from aisr.cli.compile import TRACES
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.programs.track2 import TRACK2
 from aisr.tracking.store import open_store
+from aisr.tracking.traces import MOST
 from support import processes, runs
 from support.commands import Aisr, sets
 from support.corpora import beginning, write
@@ -78,7 +78,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     assert_clean(folder, done.stdout, done.stderr)
     client = open_store(artifacts).MlflowClient()
     traces = client.search_traces([experiment.experiment_id for experiment in client.search_experiments()])
-    assert len(traces) == 2 * TRACES  # of the compile and the evaluation, all there when the process ended
+    assert len(traces) == 2 * MOST  # of the compile and the evaluation, all there when the process ended
 
 
 def test_the_longest_secret_is_taken_out_first(monkeypatch: pytest.MonkeyPatch) -> None:

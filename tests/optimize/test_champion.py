@@ -229,7 +229,7 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
     program = made.choice.champion.program
     assert program.options.demos_per_record == 6
     calls = len(requests(lm))
-    replayed = write_compile_report(compile_plan, made, lm)
+    replayed = write_compile_report(compile_plan, made, lm).dev
     assert len(requests(lm)) == calls
     assert all(one.outcome.failure is None for one in replayed)
     rows = [row for split in ("train", "dev") for row in read_labeled(TRACK1, program, data[split])]

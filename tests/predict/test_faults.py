@@ -279,6 +279,6 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
 
 
 def test_a_store_that_there_is_no_room_for_is_named_and_leaves_nothing(tmp_path: Path) -> None:
-    with small_files(500_000), pytest.raises(NoStore, match=r"mlflow.db: .*disk I/O error; .* Make room, choose anoth"):
+    with small_files(500_000), pytest.raises(NoStore, match=r"mlflow.db: .*disk I/O error$"):
         open_store(tmp_path)
     assert [path.name for path in (tmp_path / ".mlflow").iterdir()] == ["create.lock"]

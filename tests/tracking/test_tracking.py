@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import shutil
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +14,10 @@ import pytest
 from aisr.artifact.manifest import read_test_scores
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
-from aisr.cli.machine import run
+from aisr.programs.track1 import TRACK1
 from aisr.tracking import registry, runs
-from aisr.tracking.registry import NotPromoted, load_registered, promote
+from aisr.tracking.prompts import register_prompt
+from aisr.tracking.registry import NotPromoted, load_registered, promote, promote_compiled
 from aisr.tracking.store import open_store
 from support import servers
 from support.commands import Aisr, Finished
@@ -57,7 +57,7 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(made.root.parent)
-        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm))
+        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm), "-T", "unit=sentence")
         assert finished.code == 0, finished.err
         promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
         assert promoted.code == 0, promoted.err
@@ -146,6 +146,44 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
     assert {page.name for page in pages if page.is_file()} == {"report.html"}
 
 
+def prompts(client: Any) -> dict[int, str]:
+    return {one.version: one.template for one in client.search_prompt_versions("aisr-track1-prompt")}
+
+
+def test_a_run_names_its_prompt(logged: Logged) -> None:
+    """Both compiles differ in the program's options alone."""
+    (predictor,) = load_program(logged.folder("first")).program.predictors()
+    assert prompts(logged.client) == {1: f"# label: instruction\n\n{predictor.signature.instructions}"}
+    for name in ("first", "second"):
+        linked = json.loads(logged.runs[name].data.tags["mlflow.linkedPrompts"])
+        assert [(one["name"], int(one["version"])) for one in linked] == [("aisr-track1-prompt", 1)]
+
+
+def test_instruction_and_demos_are_a_version_of_the_prompt(artifacts: Path) -> None:
+    mlflow, program = open_store(artifacts), TRACK1.build({})
+    (predictor,) = program.predictors()
+    with mlflow.start_run() as run:
+        register_prompt(mlflow, run.info.run_id, TRACK1, program, "1")
+        predictor.demos = [{"sentences": f"S{k}: it rose", "sentence_labels": ["Supported"]} for k in (1, 2)]
+        register_prompt(mlflow, run.info.run_id, TRACK1, program, "2")
+        register_prompt(mlflow, run.info.run_id, TRACK1, program, "3")
+    (_, before), (_, after) = sorted(prompts(mlflow.MlflowClient()).items())
+    assert before == f"# label: instruction\n\n{predictor.signature.instructions}"
+    _, first, second = after.split("\n\n# label: demo ")
+    assert first == "1\n\nsentences: S1: it rose\nsentence_labels: ['Supported']"
+    assert second == "2\n\nsentences: S2: it rose\nsentence_labels: ['Supported']"
+
+
+def test_an_identical_program_is_not_registered_again(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
+    done = aisr(*compile_words("track1", "same", "labeled", made.lm))
+    assert done.code == 0, done.err
+    assert "registered models:/aisr-track1@champion (version 1)" in done.out
+    client = open_store(made.root).MlflowClient()
+    assert len(client.search_model_versions("name = 'aisr-track1'")) == 1
+    assert len(client.search_prompt_versions("aisr-track1-prompt")) == 1
+
+
 # --- what may be the champion
 
 
@@ -157,8 +195,10 @@ def version(client: Any, **tags: object) -> str:
     return str(made.version)
 
 
-def scored(client: Any, score: float, data: str = "abc/100") -> str:
-    return version(client, test_score=score, test_low=score - 0.1, test_high=score + 0.1, test_data=data)
+def scored(client: Any, score: float, test: str = "abc/100") -> str:
+    return version(
+        client, test_score=score, test_low=score - 0.1, test_high=score + 0.1, test_data=test, dev_data="def"
+    )
 
 
 @pytest.fixture
@@ -168,41 +208,80 @@ def store(artifacts: Path) -> Any:
     return mlflow
 
 
-def champion(store: Any) -> str:
-    return str(store.MlflowClient().get_model_version_by_alias("x", "champion").version)
+def champion(store: Any, alias: str = "champion") -> str:
+    return str(store.MlflowClient().get_model_version_by_alias("x", alias).version)
 
 
-def test_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
+def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
     client = store.MlflowClient()
     first, worse, better = scored(client, 0.5), scored(client, 0.5), scored(client, 0.6)
-    assert promote(store, "x", first) is None
-    with pytest.raises(NotPromoted, match=r"version 2 with 50.0 \[40.0, 60.0\] on test is no better than the champion"):
-        promote(store, "x", worse)
+    assert promote_compiled(store, "x", first).before is None
+    for refuse in (promote_compiled, promote):
+        with pytest.raises(
+            NotPromoted, match=r"version 2 with 50.0 \[40.0, 60.0\] on test is no better than the champion"
+        ):
+            refuse(store, "x", worse)
     assert champion(store) == first
-    before = promote(store, "x", better)
+    before, same_data = promote_compiled(store, "x", better)
     assert before is not None
-    assert before.version == first
-    assert champion(store) == better
-    assert str(client.get_model_version_by_alias("x", "previous").version) == first
+    assert (before.version, same_data) == (first, True)
+    assert (champion(store), champion(store, "previous")) == (better, first)
+    promote(store, "x", worse, anyway=True)
+    assert (champion(store), champion(store, "previous")) == (worse, better)
 
 
 @pytest.mark.parametrize(
-    ("other", "why"),
+    "other",
     [
-        (lambda client: scored(client, 0.9, "abc/50"), "scores on different records tell nothing"),
-        (version, "not scored on a test split; .* which is better is not known"),
+        lambda client: scored(client, 0.1, "other/100"),
+        lambda client: version(client, dev_data="other"),  # without a test split
     ],
 )
-def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
-    store: Any, other: Callable[[Any], str], why: str
+def test_a_compile_on_other_data_takes_over(store: Any, other: Callable[[Any], str]) -> None:
+    client = store.MlflowClient()
+    promote_compiled(store, "x", scored(client, 0.5))
+    before, same_data = promote_compiled(store, "x", other(client))
+    assert before is not None
+    assert (before.version, same_data, champion(store)) == ("1", False, "2")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda client: scored(client, 0.9, "abc/50"),  # so a compile on few records, to try one, changes nothing
+        lambda client: version(client, dev_data="def"),
+    ],
+)
+def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_hand(
+    store: Any, other: Callable[[Any], str]
 ) -> None:
     client = store.MlflowClient()
-    promote(store, "x", scored(client, 0.5))
+    promote_compiled(store, "x", scored(client, 0.5))
     challenger = other(client)
-    with pytest.raises(NotPromoted, match=why):
-        promote(store, "x", challenger)
-    promote(store, "x", challenger, anyway=True)
+    with pytest.raises(NotPromoted, match="not scored on the same test records"):
+        promote_compiled(store, "x", challenger)
+    promote(store, "x", challenger)
     assert champion(store) == challenger
+
+
+def test_the_champion_is_that_of_the_data_that_was_compiled_on_last(
+    compiled: Compiled, aisr: Aisr, tmp_path: Path
+) -> None:
+    """After a compile of the sample, a user compiles on own data: `models:/aisr-track1@champion` is theirs."""
+    made, data = compiled.copied(tmp_path / "artifacts"), tmp_path / "data"
+    data.mkdir()
+    for split in ("train", "dev", "test"):
+        lines = (SAMPLE / "track1" / f"{split}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        (data / f"{split}.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
+    done = aisr(*compile_words("track1", "own", "labeled", made.lm), "--data", data)
+    assert done.code == 0, done.err
+    assert "registered models:/aisr-track1@champion (version 2)" in done.out
+    assert "the champion before was version 1 with " in done.out
+    assert "compiled on other data" in done.out
+    assert load_registered(made.root, CHAMPION).digest == load_program(made.root / "track1" / "own").digest
+    back = aisr("promote", f"{MODEL}/1", "--artifacts", made.root)
+    assert back.code == 0, back.err
+    assert "models:/aisr-track1@champion is version 1; it was version 2 with " in back.out
 
 
 def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Aisr) -> None:
@@ -215,6 +294,19 @@ def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, ai
         words = ["promote", f"models:/aisr-track1/{version}", "--anyway", "--artifacts", logged.root]
         assert aisr(*words).code == 0
         assert marked() == marks
+
+
+def test_a_run_has_its_search_as_a_curve_and_its_confusion_matrix(logged: Logged) -> None:
+    for name in ("first", "evaluation"):
+        files = [file.path for file in logged.client.list_artifacts(logged.runs[name].info.run_id)]
+        assert "confusion.png" in files
+    run = logged.runs["first"].info.run_id
+    scores = logged.json("first", "manifest.json")["scores"]
+    steps = logged.client.get_metric_history(run, "candidates/dev_score")
+    assert [one.step for one in steps] == list(range(len(steps)))
+    assert steps[0].value == round(scores["baseline_dev"]["score"], 4)
+    best = logged.client.get_metric_history(run, "candidates/best_dev_score")
+    assert best[-1].value == round(scores["dev"]["score"], 4) == max(one.value for one in steps)
 
 
 def test_a_run_reads_at_a_glance(logged: Logged) -> None:
@@ -286,6 +378,27 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     assert aisr(*words, "--no-track").code == 0
 
 
+@pytest.mark.parametrize("name", ["a%20b", "a?b", "a#b"])
+def test_a_path_that_mlflow_reads_as_another_is_refused_at_once(aisr: Aisr, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    for words in (compile_words("track1", "x", "labeled", []), ["inspect", CHAMPION], ["ui"]):
+        done = aisr(*words, "--artifacts", folder)
+        assert done.code == 2
+        assert (
+            done.err == f"error: {folder}: MLflow's addresses take no %, ? or # in a path; choose another --artifacts\n"
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_was_moved_is_refused(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+    """Or MLflow would write where it was."""
+    moved = compiled.copied(tmp_path / "first").root.rename(tmp_path / "moved")
+    done = aisr("inspect", CHAMPION, "--artifacts", moved)
+    assert done.code == 2
+    assert f"its files are in {(tmp_path / 'first').as_uri()}/" in done.err
+    assert "move the folder back" in done.err
+
+
 def gone(*args: object) -> None:
     raise ConnectionResetError("the store went away")
 
@@ -311,8 +424,23 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
     assert len(loopback.requests) == sent
 
 
-# --- `aisr ui`: ready without the web, on this machine only, gone when told; and what it starts, as every reader of
-# files, imports nothing from the current folder
+# --- `aisr ui`: at the latest experiment, ready without the web, on this machine only, gone when told
+
+
+def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = aisr("ui", "--port", port, "--artifacts", artifacts)
+    assert done.code == 2
+    assert done.err == f"error: port {port}: Address already in use; choose another one by --port\n"
+
+
+def test_the_ui_opens_at_the_latest_experiment_by_score(logged: Logged, artifacts: Path) -> None:
+    experiment = logged.runs["second"].info.experiment_id
+    assert runs.ui_path(logged.root) == f"/#/experiments/{experiment}/runs?viewStateShareKey=aisr"
+    view = logged.client.get_experiment(experiment).tags["mlflow.sharedViewState.aisr"]
+    assert "metrics.`test_score`" in json.loads(view)["selectedColumns"]
+    assert runs.ui_path(artifacts) == "/"
 
 
 @pytest.mark.slow
@@ -325,66 +453,3 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: 
             server.process.wait(30)
             assert held.recv(1) == b"", "the server outlived the command"
         assert not servers.listens(server.port)
-
-
-PLANTED = ("PIL", "aisr", "json", "mlflow", "pypdfium2", "sitecustomize", "timeit", "uvicorn", "xllamacpp")
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The current folder, with modules of anyone, none of which may have run."""
-    planted = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
-    folder = tmp_path / "here"
-    for name in PLANTED:
-        (folder / name).mkdir(parents=True)
-        for file in ("__init__.py", "__main__.py"):
-            (folder / name / file).write_text(planted)
-    monkeypatch.chdir(folder)
-    yield folder
-    assert not (tmp_path / "ran").exists()
-
-
-def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
-    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`aisr ui` runs a module; MLflow starts uvicorn by the interpreter, and that its workers."""
-    modules = tmp_path / "modules"
-    modules.mkdir()
-    code = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', 'import {', '.join(PLANTED[3:])}'])"
-    (modules / "starter.py").write_text(f"{code.replace(', sitecustomize', '')}.returncode)\n")
-    monkeypatch.setenv("PYTHONPATH", str(modules))
-    assert run("timeit", ["-h"], {}) == 0
-    assert run("starter", [], {}) == 0
-    assert sorted(os.listdir(here)) == sorted(PLANTED)
-
-
-# --- An artifacts folder that was moved or copied: what is in its store is found where it is now, and nothing is
-# written where it was
-
-
-def test_a_folder_that_was_copied_or_moved_is_used_where_it_is(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
-    first = compiled.copied(tmp_path / "first").root
-    copy = Path(shutil.copytree(first, tmp_path / "copy"))
-    before = sorted(first.rglob("*"))
-    done = aisr(*compile_words("track1", "second", "labeled", compiled._replace(root=copy).lm))
-    assert done.code == 0, done.err
-    assert sorted(first.rglob("*")) == before
-    client = open_store(copy).MlflowClient()
-    (experiment,) = (one for one in client.search_experiments() if one.name == "aisr track1")
-    places = [run.info.artifact_uri for run in client.search_runs([experiment.experiment_id])]
-    for trace in client.search_traces([experiment.experiment_id]):
-        places.append(trace.info.tags["mlflow.artifactLocation"])
-    assert [place for place in places if not place.startswith(copy.as_uri())] == []
-
-    digest = load_registered(first, CHAMPION).digest
-    moved = first.rename(tmp_path / "with a blank and %")
-    assert load_registered(moved, CHAMPION).digest == digest
-    at = ["--task", "track1", "--data", TEST, "--limit", 2]
-    done = aisr("evaluate", "--program", CHAMPION, *at, *compiled._replace(root=moved).lm)
-    assert done.code == 0, done.err
-    logged = re.search(r"logged run ([0-9a-f]{32})", done.out)
-    assert logged, done.out
-    read = aisr("report", logged[1], "--artifacts", moved, "--out", tmp_path / "page.html")
-    assert read.code == 0, read.err
-    assert open_store(moved).MlflowClient().list_artifacts(logged[1], "evaluation")
-    assert not first.exists()
