@@ -221,7 +221,8 @@ def _version(store: Reader, root: Path, uri: str) -> Any:
     except MlflowException as error:
         known = ", ".join(sorted(model.name for model in store.client.search_registered_models()))
         raise BadArtifact(
-            f"{uri}: {describe(error)}; {EXPECTED}; registered in {redact.secrets(store.uri)}: {known or 'nothing yet'}"
+            f"{uri}: no such version in {redact.secrets(store.uri)} ({describe(error)}); {EXPECTED}; registered there: "
+            f"{known or 'nothing yet'}"
         ) from error
 
 
