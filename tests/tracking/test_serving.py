@@ -89,7 +89,7 @@ def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
     with pytest.raises(mlflow.MlflowException) as refused:
         loaded.predict([row])
     assert refused.value.get_http_status_code() == 503
-    assert "wrong key <OPENAI_API_KEY> at <address>" in refused.value.message
+    assert "wrong key <OPENAI_API_KEY> at " in refused.value.message
 
 
 def test_a_claim_is_served_with_the_index_of_its_pages(
