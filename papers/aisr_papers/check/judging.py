@@ -147,26 +147,29 @@ def judge_checks(
     judged before. Raises `aisr.LMUnavailable` for such an error if so, and if none of these checks was answered.
     """
     flags: dict[int, list[Flag]] = {}
-    ended: aisr.LMUnavailable | None = None
+    ended: list[aisr.LMUnavailable] = []
+
+    def judge(check: Check) -> aisr.Verdict | None:
+        return None if ended else by.program.judge(check.record, lm)
+
     with ThreadPoolExecutor(lm.threads) as pool:
-        waiting = {pool.submit(by.program.judge, check.record, lm): place for place, check in enumerate(checks)}
+        waiting = {pool.submit(judge, check): place for place, check in enumerate(checks)}
         try:
             for future in as_completed(waiting):
-                if future.cancelled():
-                    continue
                 place = waiting[future]
                 try:
-                    flags[place] = _flags(by, checks[place], future.result())
+                    verdict = future.result()
                 except aisr.LMUnavailable as error:
-                    ended = ended or error
-                    pool.shutdown(wait=False, cancel_futures=True)
+                    ended.append(error)
                 else:
-                    done(flags[place])
+                    if verdict is not None:
+                        flags[place] = _flags(by, checks[place], verdict)
+                        done(flags[place])
         finally:  # also where `done` ends the work
             pool.shutdown(wait=False, cancel_futures=True)
-    if ended is not None and is_first and lm.exhausted_reason is None and not flags:
-        raise ended
-    reason = lm.exhausted_reason or f"the LM takes no more calls ({ended})"
+    if ended and is_first and lm.exhausted_reason is None and not flags:
+        raise ended[0]
+    reason = lm.exhausted_reason or f"the LM takes no more calls ({next(iter(ended), None)})"
     left = (_unjudged(by, check, NOT_REACHED + reason) for check in checks)
     return [one for place, unjudged in enumerate(left) for one in flags.get(place, unjudged)]
 
