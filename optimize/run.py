@@ -65,7 +65,7 @@ class Plan:
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str  # the command that repeats it
-    decide: bool = True  # fit label weights
+    label_weights: bool = True  # fit label weights
     gallery: Gallery | None = None  # where the records' pictures are
     text: str = ""  # a plan file that repeats it
 
@@ -213,7 +213,7 @@ class Run:
             "lm": self.lm.identity,
             "teacher": self.teacher.identity,
             "limits": str(plan.limits),
-            "label weights": str(plan.decide),
+            "label weights": str(plan.label_weights),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
         }
@@ -313,7 +313,7 @@ class Run:
         """Fit on dev, which is judged already, and on as many records of train as the settings say. None where no label
         weights are wanted, where there are no labels, and where the budget does not reach that far."""
         task = self.plan.task
-        if not self.plan.decide or not task.labels:
+        if not self.plan.label_weights or not task.labels:
             return None
         train = self.plan.train_for_lm(self.rows["train"])
         balanced = nested([task.balance_key(row.example.gold) for row in train])

@@ -59,7 +59,7 @@ def test_a_project_with_a_metrics_py_compiles_and_predicts(wheel: Path, loopback
     env = {name: value for name, value in os.environ.items() if name not in ours}
     env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    few = sets("limits.train=8", "limits.dev=4", "limits.test=3", "search.decide=false")
+    few = sets("limits.train=8", "limits.dev=4", "limits.test=3", "search.label_weights=false")
     champion = ["--program", "models:/aisr-track2@champion"]
     one = beginning(SAMPLE / "track2" / "test.jsonl", 1, tmp_path / "one.jsonl")
     commands: list[list[object]] = [

@@ -251,7 +251,7 @@ def _compile_plan(
         options=options,
         data=files,
         limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
-        decide=plan.search.decide,
+        label_weights=plan.search.label_weights,
         command=compile_command(plan, name, files["train"].parent, image_root),
         gallery=gallery,
         text=plan_text(plan),

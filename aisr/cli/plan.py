@@ -48,7 +48,7 @@ class Search:
         default=None, metadata={"help": "Programs that an optimizer may try. By budget: 2, 4 or 8.", "min": 1}
     )
     seed: int = field(default=0, metadata={"help": "Seed of the optimizers."})
-    decide: bool = field(default=True, metadata={"help": "Whether to fit label weights."})
+    label_weights: bool = field(default=True, metadata={"help": "Whether to fit label weights."})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,11 +177,11 @@ def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled, aisr: Aisr
 
 def test_the_command_that_repeats_a_compile_names_no_address_and_no_folder(file: Path) -> None:
     settings = ["lm.api_base=http://h/v1", "teacher.api_base=http://t/v1", "lm.embedding_api_base=provider"]
-    plan = read_plan(file, [*settings, "search.decide=false"], uses=("lm", "teacher", "search"))
+    plan = read_plan(file, [*settings, "search.label_weights=false"], uses=("lm", "teacher", "search"))
     command = compile_command(plan, "mine", file.parent, Path("images of ours"))
     assert command == (
         "aisr compile --task track2 --data DATA --image-root 'images of ours' -T context_tokens=300 "
-        "--optimizer labeled --demos 2 --set search.decide=false "
+        "--optimizer labeled --demos 2 --set search.label_weights=false "
         "--lm openai/local --set lm.threads=2 --set lm.price=1,2 "
         "--teacher-lm openai/writer --set teacher.threads=2 "
         "--max-usd 3.0 --set limits.train=8 "

@@ -119,7 +119,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
     for name, begin, end in (("train", 0, 3), ("dev", 4, 6), ("test", 7, 8)):
         write(tmp_path / f"{name}.jsonl", records[begin:end])
     written, data = [], tmp_path / "dev.jsonl"
-    search = ["--data", tmp_path, "--name", "mine", "--no-track", *sets("search.decide=false"), "--demos", 1]
+    search = ["--data", tmp_path, "--name", "mine", "--no-track", *sets("search.label_weights=false"), "--demos", 1]
     for run in ("one", "two"):
         root = tmp_path / run
         at, out = ["--task", "track2", "--artifacts", root], root / "out.jsonl"

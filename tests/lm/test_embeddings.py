@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def compile_(aisr: Aisr, folder: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
     at = ["--task", "track2", "--data", folder, "--optimizer", "labeled", "--no-track", "--name", name]
     lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", folder]
-    few = ["--demos", 2, *sets("search.candidates=2", "search.decide=false")]
+    few = ["--demos", 2, *sets("search.candidates=2", "search.label_weights=false")]
     return aisr("compile", *at, *lm, "-T", f"retriever={HYBRID}", *few, *words)
 
 

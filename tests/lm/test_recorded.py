@@ -82,7 +82,7 @@ def hard_to_please(request: HttpRequest) -> Reply:
     "words",
     [
         pytest.param(["--optimizer", "knn"], id="knn with label weights"),
-        pytest.param(["--optimizer", "random-search", "--set", "search.decide=false"], id="rollouts"),
+        pytest.param(["--optimizer", "random-search", "--set", "search.label_weights=false"], id="rollouts"),
     ],
 )
 def test_a_compile_is_repeated_without_its_server(
@@ -106,7 +106,7 @@ def test_a_compile_is_repeated_without_its_server(
 
 
 def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_cache: Callable[[], None]) -> None:
-    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--set", "search.decide=false"]
+    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--set", "search.label_weights=false"]
     with serve() as server, serve() as other:
         other.reply = lambda request: "Reflected."
         lms = ["--lm", "openai/weak", "--api-base", server.url, "--teacher-lm", "openai/strong"]
@@ -142,7 +142,7 @@ def recorded(aisr: Aisr, tmp_path: Path) -> Path:
             "--optimizer",
             "labeled",
             "--set",
-            "search.decide=false",
+            "search.label_weights=false",
         ]
         assert compile_(aisr, tmp_path / "zeroth", *lm).code == 0
         asked = len(server.requests)
@@ -197,7 +197,7 @@ def test_an_unknown_prompt_ends_a_compile(
     aisr: Aisr, tmp_path: Path, recorded: Path, new_cache: Callable[[], None], words: list[str], known: str
 ) -> None:
     new_cache()
-    more = ["--set", "lm.threads=1", "--set", "search.decide=false"]
+    more = ["--set", "lm.threads=1", "--set", "search.label_weights=false"]
     finished = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", *words, *more)
     assert finished.code == 2
     expected = (
@@ -211,7 +211,7 @@ def test_an_unknown_prompt_ends_a_compile(
 def test_a_call_that_failed_is_not_recorded_and_said_so(
     aisr: Aisr, tmp_path: Path, loopback: Loopback, new_cache: Callable[[], None]
 ) -> None:
-    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "labeled", "--set", "search.decide=false"]
+    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "labeled", "--set", "search.label_weights=false"]
     refused: list[str] = []
 
     def reply(request: HttpRequest) -> Reply:

@@ -96,7 +96,7 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
     data = {name: write(tmp_path / f"{name}.jsonl", map(paper, numbers)) for name, numbers in begin.items()}
     lm = scripted(lambda request: written(question(request), {"label": "Supported", "evidence_ids": []}))
     stages: list[str] = []
-    chosen = replace(plan(tmp_path / "x"), task=TRACK2, decide=False, data=data)
+    chosen = replace(plan(tmp_path / "x"), task=TRACK2, label_weights=False, data=data)
     made = compile_program(chosen, lm, lm, tmp_path / "artifacts", replace(SILENT, stage=stages.append))
     assert made.manifest.ranker is not None
     assert made.manifest.ranker.kept
@@ -140,7 +140,7 @@ def test_a_program_that_sees_is_compiled_and_predicts_and_goes_on_with_the_same_
         rows = [claim([S], text=f"Claim {k} of {side}.", pictures=[f"images/{side}.png"]) for k in range(3)]
         write(data / f"{side}.jsonl", rows)
     lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", tmp_path, "--task", "track1"]
-    plan = ["-T", "evidence=image", *sets("search.candidates=1", "search.decide=false")]
+    plan = ["-T", "evidence=image", *sets("search.candidates=1", "search.label_weights=false")]
     compiling = ["compile", "--data", data, "--optimizer", "labeled", "--name", "eyes", "--no-track", *plan, *lm]
     program = tmp_path / "track1" / "eyes"
     predicting = ["predict", "--program", program, "--data", data / "test.jsonl", "--out", out, *lm]

@@ -301,7 +301,7 @@ def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
-    compile_plan, lm, stages = plan(tmp_path / "data", decide=False), scripted(right), list[str]()
+    compile_plan, lm, stages = plan(tmp_path / "data", label_weights=False), scripted(right), list[str]()
     rows = read_rows(compile_plan.data["dev"])
     rows[0]["evidence_bundle"] = [text(TEXT)]
     write(compile_plan.data["dev"], rows)

@@ -12,7 +12,12 @@ from support.loopback import Loopback, prompt_tokens, serve
 from support.paths import SAMPLE
 
 FEW = sets(
-    "limits.train=8", "limits.dev=4", "limits.test=2", "search.candidates=2", "search.demos=2", "search.decide=false"
+    "limits.train=8",
+    "limits.dev=4",
+    "limits.test=2",
+    "search.candidates=2",
+    "search.demos=2",
+    "search.label_weights=false",
 )
 TEACHER = ["--teacher-lm", "openai/strong"]
 

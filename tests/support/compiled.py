@@ -44,7 +44,7 @@ def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> li
     """`aisr compile` on a few records of the sample."""
     at = ["--task", track, "--data", SAMPLE / track]
     # To fit label weights takes most of the time of so small a compile.
-    plain = sets("search.candidates=1", "search.decide=false")
+    plain = sets("search.candidates=1", "search.label_weights=false")
     return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *plain, *lm]
 
 

@@ -13,7 +13,7 @@ from support.paths import SAMPLE
 from support.servers import Store, tracking_server
 
 KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0rd"
-FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=1", "search.decide=false")
+FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=1", "search.label_weights=false")
 
 
 class Team(NamedTuple):
