@@ -149,7 +149,7 @@ class Exhibits(dspy.Type):
     """Evidence as a model that takes pictures gets it: each line of text, and the pictures that go with it behind it.
 
     It holds paths; a picture is read when the prompt is rendered, so that examples, traces and demos stay small.
-    Written as text, it is its text.
+    Written as text, as in demos, it is its text, in which `LEFT_OUT` stands in the place of each picture.
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
@@ -160,11 +160,11 @@ class Exhibits(dspy.Type):
         """Content parts of OpenAI's chat format."""
         parts: list[dict[str, Any]] = []
         for number, line in enumerate(self.text.split("\n")):
-            parts.append({"type": "text", "text": line + "\n"})
-            for picture in self.pictures:
-                if picture.line == number:
-                    encoded = base64.b64encode(jpeg(picture.file)).decode()
-                    parts.append({"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}})
+            shown = [picture for picture in self.pictures if picture.line == number]
+            parts.append({"type": "text", "text": f"{line.removesuffix(LEFT_OUT) if shown else line}\n"})
+            for picture in shown:
+                encoded = base64.b64encode(jpeg(picture.file)).decode()
+                parts.append({"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}})
         return parts
 
     def __str__(self) -> str:
@@ -231,6 +231,9 @@ FORM_HELP = (
 KINDS = {"text": "text", "table": "table", "image": "figure"}
 LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
 UNREADABLE = "(the picture could not be read)"
+# Behind the line of a picture, where that itself is not shown. Labels of demos rest on pictures: without a word about
+# them, numbers that stand nowhere would look Supported.
+LEFT_OUT = " (the annotators saw the picture; it is left out here)"
 
 
 class Evidence(NamedTuple):
@@ -250,9 +253,9 @@ def render(
     text on lines behind it; and the pictures for the model.
 
     form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
-    names the pictures, for a model to see. A picture that cannot be used says so in its line and stands in the
-    gallery's `problems`, under the id of the record. The line of a table whose title repeats a caption says whose cells
-    they are.
+    names the pictures, for a model to see, and ends their lines with `LEFT_OUT`. A picture that cannot be used says so
+    in its line and stands in the gallery's `problems`, under the id of the record. The line of a table whose title
+    repeats a caption says whose cells they are.
     Raises UserError where pictures are wanted and there is no gallery.
     """
     if form != "caption" and gallery is None and any(item.img_path for item in bundle):
@@ -299,6 +302,7 @@ def _show(
             lines[-1] += f" {UNREADABLE}"
     else:
         pictures.append(Picture(file, len(lines) - 1))
+        lines[-1] += LEFT_OUT
 
 
 LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Scores, tally_statements
-from aisr.programs.images import KINDS
+from aisr.programs.images import KINDS, LEFT_OUT
 from aisr.programs.program import Program
 from aisr.programs.records import LabelPrediction, Prediction, Record, explain
 from aisr.programs.shared_evidence import claim_key, evidence_keys, picture_keys
@@ -113,7 +113,7 @@ class Task:
 
     def evidence(self, example: dspy.Example) -> str:
         """Return the evidence that all statements of an example are judged by."""
-        return str(example.get("evidence", ""))
+        return str(example.get("evidence", "")).replace(LEFT_OUT, "")
 
     def evidence_right(self, gold: Gold, ids: Sequence[str]) -> bool:
         """Whether evidence ids are right, where the label is, in a task that names evidence."""

@@ -146,8 +146,16 @@ class JudgeCitation(dspy.Signature):
     evidence_ids: list[str] = dspy.OutputField(desc="")  # see `naming_none`
 
 
+INSTRUCTIONS = JudgeCitation.instructions
+# The same where a Topical Match, such as a contradiction, names no evidence.
+SHORTER_INSTRUCTIONS = INSTRUCTIONS.replace(" Those that fall short of the claim or contradict it decide, too.", "")
+
+
 def naming_none(signature: type[dspy.Signature], none: Sequence[str]) -> type[dspy.Signature]:
-    """The signature that asks for no evidence with the labels `none`. That is said where no optimizer rewrites it."""
+    """The signature that asks for no evidence with the labels `none`. That is said where no optimizer rewrites it; an
+    instruction that an optimizer wrote stays as it is."""
+    if signature.instructions in (INSTRUCTIONS, SHORTER_INSTRUCTIONS):
+        signature = signature.with_instructions(SHORTER_INSTRUCTIONS if "Topical Match" in none else INSTRUCTIONS)
     if set(none) == set(CITATION_LABELS):
         desc = "an empty list"
     else:

@@ -190,6 +190,7 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
         assert bool(demo["evidence_ids"]) == (demo["label"] == "Supported")
     for request in scripted.requests(lm):
         assert "empty where the label is Irrelevant or Overstate or Topical Match" in scripted.wording(request)
+        assert "contradict it decide, too" not in scripted.wording(request)
 
 
 # --- How many records of train are judged for them

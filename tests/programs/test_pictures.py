@@ -68,7 +68,7 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
     evidence = render(showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", gallery, "track1-000001")
     assert evidence.text.splitlines() == [
         "[figure 1] Figure 1: what is seen. (the picture could not be read)",
-        "[figure 2] Figure 2: what is seen.",
+        "[figure 2] Figure 2: what is seen. (the annotators saw the picture; it is left out here)",
         "[figure 3] Figure 3: what is seen. (the picture could not be read)",
     ]
     assert evidence.pictures == [Picture(str(tmp_path / "good.png"), 1)]
@@ -101,7 +101,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     assert "Row 1 is Supported." in content[-1]["text"]
 
 
-def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: Loopback) -> None:
+def test_a_demo_holds_a_word_about_its_picture_in_the_place_of_it(tmp_path: Path, loopback: Loopback) -> None:
     picture(tmp_path / "a.png")
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"]})
     program, example = prepared(tmp_path, "a.png")
@@ -109,11 +109,14 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
         optimizer = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0)
         compiled = optimizer.compile(program, trainset=[example])
         (demo,) = compiled.main_predictor.demos
-        assert demo["evidence"] == "[figure 1] Figure 1: what is seen."
+        assert demo["evidence"] == (
+            "[figure 1] Figure 1: what is seen. (the annotators saw the picture; it is left out here)"
+        )
         compiled(**example.inputs())
     *before, last = map(json.dumps, loopback.requests[-1].body["messages"])
     assert "base64" not in "".join(before)
     assert "base64" in last
+    assert "left out" not in last
 
 
 def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
