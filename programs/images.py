@@ -5,8 +5,8 @@ that leads out, no file that is not a picture, none too large to be one of a pap
 the disk.
 
 A picture stands inside text as DSPy writes content parts: between two marks, of which it makes parts of the message
-again when it is sent. Demos keep pictures in that form (`Exhibits`), and demos come out of files: a part of somebody
-else's making would be sent as it is, such as a picture's address, for the provider to fetch; a file; a sound.
+again when it is sent. Demos may keep pictures in that form (`PicturedText`), and demos come out of files: a part of
+somebody else's making would be sent as it is, such as a picture's address, for the provider to fetch; a file; a sound.
 
 The text in a picture is read by RapidOCR, on the CPU, with PP-OCR models that its wheel carries. It is kept by the
 digest of the file, so that a picture is read once.
@@ -145,7 +145,7 @@ def digest(file: str) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-class Exhibits(dspy.Type):
+class PicturedText(dspy.Type):
     """Evidence as a model that takes pictures gets it: each line of text, and the pictures that go with it behind it.
 
     It holds paths; a picture is read when the prompt is rendered, so that examples, traces and demos stay small.
@@ -171,7 +171,7 @@ class Exhibits(dspy.Type):
         return self.text
 
     def __repr__(self) -> str:
-        return f"Exhibits({self.text[:60]!r}…, {len(self.pictures)} pictures)"
+        return f"PicturedText({self.text[:60]!r}…, {len(self.pictures)} pictures)"
 
 
 def _flat(picture: Image.Image) -> Image.Image:
@@ -188,7 +188,7 @@ PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]++={0,2}")
 
 
 def is_harmless(value: Any) -> bool:
-    """Whether a value of a demo, at any depth, has no content parts but those that `Exhibits` writes."""
+    """Whether a value of a demo, at any depth, has no content parts but those that `PicturedText` writes."""
     if isinstance(value, str):
         return BEGIN not in value or _only_ours(value)
     if isinstance(value, dict):

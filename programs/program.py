@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from aisr.base.errors import UserError
 from aisr.programs.demos import KnnConfig, Similarity, nearest
-from aisr.programs.images import Exhibits, Form, Gallery
+from aisr.programs.images import Form, Gallery, PicturedText
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
@@ -153,7 +153,7 @@ def clean_trace(answer: dspy.Prediction) -> None:
     place = _place_in_trace(answer)
     if place is not None:
         predictor, inputs, _ = dspy.settings.trace[place]
-        texts = {name: str(value) if isinstance(value, Exhibits) else value for name, value in inputs.items()}
+        texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
         dspy.settings.trace[place] = (predictor, texts, answer)
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
+from aisr.programs.images import FORM_HELP, Form, Picture, PicturedText, render
 from aisr.programs.probabilities import CONFIDENCE, definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text
@@ -170,7 +170,7 @@ class Track1(Program):
                 signature, CLAIM_LABELS, slots="one text a sentence, in order: " if self.whole else ""
             )
         if self.form == "image":
-            signature = signature.with_updated_fields("evidence", type_=Exhibits)
+            signature = signature.with_updated_fields("evidence", type_=PicturedText)
         self.label = dspy.Predict(signature)
 
     def prepare(self, record: Track1Record) -> dspy.Example:
@@ -188,7 +188,7 @@ class Track1(Program):
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """Return `sentence_labels`, one a sentence, and the `judgements` behind them."""
         # Examples and demos hold text and paths; pictures are read when a prompt is rendered.
-        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
+        shown = PicturedText(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
         paragraph = " ".join(sentences)
         if self.whole:
             answer = self.ask(

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from aisr.task import (
     FORM_HELP,
-    Exhibits,
     Form,
     LabelOptions,
     Picture,
+    PicturedText,
     Program,
     Scores,
     SentenceTask,
@@ -74,7 +74,7 @@ def signature_of(form: Form, states: bool) -> type[dspy.Signature]:
     signature: Any = HoldAgainstPaper
     if states:
         signature = with_confidence(signature, DRAFT_LABELS, slots="one text a sentence, in order: ")
-    return signature.with_updated_fields("evidence", type_=Exhibits) if form == "image" else signature  # type: ignore[no-any-return]
+    return signature.with_updated_fields("evidence", type_=PicturedText) if form == "image" else signature  # type: ignore[no-any-return]
 
 
 class DraftOptions(LabelOptions):
@@ -113,7 +113,7 @@ class DraftProgram(Program):
         self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()
     ) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements` of each."""
-        material = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
+        material = PicturedText(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
         answer = self.ask(
             self.judge,
             " ".join(sentences),

@@ -16,7 +16,7 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
-from aisr.programs.images import Exhibits, Picture
+from aisr.programs.images import Picture, PicturedText
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -110,8 +110,8 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
 def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> None:
     Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
     program = TRACK1.build({"evidence": "image"})
-    exhibits = Exhibits(text="[figure 1] x", pictures=(Picture(str(tmp_path / "a.png"), 0),))
-    demo = {"evidence": exhibits, "sentences": ["It rises."], "sentence_labels": ["Supported"]}
+    evidence = PicturedText(text="[figure 1] x", pictures=(Picture(str(tmp_path / "a.png"), 0),))
+    demo = {"evidence": evidence, "sentences": ["It rises."], "sentence_labels": ["Supported"]}
     spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
     program.named_predictors()[0][1].demos = [demo, spoilt]
     strip(program)

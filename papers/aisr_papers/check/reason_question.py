@@ -7,7 +7,7 @@ import dspy
 from pydantic import BaseModel, Field, model_validator
 
 from aisr import ask
-from aisr.task import Exhibits
+from aisr.task import PicturedText
 
 # Characters of what is stated, for those who hold a model to them, and for estimates.
 LENGTHS = {"sentence": 2, "says": 200, "item": 40, "row": 40, "column": 40, "quote": 120}
@@ -52,11 +52,11 @@ class ExplainFlags(dspy.Signature):
     reasons: list[StatedReason] = dspy.OutputField(desc="one for each sentence, in order")
 
 
-def explain_flags(evidence: str | Exhibits, sentences: Sequence[str]) -> list[StatedReason]:
+def explain_flags(evidence: str | PicturedText, sentences: Sequence[str]) -> list[StatedReason]:
     """What the LM of the context states of flagged sentences. Raises `UnusableAnswer`, and errors of the LM."""
     signature: Any = ExplainFlags
-    if isinstance(evidence, Exhibits):
-        signature = signature.with_updated_fields("evidence", type_=Exhibits)
+    if isinstance(evidence, PicturedText):
+        signature = signature.with_updated_fields("evidence", type_=PicturedText)
 
     held = {"items": {"properties": {name: {"maxLength": most} for name, most in LENGTHS.items()}}}
     answer = ask(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import aisr
 from aisr.retrieval import order
-from aisr.task import Exhibits, Picture
+from aisr.task import Picture, PicturedText
 from aisr.text import ROW, clean, folded, item, tokens
 from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of
 from aisr_papers.check.index import match
@@ -132,7 +132,7 @@ def _lines(piece: Piece, line: int | None) -> Sequence[str]:
     return piece.lines if line is None else [piece.lines[line]]
 
 
-def _evidence(by: "Checker", shown: Mapping[Piece, set[int]], looked_at: set[Piece]) -> Exhibits:
+def _evidence(by: "Checker", shown: Mapping[Piece, set[int]], looked_at: set[Piece]) -> PicturedText:
     """The chosen lines of pieces, each led by its number; of rows also the head of their table, their section and the
     beginning of its caption. With the pictures, where the program shows any."""
     lines: list[str] = []
@@ -146,7 +146,7 @@ def _evidence(by: "Checker", shown: Mapping[Piece, set[int]], looked_at: set[Pie
         if rows:
             rows = {place + 1 for place in layout_of(piece).with_names([line - 1 for line in rows])}
         lines += [f"| {piece.lines[row]}" for row in sorted(rows)]
-    return Exhibits(text="\n".join(lines), pictures=tuple(pictures))
+    return PicturedText(text="\n".join(lines), pictures=tuple(pictures))
 
 
 def _marks(flag: Flag, reason: Reason) -> tuple[Mark, ...]:
