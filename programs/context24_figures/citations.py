@@ -253,12 +253,11 @@ def parts(caption: str) -> Parts:
     return Parts(text, {})
 
 
-def of_panel(caption: str, letters: Sequence[str]) -> str:
-    """A caption as far as it is about a panel, which goes by one letter or several: the head and the text on these;
-    the head alone where it has other panels, and all of it where it has none."""
+def of_panel(caption: str, letters: Sequence[str]) -> tuple[str, str]:
+    """The head of a caption, and its text on a panel, which goes by one letter or several; "" where it has only other
+    panels. One without panels is all head."""
     head, panels = parts(caption)
-    own = [panels[letter] for letter in letters if letter in panels]
-    return " ".join(filter(None, (head, *dict.fromkeys(own))))
+    return head, " ".join(dict.fromkeys(panels[letter] for letter in letters if panels.get(letter)))
 
 
 def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:

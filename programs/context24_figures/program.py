@@ -4,7 +4,7 @@ Retrieval ranks them, and the LM puts the ten best in order, a typed step that i
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import dspy
 from pydantic import Field
@@ -28,9 +28,9 @@ from aisr.programs.retrieval import DEFAULT as RETRIEVER
 from aisr.programs.retrieval import excerpt, matcher
 from aisr.programs.text import item, plain
 
-# Characters of an element in a prompt: of its caption; of that and the sentences that cite it together; of these where
-# the caption leaves no room.
-CAPTION, READ, LEAST = 1200, 800, 300
+# Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
+# caption of one element; of that and the sentences that cite it together; of these where the caption leaves no room.
+SHARED, CAPTION, READ, LEAST = 3000, 1200, 800, 300
 CANDIDATES = 20  # elements that it may put in order, at most
 
 
@@ -45,7 +45,8 @@ class RankElements(dspy.Signature):
 
     elements: str = dspy.InputField(
         desc="figures and tables of the paper, one a line, each after its [label], or several after their labels: the "
-        "caption, and what the text says where it cites them; `see` names another line that says it"
+        "caption, and what the text says where it cites them; below a caption that several share, what each of them "
+        "has besides; `see` names another line that says it"
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
     ranking: list[str] = dspy.OutputField(
@@ -142,29 +143,56 @@ def baseline_ranking(record: Context24FiguresRecord) -> Ranking:
     return tuple(rank_elements(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
 
 
+class _Row(NamedTuple):
+    """What a line shows of elements beside a caption that they share with others."""
+
+    part: str  # of the caption, about them alone
+    about: tuple[int, ...]  # the sentences that cite them
+    beside: tuple[str, ...]  # the labels of the lines that show these sentences
+
+
 def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     """Elements as a model reads them: one a line, each after its label; its caption, then of the sentences that cite it
-    those that are nearest to the claim. What would be the same line stands there once, with all its labels; so does a
+    those that are nearest to the claim. A caption that several share stands once, whole, after all their labels, and
+    each panel's own part of it below. What would be the same line stands there once, with all its labels; so does a
     sentence, with the panel that it names before the figure that it belongs to."""
     texts = chunks(paper.paragraphs, SENTENCE)
     cited = cited_by(texts, paper.labels)
     owner = [next((label for label in named if label in labels), "") for named in cited]
     captions = dict(zip(paper.labels, paper.captions, strict=True))
-    groups: dict[tuple[str, tuple[int, ...], tuple[str, ...]], list[str]] = {}
+    wholes = dict(zip(paper.labels, paper.wholes, strict=True))
+    own_parts = dict(zip(paper.labels, paper.own_parts, strict=True))
+
+    groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption
     for label in labels:
         about = tuple(place for place, named in enumerate(cited) if label in named)
         near = {label} if about else siblings(label, paper.labels)
         owners = dict.fromkeys(owner[place] for place, named in enumerate(cited) if near.intersection(named))
-        groups.setdefault((captions[label], about, tuple(filter(None, owners))), []).append(label)
-    rows = []
-    for (caption, about, beside), alike in groups.items():
-        head = excerpt(claim, caption, CAPTION)
-        own = " ".join(texts[place] for place in about if owner[place] in alike)
-        parts = [head, excerpt(claim, own, max(READ - len(head), LEAST))] if own else [head]
-        text = [item(part, captions.__contains__) for part in parts if part]
-        see = [] if own or not beside else [f"see {', '.join(beside)}"]
-        rows.append(" ".join([*(f"[{label}]" for label in alike), *text, *see]))
-    return plain("\n".join(rows))
+        row = _Row(own_parts[label], about, tuple(filter(None, owners)))
+        groups.setdefault(wholes[label] or row, {}).setdefault(row, []).append(label)
+
+    def line(alike: Sequence[str], *parts: str) -> str:
+        return " ".join([*(f"[{label}]" for label in alike), *(item(part, captions.__contains__) for part in parts)])
+
+    lines = []
+    for rows in groups.values():
+        together = [label for label in labels if any(label in alike for alike in rows.values())]
+        whole = wholes[together[0]]
+        if len(rows) > 1:
+            lines.append(line(together, excerpt(claim, whole, SHARED)))
+        for row, alike in rows.items():
+            if len(rows) > 1:
+                caption = excerpt(claim, row.part, CAPTION)
+            elif len(together) > 1 or (not row.part and (place := place_of(together[0])) and place.panel):
+                caption = excerpt(claim, whole, SHARED)
+            else:
+                caption = excerpt(claim, captions[together[0]], CAPTION)
+            own = " ".join(texts[place] for place in row.about if owner[place] in alike)
+            sentences = excerpt(claim, own, max(READ - len(caption), LEAST)) if own else ""
+            see = f"see {', '.join(row.beside)}" if row.beside and not own else ""
+            if caption or sentences or see:
+                lines.append(line(alike, *filter(None, (caption, sentences, see))))
+    return plain("\n".join(lines))
 
 
 def _wanted(gold: Sought, candidates: Sequence[str]) -> list[str]:

@@ -27,24 +27,33 @@ Labels = tuple[str, ...]
 
 
 class Paper(NamedTuple):
-    """The text of a paper, and its figures and tables."""
+    """The text of a paper, and its figures and tables.
 
-    paragraphs: tuple[str, ...]  # in document order
-    labels: Labels  # of the elements, in the order of the record
-    captions: tuple[str, ...]  # of each element; for a panel that of its figure: the part on all panels, and its own
+    paragraphs: in document order; labels: of the elements, in the order of the record. Of each element: wholes, the
+    caption that it stands under, for a panel without one that of its figure; own_parts, what that says of a panel
+    alone, "" where it tells no panels apart; captions, the caption, of a panel the part on all panels and its own."""
+
+    paragraphs: tuple[str, ...]
+    labels: Labels
+    wholes: tuple[str, ...]
+    own_parts: tuple[str, ...]
+    captions: tuple[str, ...]
 
 
 def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
     """A paper. A panel without a caption of its own has that of its figure."""
-    own = {place: element.caption for element in elements if (place := place_of(element.label)) is not None}
-
-    def caption(element: Element) -> str:
-        place = place_of(element.label)
+    places = [place_of(element.label) for element in elements]
+    own = {place: element.caption for place, element in zip(places, elements, strict=True)}
+    wholes, own_parts, captions = [], [], []
+    for place, element in zip(places, elements, strict=True):
         of_figure = own.get(place._replace(panel=""), "") if place else ""
-        text = " ".join((element.caption or of_figure).split())
-        return of_panel(text, letters(place.panel)) if place and place.panel else text
-
-    return Paper(tuple(paragraphs), tuple(element.label for element in elements), tuple(map(caption, elements)))
+        whole = " ".join((element.caption or of_figure).split())
+        head, own_part = of_panel(whole, letters(place.panel)) if place and place.panel else (whole, "")
+        wholes.append(whole)
+        own_parts.append(own_part)
+        captions.append(" ".join(filter(None, (head, own_part))))
+    labels = tuple(element.label for element in elements)
+    return Paper(tuple(paragraphs), labels, tuple(wholes), tuple(own_parts), tuple(captions))
 
 
 def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:

@@ -134,19 +134,39 @@ def test_a_labelled_record_is_a_demo_that_names_gold_first() -> None:
     assert Context24Figures(order=2).trimmed_demos(hidden) == []
 
 
+def lines(record: Context24FiguresRecord, **options: Any) -> list[str]:
+    """What an LM is shown of the elements."""
+    elements: str = Context24Figures(**options).prepare(record).elements
+    return elements.splitlines()
+
+
 def test_an_element_shows_its_caption_then_what_cites_it_and_nothing_twice() -> None:
-    head = "Moss on walls in light. " * 20
-    captions = {"FIG 1": f"{head}(A) Growth. (B) Rain. (C) Light at noon.", "FIG 2": "Rain.", "SUPP FIG 2": "Snow."}
+    whole = f"{'Moss on walls in light. ' * 60}(A) Growth. (B) Rain. (C) Light at noon."
+    captions = {"FIG 1": whole, "FIG 2": "Rain.", "SUPP FIG 2": "Snow."}
     elements = [{"label": label, "caption": captions.get(label, "")} for label in (*LABELS, "SUPP FIG 2")]
     beside = "Light at noon was snow (SI Appendix, Fig. 2)."
-    record = claim(paragraphs=[*claim().paragraphs, beside], elements=elements)
-    texts = shown(Context24Figures().prepare(record).elements)
-    assert texts["FIG 1C"] == f"{head}Light at noon. Light fell by half at noon, as Figure 1C shows."
-    assert texts["FIG 1A"].endswith("Growth. Growth doubled in the shade of wall 1 (Fig. 1, A and B).")
-    assert texts["FIG 1B"].endswith("Rain. see FIG 1A")
-    assert texts["FIG 1"].endswith("(C) Light at noon. see FIG 1A, FIG 1C")
-    assert texts["FIG 2"] == "Rain. Rain made no difference (Fig. 2)."
-    assert texts["SUPP FIG 2"] == f"Snow. {beside}"
+    assert lines(claim(paragraphs=[*claim().paragraphs, beside], elements=elements)) == [
+        "[TAB 1] Numbers of all walls are given in Table 1.",
+        "[FIG 2] Rain. Rain made no difference (Fig. 2).",
+        f"[SUPP FIG 2] Snow. {beside}",
+        f"[FIG 1C] [FIG 1] [FIG 1A] [FIG 1B] {whole}",
+        "[FIG 1C] Light at noon. Light fell by half at noon, as Figure 1C shows.",
+        "[FIG 1] see FIG 1A, FIG 1C",
+        "[FIG 1A] Growth. Growth doubled in the shade of wall 1 (Fig. 1, A and B).",
+        "[FIG 1B] Rain. see FIG 1A",
+    ]
+
+
+def test_a_caption_that_does_not_tell_a_panel_apart_keeps_the_letters_of_all() -> None:
+    """Its panels share it; so does a panel that stands alone."""
+    whole = f"Moss. {'Walls face north. ' * 100}On the left, A, growth, then rain, in B, and light, in C."
+    elements = [{"label": "FIG 1", "caption": whole}, {"label": "FIG 1B"}, {"label": "FIG 1C"}, {"label": "TAB 1"}]
+    shared = f" {whole}"
+    record = claim(elements=elements)
+    assert [line for line in lines(record) if line.endswith(shared)] == [f"[FIG 1] [FIG 1B] [FIG 1C]{shared}"]
+    alone = claim(elements=[{"label": "FIG 1C", "caption": whole}, {"label": "TAB 1"}])
+    (line,) = [line for line in lines(alone) if line.startswith("[FIG 1C]")]
+    assert whole in line
 
 
 def test_hostile_text_stays_one_element() -> None:

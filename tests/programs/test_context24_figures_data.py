@@ -236,9 +236,9 @@ def test_ways_to_mark_panels(caption: str, head: str, panels: dict[str, str]) ->
     assert parts(caption) == (head, panels)
 
 
-def test_a_panel_has_the_head_and_its_own_part() -> None:
+def test_a_panel_has_its_own_part_behind_the_head() -> None:
     caption = "Moss. (A) Light. (B) Rain. (C) Shade."
-    assert of_panel(caption, ["B"]) == "Moss. Rain."
-    assert of_panel(caption, ["A", "B"]) == "Moss. Light. Rain."
-    assert of_panel(caption, ["Z"]) == "Moss."
-    assert of_panel("Moss and light.", ["B"]) == "Moss and light."
+    assert of_panel(caption, ["B"]) == ("Moss.", "Rain.")
+    assert of_panel(caption, ["A", "B"]) == ("Moss.", "Light. Rain.")
+    assert of_panel(caption, ["Z"]) == ("Moss.", "")
+    assert of_panel("Moss and light.", ["B"]) == ("Moss and light.", "")
