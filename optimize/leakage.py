@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from aisr.base.files import digest_text
 from aisr.programs.task import Task
-from aisr.programs.text import alike_words, spaced
+from aisr.programs.text import alike_words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "
-    "all but for what is not seen, compatibility forms and look-alikes"
+    "all but for what is not seen, and compatibility forms"
 )
 LONG = 40  # words; shorter evidence may be alike by chance and is compared as a whole
 OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike
@@ -74,7 +74,7 @@ class Leak(NamedTuple):
 def fingerprint(task: Task, record: Any) -> Fingerprint:
     """What a record may share with others."""
     long_texts = set()
-    for text in map(spaced, task.long_texts(record)):
+    for text in (" ".join(alike_words(long)) for long in task.long_texts(record)):
         opening = text.split(" ", OPENING)[:OPENING]
         if len(opening) >= LONG:
             long_texts.add(LongText(" ".join(opening), digest_text(text)))

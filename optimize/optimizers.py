@@ -34,7 +34,7 @@ from aisr.optimize.demos import (
 )
 from aisr.optimize.search import Candidate, Search
 from aisr.programs.demos import MARKS, wording
-from aisr.programs.images import is_harmless
+from aisr.programs.pictures import is_harmless
 from aisr.programs.probabilities import is_complete
 from aisr.programs.program import Program
 from aisr.programs.registry import import_value

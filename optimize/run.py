@@ -45,7 +45,7 @@ from aisr.optimize.search import Candidate, Objective, Search, Settings, gradien
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
-from aisr.programs.images import Gallery
+from aisr.programs.pictures import Gallery
 from aisr.programs.program import LabelOptions, Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from aisr.base.errors import UserError
 from aisr.programs.demos import KnnConfig, Similarity, nearest
-from aisr.programs.images import Form, Gallery, PicturedText
 from aisr.programs.label_weights import LabelWeights
+from aisr.programs.pictures import Form, Gallery, PicturedText
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record

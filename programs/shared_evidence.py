@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from posixpath import normpath
 
 from aisr.base.files import digest_text
-from aisr.programs.text import alike, alike_words, rows_of, spaced
+from aisr.programs.text import alike, alike_words, rows_of
 
 
 def claim_key(claim: str) -> str:
-    """What two records share that have the same claim, but for blanks, capitals and what is not seen."""
+    """Return what two records share that have the same claim, but for blanks, capitals and what is not seen."""
     return "claim:" + "".join(alike(claim).split())
 
 
@@ -20,8 +20,8 @@ CELLS = 6  # different cells, two of them numbers; of smaller tables two may be 
 
 
 def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str]:
-    """The keys of texts and captions that are more than a phrase, but for case, blanks, punctuation and what is not
-    seen, and of the cells of tables given as text, in whatever markup and order."""
+    """Return the keys of texts and captions that are more than a phrase, but for case, blanks, punctuation and what is
+    not seen, and of the cells of tables given as text, in whatever markup and order."""
     keys = set()
     for text in texts:
         before, rows = rows_of(alike(text))
@@ -36,19 +36,19 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
 
 
 def paper_keys(paragraphs: Iterable[str]) -> set[str]:
-    """The key of a paper: its words, however they are parted into paragraphs; none where there are none."""
-    letters = spaced("\n".join(paragraphs)).replace(" ", "")
+    """Return the key of a paper: its words, however they are parted into paragraphs; none where there are none."""
+    letters = "".join(alike_words("\n".join(paragraphs)))
     return {f"paper:{digest_text(letters)}"} if letters else set()
 
 
 def picture_keys(paths: Iterable[str]) -> set[str]:
-    """The keys of pictures: their paths, however these are spelled (`./images//a.jpg`)."""
+    """Return the keys of pictures: their paths, however these are spelled (`./images//a.jpg`)."""
     return {f"picture:{normpath(alike(path).replace(chr(92), '/'))}" for path in paths}
 
 
 def _long(kind: str, text: str) -> set[str]:
-    letters = spaced(text)
-    return {f"{kind}:{digest_text(letters.replace(' ', ''))}"} if letters.count(" ") >= PHRASE - 1 else set()
+    words = alike_words(text)
+    return {f"{kind}:{digest_text(''.join(words))}"} if len(words) >= PHRASE else set()
 
 
 def _cell(text: str) -> str:

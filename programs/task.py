@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Scores, tally_statements
-from aisr.programs.images import KINDS, LEFT_OUT
+from aisr.programs.pictures import KINDS, LEFT_OUT
 from aisr.programs.program import Program
 from aisr.programs.records import LabelPrediction, Prediction, Record, explain
 from aisr.programs.shared_evidence import claim_key, evidence_keys, picture_keys

@@ -7,25 +7,16 @@ picture or file of the text's choosing, open a message of its own where a server
 change what a model reads. Noise that PDF readers leave is taken out only where no meaning can change: digits spaced
 apart ("9 5 . 3") stay, since joining them could make a number that was never there, and so does a control character
 that may have been a minus sign, of which nothing more than a space is known.
-
-A copy of a text must not pass for another text by characters that nobody sees, nor by letters of other scripts that
-only look like one of the 26 of English. Which ones do is Unicode's to say (confusables.txt of UTS #39, version 15.1).
-`LOOK_ALIKES` holds the letters of eight scripts that most machines have a font for: Greek, Coptic, Cyrillic, Armenian,
-Georgian, Cherokee, Lisu, and Latin beyond English, such as small capitals. Letters in full width and the alphabets of
-mathematics are not there: their compatibility form is the letter itself. Left out are signs that look like digits,
-which would make numbers of words; one sign for two (`rn` for `m`); and what looks alike within English (`I` and `l`).
 """
 
 import math
 import re
 import unicodedata
 from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from html import unescape
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 # A sentence ends at . ! or ? before a space and what can begin another, but not behind an abbreviation or an initial.
 END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
@@ -35,7 +26,7 @@ LONGEST_SHORT = 12  # characters at the end of a sentence that tell an abbreviat
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a paragraph, in order; their words are those of the text, but for white space."""
+    """Return the sentences of a paragraph, in order; their words are those of the text, but for white space."""
     result: list[str] = []
     begin = 0
     line = " ".join(text.split())
@@ -47,8 +38,8 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """What stands between white space; a word of more than `LONGEST` characters is cut, so that a number of words
-    bounds a text."""
+    """Return what stands between white space; a word of more than `LONGEST` characters is cut, so that a number of
+    words bounds a text."""
     parts = text.split()
     if all(len(word) <= LONGEST for word in parts):
         return parts
@@ -56,7 +47,7 @@ def words(text: str) -> list[str]:
 
 
 def length(row: Any, fields: Sequence[str]) -> int:
-    """About how many tokens a row takes as a demo."""
+    """Estimate how many tokens a row takes as a demo."""
     return sum(tokens(str(row[name])) for name in fields if name in row)
 
 
@@ -64,7 +55,7 @@ BYTES_PER_TOKEN = 4  # the usual rule of thumb for English text; only a budget i
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has."""
+    """Estimate how many tokens a text has."""
     return math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
 
 
@@ -96,7 +87,8 @@ MARKS = 30  # one behind the other; more than any writing needs
 
 
 def plain(text: str) -> str:
-    """The text without invisible and control characters, with forged markers broken up by a space; other text as it is.
+    """Return a text without invisible and control characters, with forged markers broken up by a space; other text as
+    it is.
 
     A text that holds a marker only after compatibility folding (fullwidth brackets, say) is folded, then broken up: a
     tokenizer may fold as well.
@@ -110,7 +102,8 @@ def plain(text: str) -> str:
 
 
 def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
-    """The text as one item of a list that has one item a line: plain, in one line, and without labels of other items.
+    """Return a text as one item of a list that has one item a line: plain, in one line, and without labels of other
+    items.
 
     is_label: whether what stands in square brackets would pass for an item's label; it gets round ones then.
     """
@@ -124,8 +117,8 @@ def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
 
 
 def folded(text: str) -> str:
-    """The text in its compatibility form (NFKC), for which Python takes the square of the length of a run of marks; so
-    long ones are folded piece by piece, as Unicode's stream-safe format has them (UAX 15)."""
+    """Return a text in its compatibility form (NFKC), for which Python takes the square of the length of a run of
+    marks; so long ones are folded piece by piece, as Unicode's stream-safe format has them (UAX 15)."""
     pieces, begin, marks = [], 0, 0
     for place, sign in enumerate(text):
         marks = marks + 1 if unicodedata.combining(sign) else 0
@@ -146,7 +139,7 @@ KEPT = str.maketrans("\n\t", "  ")
 
 
 def clean(text: str) -> str:
-    """The text without control and other invisible characters, and with letter-spaced words of LaTeX joined."""
+    """Return a text without control and other invisible characters, and with letter-spaced words of LaTeX joined."""
     # Python's own look at all signs at once is a hundred times quicker, and finds nothing in most texts.
     if not text.translate(KEPT).isprintable():
         text = "".join(" " if _invisible(sign) else sign for sign in text)
@@ -171,8 +164,8 @@ ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can be
 
 
 def rows_of(text: str) -> tuple[str, list[str]]:
-    """What stands before a Markdown, HTML or tab-separated table, and its rows, with ` | ` between cells; all of the
-    text and no rows where it holds no table. What stands behind a table counts as more rows.
+    """Return what stands before a Markdown, HTML or tab-separated table, and its rows, with ` | ` between cells; all of
+    the text and no rows where it holds no table. What stands behind a table counts as more rows.
 
     The text is taken as it comes: whoever shows it makes it plain, row by row.
     """
@@ -187,13 +180,13 @@ def rows_of(text: str) -> tuple[str, list[str]]:
 
 
 def item_with_rows(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
-    """A text as one item of a list, as `item` has it, with the rows of a table on lines behind it."""
+    """Return a text as one item of a list, as `item` has it, with the rows of a table on lines behind it."""
     before, rows = rows_of(text)
     return ROW.join(item(part, is_label) for part in (before, *rows))
 
 
 def flat(text: str) -> str:
-    """Such an item with single blanks, but its rows on their lines."""
+    """Return such an item with single blanks, but its rows on their lines."""
     return ROW.join(" ".join(part.split()) for part in text.split(ROW))
 
 
@@ -203,7 +196,7 @@ def _cells(line: str) -> str:
 
 
 def _html(text: str) -> tuple[str, list[str]]:
-    """By its tags alone: the library's parser takes the square of the length of some broken texts."""
+    """The same by tags alone: the library's parser takes the square of the length of some broken texts."""
     around: list[str] = []
     rows: list[list[list[str]]] = []
     inside, begin = False, 0
@@ -228,88 +221,23 @@ def _html(text: str) -> tuple[str, list[str]]:
     return " ".join(around), [CELL.join(" ".join(cell) for cell in row) for row in rows if any(row)]
 
 
-LOOK_ALIKES = {
-    "a": "ɑΑαАаᎪꓮ",
-    "b": "ƄΒВЬᏏᏴꓐꞴ",
-    "c": "ϲСсᏟᴄⲤⲥꓚꮯϹ",
-    "d": "ԁᎠᏧꓒꓓ",
-    "e": "ΕЕеҽᎬꓰꬲ",
-    "f": "ϜքẝꓝꞘꞙꬵ",
-    "g": "ƍɡԌցᏀᏳᶃꓖ",
-    "h": "ΗНһհᎻᏂⲎꓧ",
-    "i": "ıɩɪΙιІіᎥⲒꓲꙇꭵ",
-    "j": "ͿϳЈјᎫꓙꞲ",
-    "k": "ΚКᏦⲔꓗ",
-    "l": "ƖǀӀӏᏞⳐꓡ",
-    "m": "ΜϺМᎷⲘꓟ",
-    "n": "ΝոռⲚꓠ",
-    "o": "ΟοσςОоՕօჿᴏᴑⲞⲟꓳꬽ",
-    "p": "ΡρРрᏢⲢⲣꓑ",
-    "q": "ԛգզ",
-    "r": "ƦгᎡᏒᴦⲅꓣꭇꭈꮁ",
-    "s": "ƽЅѕՏᏕᏚꓢꜱꮪ",
-    "t": "ΤТᎢⲦꓔ",
-    "u": "ʋυՍսᴜꓴꞟꭎꭒ",
-    "v": "νѴѵᏙᴠꓦꮩ",
-    "w": "ɯѡԜԝաᎳᏔᴡꓪꮃ",
-    "x": "ΧХхⲬꓫꞳ",
-    "y": "ɣʏΥγУуҮүყᎩᎽᶌỿⲨꓬꭚ",
-    "z": "ΖᏃᴢꓜꮓ",
-}
-ACCENTED = ((0x370, 0x530), (0x1F00, 0x2000))  # Greek and Cyrillic: letters with marks in one sign
-
-
-@cache
-def table() -> dict[int, str]:
-    """For `str.translate`: such a letter -> the letter of English, and with accents the accented one (`ё` -> `ë`). Of a
-    letter only one of whose cases looks like one, the other goes with it: capitals make no other text. (But for Greek
-    `ν` and `υ`, whose capitals look like N and Y.)"""
-    seen = {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
-    known = dict(_other_cases(seen)) | seen
-    accented = {}
-    for sign in (chr(code) for first, end in ACCENTED for code in range(first, end)):
-        base, *marks = list(unicodedata.normalize("NFD", sign))
-        if marks and base in known:
-            accented[sign] = unicodedata.normalize("NFC", known[base] + "".join(marks))
-    return {ord(sign): letter for sign, letter in (known | accented).items()}
-
-
-def _other_cases(seen: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for sign, letter in seen.items():
-        for other in (sign.lower(), sign.upper()):
-            if len(other) == 1 and not other.isascii():
-                yield other, letter
-
-
 UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # what a page shows nothing of; all but blanks
-OTHER = re.compile("[^\x00-\x7f]+")
 PIECE = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
-WORD, NO_WORD = re.compile(r"\w+"), re.compile(r"\W+")
+WORD = re.compile(r"\w+")
 
 
 def alike(text: str) -> str:
-    """The text but for capitals, compatibility forms (full width, ligatures), look-alikes and what is not seen: what
-    Unicode calls NFKC_Casefold, in letters of English where others look like these. Only for comparing: nobody reads
-    it."""
+    """Return a text without capitals, compatibility forms (full width, ligatures) and what is not seen: what Unicode
+    calls NFKC_Casefold. Only for comparing: nobody reads it."""
     text = UNSEEN.sub("", text)
     if text.isascii():
         return text.lower()
-    seen = _in_english(INVISIBLE.sub("", text))  # before, or a `ϲ` would be a sigma; and behind, for `𝛼` and `ᾳ`
-    return _composed(_in_english(_in_english(_composed(seen)).casefold()))
+    return _composed(_composed(INVISIBLE.sub("", text)).casefold())
 
 
 def alike_words(text: str) -> list[str]:
-    """The words of a text in that form."""
+    """Return the words of a text in that form."""
     return WORD.findall(alike(text))
-
-
-def spaced(text: str) -> str:
-    """The same with a blank between words: of a text of megabytes no list is made."""
-    return NO_WORD.sub(" ", alike(text)).strip()
-
-
-def _in_english(text: str) -> str:
-    return OTHER.sub(lambda others: others[0].translate(table()), text)
 
 
 def _composed(text: str) -> str:
@@ -317,64 +245,35 @@ def _composed(text: str) -> str:
 
 
 SHORTEST = 12  # letters and digits of a quote; fewer match by chance
-PAPERS = 32  # whose letters are kept: a megabyte for a long one
-
-
-class Letters(NamedTuple):
-    """The letters and digits of texts one behind the other. signs: for each the place in its text of the sign that it
-    is of; begins: where the letters of each text begin, ascending."""
-
-    text: str
-    signs: "array[int]"
-    begins: tuple[int, ...]
 
 
 def letters(text: str) -> str:
-    """The letters and digits of a text, ligatures taken apart, in lower case."""
-    return "".join(_letters_of(sign) for sign in text)
+    """Return the letters and digits of a text, ligatures taken apart, in lower case."""
+    return "".join(map(_letters_of, text))
 
 
-@lru_cache(maxsize=PAPERS)
-def lettered(texts: tuple[str, ...]) -> Letters:
-    """The letters of several texts, to look quotes up in."""
-    parts: list[str] = []
-    signs = array("L")
-    lengths = []
-    for text in texts:
-        before = len(signs)
-        for place, sign in enumerate(text):
-            part = _letters_of(sign)
-            parts.append(part)
-            signs.extend([place] * len(part))
-        lengths.append(len(signs) - before)
-    return Letters("".join(parts), signs, tuple(accumulate(lengths, initial=0))[:-1])
-
-
-def stretch(quote: str, texts: tuple[str, ...]) -> str | None:
-    """Where a quote stands in one of the texts, in that text's own wording with single blanks; None where it does not,
-    or where it is too short to tell."""
-    sought = letters(quote)
-    if len(sought) < SHORTEST:
+def stretch(quote: str, texts: Sequence[str]) -> str | None:
+    """Return where a quote stands in one of the texts, but for case, blanks and punctuation: in that text's own wording
+    with single blanks, with the signs that end the sentence. None where it does not, or is too short to tell."""
+    wanted = letters(quote)
+    if len(wanted) < SHORTEST:
         return None
-    known = lettered(texts)
-    begin = known.text.find(sought)
-    while begin >= 0:
-        end = begin + len(sought) - 1
-        owner = bisect_right(known.begins, begin) - 1
-        if bisect_right(known.begins, end) - 1 == owner:
-            first, last = known.signs[begin], known.signs[end]
-            return " ".join(texts[owner][first : _closed(texts[owner], last)].split())
-        begin = known.text.find(sought, begin + 1)
+    for text in texts:
+        known, places = _lettered(text)
+        begin = known.find(wanted)
+        if begin >= 0:
+            last = places[begin + len(wanted) - 1] + 1
+            while last < len(text) and text[last] in ".!?)]\"'”’%":
+                last += 1
+            return " ".join(text[places[begin] : last].split())
     return None
 
 
-def _closed(text: str, last: int) -> int:
-    """The end of a stretch whose last letter stands at `last`: with the sign that ends the sentence, if there is one,
-    and what closes behind it."""
-    end = last + 1
-    while end < len(text) and text[end] in ".!?)]\"'”’%":
-        end += 1
-    return end
+@lru_cache(maxsize=8192)  # the paragraphs of some papers
+def _lettered(text: str) -> tuple[str, Sequence[int]]:
+    """The letters of a text, and for each the place in the text of the sign that it is of."""
+    parts = [_letters_of(sign) for sign in text]
+    return "".join(parts), array("L", [place for place, part in enumerate(parts) for _ in part])
 
 
 @lru_cache(maxsize=4096)
@@ -389,7 +288,7 @@ RUN = 6  # words: by chance, two texts on one subject share five now and then
 
 @lru_cache(maxsize=16)  # an instruction is held against thousands of records
 def runs(text: str) -> frozenset[tuple[str, ...]]:
-    """All runs of `RUN` words in a row, in lower case; none of a shorter text."""
+    """Return all runs of `RUN` words in a row, in lower case; none of a shorter text."""
     each = WORD.findall(text.lower())
     return frozenset(tuple(each[k : k + RUN]) for k in range(len(each) - RUN + 1))
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.images import FORM_HELP, Form, Picture, PicturedText, render
+from aisr.programs.pictures import FORM_HELP, Form, Picture, PicturedText, render
 from aisr.programs.probabilities import CONFIDENCE, definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text

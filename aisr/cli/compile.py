@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aisr.optimize.run import Plan as CompilePlan
     from aisr.optimize.run import Run
     from aisr.optimize.search import Settings as SearchSizes
-    from aisr.programs.images import Gallery
+    from aisr.programs.pictures import Gallery
     from aisr.programs.task import Task
     from aisr.report.records import CompileReport
 

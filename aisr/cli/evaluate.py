@@ -25,7 +25,7 @@ from aisr.programs.registry import find_task
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
-    from aisr.programs.images import Gallery
+    from aisr.programs.pictures import Gallery
 
 
 def evaluate(

@@ -16,7 +16,7 @@ from typing import Any
 from aisr.base.errors import UserError
 from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import LMConfig, LMUnavailable, Price
-from aisr.programs.images import SHOWN_PIXELS
+from aisr.programs.pictures import SHOWN_PIXELS
 
 # English has four or five characters a token, and no server that cuts prompts off holds less than 4,096 tokens.
 MOST_PER_TOKEN = 7

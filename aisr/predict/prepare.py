@@ -11,7 +11,7 @@ from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
-from aisr.programs.images import Gallery
+from aisr.programs.pictures import Gallery
 from aisr.programs.program import Program
 
 ProgramT = TypeVar("ProgramT", bound=Program)
@@ -51,7 +51,7 @@ def _reader(cache: Path) -> Callable[[str], list[str]]:
 
     @lru_cache(maxsize=1)
     def reader() -> Callable[[str], list[str]]:
-        from aisr.programs.images import Reader
+        from aisr.programs.pictures import Reader
 
         return Reader(cache)
 

@@ -22,7 +22,7 @@ from aisr.metrics.scores import value
 from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.images import BadPicture, Gallery, decode, find
+from aisr.programs.pictures import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord, explain
@@ -32,7 +32,7 @@ from aisr.report import page
 if TYPE_CHECKING:
     from aisr.optimize.run import Plan, Run
 
-# --- Small copies of the pictures that records name; `aisr.programs.images` checks their paths and files.
+# --- Small copies of the pictures that records name; `aisr.programs.pictures` checks their paths and files.
 
 LONGEST = 480  # pixels of the longer side
 QUALITY = 60

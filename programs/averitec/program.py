@@ -19,7 +19,7 @@ from aisr.programs.averitec.record import (
     Pair,
     Verdict,
 )
-from aisr.programs.images import BadPicture, Gallery, find
+from aisr.programs.pictures import BadPicture, Gallery, find
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import CUT, excerpt

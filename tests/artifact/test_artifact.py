@@ -16,7 +16,7 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.optimizers import strip
-from aisr.programs.images import Picture, PicturedText
+from aisr.programs.pictures import Picture, PicturedText
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2

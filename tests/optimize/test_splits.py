@@ -325,14 +325,8 @@ def within(sign: str) -> Callable[[str], str]:
     return lambda text: " ".join(word[:1] + sign + word[1:] for word in text.split(" "))
 
 
-def of_other_scripts(text: str) -> str:
-    """Cyrillic, Greek, Armenian, Cherokee, Lisu and small capitals, where they look the same."""
-    return text.translate(str.maketrans("acehgijnopsvwxyzABMPTKLORé", "асеһɡіјոορѕѵԝхуᴢᎪВМᏢΤКꓡОꓣё".replace("ё", "é")))
-
-
 DISGUISES: dict[str, Callable[[str], str]] = {
     **{f"U+{ord(sign):04X}": within(sign) for sign in "\u200b\u034f\u3164\ufe0f\x08\U000e0041"},
-    "other scripts": of_other_scripts,
     "mathematics": lambda text: "".join(chr(0x1D5BA + ord(c) - 97) if "a" <= c <= "z" else c for c in text),
     "full width": lambda text: "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text),
     "decomposed, marks behind what is not seen": lambda text: unicodedata.normalize("NFD", text).replace(

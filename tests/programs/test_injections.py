@@ -15,7 +15,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
-from aisr.programs.images import Gallery
+from aisr.programs.pictures import Gallery
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from aisr.base.errors import UserError
 from aisr.predict.judge import judge
 from aisr.predict.prepare import attach_gallery, open_gallery
-from aisr.programs import images
+from aisr.programs import pictures
 from aisr.programs.averitec import convert as averitec_data
 from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.documents import SUFFIX, Indexed, build, held
@@ -168,7 +168,7 @@ def test_a_store_is_a_file_below_a_folder_and_named_where_it_is_missing(tmp_path
 
 def read_picture(folder: Path) -> list[str]:
     picture(folder / "a.png")
-    return images.Reader(folder / "kept")(str(folder / "a.png"))
+    return pictures.Reader(folder / "kept")(str(folder / "a.png"))
 
 
 def read_converted(folder: Path) -> list[str]:
@@ -187,7 +187,7 @@ def read_converted(folder: Path) -> list[str]:
 def test_a_planted_row_is_not_run_and_not_believed(
     planting: str, read: Callable[[Path], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read", 0, 0, 1)])
+    monkeypatch.setattr(pictures, "read_pieces", lambda file: [pictures.Piece("read", 0, 0, 1)])
     first = read(tmp_path)
     assert first
     mark = tmp_path / "mark"
@@ -197,7 +197,7 @@ def test_a_planted_row_is_not_run_and_not_believed(
             assert rows.execute("UPDATE kept SET text = ?", (contents[planting],)).rowcount
     assert read(tmp_path) == first
     assert not mark.exists()
-    monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
+    monkeypatch.setattr(pictures, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
     monkeypatch.setattr(averitec_data, "reduced", lambda *given: pytest.fail("read again, though it was kept"))
     assert read(tmp_path) == first
 

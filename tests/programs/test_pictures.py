@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_gallery
-from aisr.programs import images
-from aisr.programs.images import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, render
+from aisr.programs import pictures
+from aisr.programs.pictures import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1
 from support.drawn import picture, showing, truncated
@@ -52,7 +52,7 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
     for content, reason in (
         (b"<svg onload=alert(1)>", "no readable picture"),
         (bomb + b"\x00" * 64, "no readable picture"),
-        (b"\xff\xd8\xff" + bytes(images.MOST_BYTES), "larger than 20 MiB"),
+        (b"\xff\xd8\xff" + bytes(pictures.MOST_BYTES), "larger than 20 MiB"),
     ):
         file.write_bytes(content)
         with pytest.raises(BadPicture, match=reason):
@@ -148,7 +148,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("66.2", "79.0", "66.7", "81.2"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
-    monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("it was read already"))
+    monkeypatch.setattr(pictures, "read_pieces", lambda file: pytest.fail("it was read already"))
     again = find_gallery(SAMPLE, data, tmp_path)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 

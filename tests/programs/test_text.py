@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.programs.images import render
+from aisr.programs.pictures import render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, select_passages, within
 from aisr.programs.text import ROW, clean, flat, plain, rows_of, tokens

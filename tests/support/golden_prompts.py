@@ -23,7 +23,7 @@ from aisr.optimize.examples import Prepare, examples, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.search import Objective, Search, Settings
-from aisr.programs.images import Gallery
+from aisr.programs.pictures import Gallery
 from aisr.programs.program import Program
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
