@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
 # A command's options, which are parameters here.
 NAMES = (
-    "api-base|embedding_api_base|embedding_price|image-root|lm|logprobs|max-usd|max_usd|max_calls|max_minutes|price|"
-    "schema|threads|timeout"
+    "api-base|embedding_api_base|embedding_price|image-root|lm|logprobs|max_tokens|max-usd|max-calls|price|schema|"
+    "temperature|threads|timeout"
 )
-OPTION = re.compile(rf"(?:--(?:set \w+\.)?|\blimits\.)({NAMES})\b")
+OPTION = re.compile(rf"(?:--|-L )({NAMES})\b")
 
 
 def in_python(error: Exception | str) -> str:

@@ -1,4 +1,4 @@
-"""`make demo`: tasks whose sample has a `demo.toml` (a plan file) from records to a submission; those named, or all.
+"""`make demo`: tasks from records to a submission; those named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. They work in `artifacts/demo/`, with an MLflow store of its own:
@@ -26,28 +26,34 @@ from aisr.artifact.program import load_program
 from aisr.base.files import with_interval
 from aisr.cli.display import console, note, table
 from aisr.cli.options import ARTIFACTS
-from aisr.programs.registry import TASKS, find_task
+from aisr.programs.registry import find_task
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME, open_store
 
 NAME = "demo"
 SAMPLE = Path("data/sample")
 # How many records of each split the model judges at most, so that two slow cores are done in minutes: in test as many
-# as an interval needs that tells something. Of train the others are there for the baseline (`demo.toml` has the
-# limit).
+# as an interval needs that tells something. Of train the others are there for the baseline.
 RECORDS = {"train": 6, "dev": 8, "test": 32}
 
-
-DEMOS = {task: file for task in TASKS if (file := SAMPLE / task / "demo.toml").exists()}
+FEW = ["--optimizer", "labeled", "--candidates", "1", "--demos", "1"]
+# How each task compiles: few tokens a prompt.
+OPTIONS = {
+    "track1": ["--max-train", "6"],
+    "track2": ["--max-train", "6", "-T", "context_tokens=100"],
+    "averitec": ["--max-train", "4", "--max-dev", "2", "--budget", "light", "-T", "questions=0"],
+    "context24-figures": ["--max-train", "4", "--max-dev", "2", "-T", "order=4"],
+    "context24-text": ["--max-train", "4", "--max-dev", "2", "-T", "sentences=3"],
+}
 STEPS = ("compile", "predict", "submit", "score")
 
 
 def main() -> int:
     """Run the walk for each of them; 0 if every step went well, 2 for a task without a demo."""
     began = time.monotonic()
-    tasks = sys.argv[1:] or list(DEMOS)
-    if unknown := [task for task in tasks if task not in DEMOS]:
-        print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(DEMOS)}", file=sys.stderr)
+    tasks = sys.argv[1:] or list(OPTIONS)
+    if unknown := [task for task in tasks if task not in OPTIONS]:
+        print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(OPTIONS)}", file=sys.stderr)
         return 2
     root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS)) / NAME
     os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
@@ -150,7 +156,7 @@ def _walk(task: str, root: Path, progress: Progress) -> Walked:
     shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
     pictures = ["--image-root", str(SAMPLE)] if b'"img_path"' in (work / "test.jsonl").read_bytes() else []
-    progress.aisr("compile", str(DEMOS[task]), "--data", str(work), *pictures, "--name", NAME)
+    progress.aisr("compile", *at, *FEW, *OPTIONS[task], "--data", str(work), *pictures, "--name", NAME)
     program = _registered(task, root)
     progress.aisr("predict", *at, "--program", program, "--data", str(inputs), "--out", str(predictions))
     files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]

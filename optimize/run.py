@@ -67,7 +67,6 @@ class Plan:
     command: str  # the command that repeats it
     label_weights: bool = True  # fit label weights
     gallery: Gallery | None = None  # where the records' pictures are
-    text: str = ""  # a plan file that repeats it
 
     def records(self, split: str) -> Iterator[Record]:
         """The records of a split; of train all."""
@@ -367,7 +366,6 @@ class Run:
                 "program.json": program_text(self.plan.task, self.champion),
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
-                **({"plan.toml": self.plan.text} if self.plan.text else {}),
                 "PROMPT.md": prompt_page(title, self.plan.task, self.champion, self.manifest),
             },
         )

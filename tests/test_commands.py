@@ -136,7 +136,6 @@ LM_WITHOUT_KEY = ["--lm", "openai/gpt-4o-mini"]  # opened before the program, it
             ["check", MISSING, "--task", "track1"],
             f"{MISSING}: no such file; expected: JSONL file in the official format",
         ),
-        (["check", os.devnull, "--task", "track1"], "null: no records; expected one JSON object a line"),
         (["check", DEV, "--task", "trak1"], "--task 'trak1': expected one of: track1, "),
         (["compile"], "--task is missing; expected one of: track1, "),
         (["compile", "--task", "track1", "--optimizer", "Labeled"], "; did you mean labeled?"),

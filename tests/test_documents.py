@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from aisr.cli.__main__ import app
-from aisr.cli.plan import TABLES, describe, options_in, options_of
+from aisr.cli.settings import describe, lm_settings, options_of
 from aisr.programs.registry import TASKS, find_task
 from support.paths import ROOT
 
@@ -57,12 +57,9 @@ def command_options(command: str) -> set[str]:
 
 
 def option_tables() -> str:
-    """The settings of plan files, and the options of each task, as docs/compile.md has them."""
-    rows = ["| `--set` | plan.toml | what it is |", "|---|---|---|"]
-    for name in TABLES:
-        if name != "teacher":
-            place = "`[lm]`, `[teacher]`" if name == "lm" else f"`[{name}]`"
-            rows += [f"| `{name}.{one.name}` | {place} | {describe(one)} |" for one in options_in(name)]
+    """The settings of an LM, and the options of each task, as docs/compile.md has them."""
+    rows = ["| `-L` | what it is |", "|---|---|"]
+    rows += [f"| `{one.name}` | {describe(one)} |" for one in lm_settings()]
     rows += ["", "| task | `-T` | what it is |", "|---|---|---|"]
     for name, task in ((name, find_task(name)) for name in TASKS):
         rows += [f"| {name} | `{one.name}` | {describe(one)} |" for one in options_of(task)]
@@ -107,6 +104,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 def test_commands_and_their_options_exist() -> None:
     known = set().union(*map(command_options, COMMANDS))
     task_options = {one.name for task in map(find_task, TASKS) for one in options_of(task)}
+    lm_names = {"api_base", *(one.name for one in lm_settings())}
     for page, text in [(one, text) for one in PRESENT for text in code(one)]:
         command = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
         if command:
@@ -114,10 +112,8 @@ def test_commands_and_their_options_exist() -> None:
             assert set(named_options(command[2])) <= command_options(command[1]), f"{page.name}: {text!r}"
         elif text.startswith("--"):
             assert set(named_options(text)) <= known, f"{page.name}: {text!r}"
-        for name in re.findall(r"(?<=-T )[a-z_]+", text):
-            assert name in task_options, f"{page.name}: {text!r}"
-        for table, name in re.findall(rf"\b({'|'.join(TABLES)})\.(?!png|py\b)([a-z_]+)", text):
-            assert name in {one.name for one in options_in(table)}, f"{page.name}: {text!r}"
+        for flag, name in re.findall(r"-([TL]) (?:teacher\.)?([a-z_]+)=", text):
+            assert name in (task_options if flag == "T" else lm_names), f"{page.name}: {text!r}"
 
 
 def test_files_make_targets_and_variables_that_are_named_exist() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from support import processes
-from support.commands import sets
 from support.corpora import beginning, read_rows
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
@@ -59,7 +58,7 @@ def test_a_project_with_a_metrics_py_compiles_and_predicts(wheel: Path, loopback
     env = {name: value for name, value in os.environ.items() if name not in ours}
     env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    few = sets("limits.train=8", "limits.dev=4", "limits.test=3", "search.label_weights=false")
+    few = ("--max-train", "8", "--max-dev", "4", "--max-test", "3", "--budget", "light")
     champion = ["--program", "models:/aisr-track2@champion"]
     one = beginning(SAMPLE / "track2" / "test.jsonl", 1, tmp_path / "one.jsonl")
     commands: list[list[object]] = [

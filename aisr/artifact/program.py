@@ -3,7 +3,6 @@
 artifacts/<task>/<name>/ holds
   program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
   manifest.json  what it was made from: data, LM, command, scores
-  plan.toml      the plan file that repeats the compile
   PROMPT.md      the compiled prompt as a person reads it
   report.json    the scores of all candidates on dev, and of the champion on test
   records.json   every record of dev with the champion's prompt and raw answer; report.html shows it

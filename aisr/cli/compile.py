@@ -1,6 +1,5 @@
 """The command that compiles programs."""
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,69 +9,122 @@ from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.plan import TABLES, Plan, Search, compile_command, plan_text, print_tables, read_plan, task_options
 from aisr.cli.session import open_ledger, open_lm, open_teacher, prepare
+from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
 from aisr.programs.options import suggestion
-from aisr.programs.registry import TASKS, find_task
+from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.run import Plan as CompilePlan
-    from aisr.optimize.run import Run
-    from aisr.optimize.search import Settings as SearchSizes
-    from aisr.programs.pictures import Gallery
-    from aisr.programs.task import Task
+    from aisr.optimize.run import Plan, Run
+    from aisr.optimize.search import Settings
     from aisr.report.records import CompileReport
 
 SEARCH_PANEL = "Search"
 
 
 class CompileCommand(TyperCommand):
-    """The command whose help also lists what plan.toml takes, and the options of a task that --task names."""
+    """The command whose help also lists the options of a task that --task names."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help of the command, then the options of the task, or the settings of plan files."""
+        """Print the help of the command, then the options of the task."""
         super().format_help(ctx, formatter)
-        print_tables(ctx.params.get("task"))
+        if task := ctx.params.get("task"):
+            print_task_options(find_task(task))
 
 
 def compile_(
-    plan: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="PLAN",
-            help="A plan.toml with what the options say, such as that of an artifact; options win over it.",
-            callback=opt.check_files,
-        ),
-    ] = None,
+    context: typer.Context,
     task: Annotated[
-        str | None, typer.Option(metavar="TASK", help=f"{opt.TASK_NAMES}.", callback=opt.check_task, is_eager=True)
-    ] = None,
+        str,
+        typer.Option(
+            metavar="TASK", help=f"{opt.TASK_NAMES}.", callback=opt.check_task, is_eager=True, show_default=False
+        ),
+    ] = "",
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample."),
+        typer.Option(metavar="FOLDER", help="With train.jsonl, dev.jsonl, maybe test.jsonl. Default: the sample."),
     ] = None,
-    task_settings: opt.TaskSettings = None,
+    task_options: opt.TaskOptions = None,
     image_root: opt.ImageRoot = None,
-    optimizer: Annotated[str | None, opt.of_field(Search, "optimizer", metavar="NAME,…", panel=SEARCH_PANEL)] = None,
-    budget: Annotated[str | None, opt.of_field(Search, "budget", panel=SEARCH_PANEL)] = None,
-    demos: Annotated[int | None, opt.of_field(Search, "demos", panel=SEARCH_PANEL)] = None,
-    lm: opt.LM = None,
+    optimizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; several run in turn. Default: knn where "
+            "train has 200 records, else random-search.",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="light|medium|heavy",
+            help="How thorough the search is.",
+            callback=opt.one_of("light", "medium", "heavy"),
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = "medium",
+    demos: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            callback=opt.within(0, 100),
+            help="Most demos in a prompt. By budget: 4, 4 or 8.",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            callback=opt.within(1, 1000),
+            help="Programs an optimizer may try. By budget: 2, 4 or 8.",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N", callback=opt.within(0, 2**32 - 1), help="Seed of the optimizers.", rich_help_panel=SEARCH_PANEL
+        ),
+    ] = 0,
+    max_train: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            callback=opt.within(1),
+            help="Most records of train that the LM judges.",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = None,
+    max_dev: Annotated[
+        int | None,
+        typer.Option(metavar="N", callback=opt.within(1), help="Most records of dev.", rich_help_panel=SEARCH_PANEL),
+    ] = None,
+    max_test: Annotated[
+        int | None,
+        typer.Option(metavar="N", callback=opt.within(1), help="Most records of test.", rich_help_panel=SEARCH_PANEL),
+    ] = None,
+    lm: opt.LM = opt.EMBEDDED,
     api_base: opt.ApiBase = None,
     teacher_lm: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="The LM that writes demos and instructions. Default: that of --lm.",
+            help="LM that writes demos and instructions; -L teacher.NAME=VALUE sets it. Default: --lm.",
             rich_help_panel=opt.LM_PANEL,
         ),
     ] = None,
-    settings: opt.Settings = None,
+    lm_settings: opt.LMSettings = None,
     max_usd: opt.MaxUsd = None,
+    max_calls: opt.MaxCalls = None,
     estimate: opt.Estimate = False,
     name: Annotated[
         str | None,
-        typer.Option(help="Name of the artifact. Default: that of the optimizer.", rich_help_panel=opt.OUTPUT_PANEL),
+        typer.Option(
+            metavar="NAME", help="Of the artifact. Default: that of the optimizer.", rich_help_panel=opt.OUTPUT_PANEL
+        ),
     ] = None,
     track: Annotated[
         bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=opt.OUTPUT_PANEL)
@@ -81,25 +133,16 @@ def compile_(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the answers of all LMs to this file (.jsonl.gz); --lm recorded:FILE gives them back.",
+            help="Write all answers to this .jsonl.gz; --lm recorded:FILE gives them back.",
             rich_help_panel=opt.OUTPUT_PANEL,
         ),
     ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Search for the best program by the ranking score, test it, save and register it."""
-    merged = read_plan(
-        plan,
-        settings or (),
-        uses=tuple(TABLES),
-        task={"name": task},
-        search={"optimizer": optimizer, "budget": budget, "demos": demos},
-        lm={"model": lm, "api_base": api_base},
-        teacher={"model": teacher_lm},
-        limits={"max_usd": max_usd},
-    )
-    folder = _check_folder(merged, data)
-    if record and (merged.lm.is_recorded or (merged.teacher and merged.teacher.is_recorded)):
+    config, teacher_config = read_lms(lm, api_base, teacher_lm, lm_settings or ())
+    folder = _check_folder(task, data)
+    if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     if record and estimate:
         raise UserError("--record writes answers, and --estimate asks for none; leave one of them out")
@@ -107,42 +150,63 @@ def compile_(
     from aisr.artifact.program import check_name
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
-    from aisr.optimize.run import Callbacks, compile_program
-    from aisr.predict.prepare import find_gallery
+    from aisr.optimize.run import Callbacks, Plan, compile_program
+    from aisr.optimize.search import settings
+    from aisr.predict.prepare import evidence_form, find_gallery, verbalizes
 
-    chosen = find_task(str(merged.task))
-    merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
-    files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").exists()}
-    merged = replace(merged, search=_with_optimizers(merged, files["train"]))
-    name = check_name(name or str(merged.search.optimizer).replace(",", "-"))
-    ledger = open_ledger(merged.limits, None if estimate else artifacts / chosen.name / name)
-    opened = open_lm(merged.lm, ledger, needs_key=not estimate)
-    teacher = open_teacher(merged, opened, ledger, needs_key=not estimate)
-    gallery = find_gallery(image_root, files["train"], artifacts)
-    work = _compile_plan(chosen, merged, opened, files, name, gallery, image_root)
+    chosen = find_task(task)
+    options = read_task_options(chosen, task_options or ())
+    files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
+    sizes = settings(budget, seed, demos=demos, candidates=candidates)
+    optimizers = _find_optimizers(optimizer, sizes, files["train"], max_train)
+    name = check_name(name or "-".join(optimizers))
+    ledger = open_ledger(max_usd, max_calls, None if estimate else artifacts / chosen.name / name)
+    opened = open_lm(config, ledger, needs_key=not estimate)
+    teacher = open_teacher(teacher_config, config, opened, ledger, needs_key=not estimate)
+    if "verbalized_confidence" in chosen.program.Options.model_fields and verbalizes(opened):
+        options.setdefault("verbalized_confidence", True)
+    if "evidence" in options:
+        options["evidence"] = evidence_form(options["evidence"], opened)
+    plan = Plan(
+        task=chosen,
+        name=name,
+        optimizers=optimizers,
+        settings=sizes,
+        options=options,
+        data=files,
+        limits={"train": max_train, "dev": max_dev, "test": max_test},
+        command=repeating_command(
+            context,
+            data=folder,
+            optimizer=",".join(optimizers),
+            name=name,
+            task_options=[f"{key}={as_word(value)}" for key, value in options.items()],
+        ),
+        gallery=find_gallery(image_root, files["train"], artifacts),
+    )
     if estimate:
         run = DryRun()
         with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
             silent = Callbacks(lambda stage: None, progress.judged, lambda contender: None, run.add_gold)
-            compile_program(work, run.open(opened), run.open(teacher), Path(nowhere), silent)
+            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
         display.print_estimate(run, ledger.limits)
         return
     display.note(
-        f"compiling {chosen.name} on {folder} with {','.join(work.optimizers)} and {merged.lm.model} "
-        f"into {artifacts / chosen.name / work.name}/"
+        f"compiling {chosen.name} on {folder} with {','.join(optimizers)} and {config.model} "
+        f"into {artifacts / chosen.name / name}/"
     )
     if record is None:
-        is_whole = _compile(work, opened, teacher, artifacts, track)
+        is_whole = _compile(plan, opened, teacher, artifacts, track)
     else:
         from aisr.lm.recorded import recording
 
         with recording(record, {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}) as recorder:
-            is_whole = _compile(work, opened, teacher, artifacts, track)
+            is_whole = _compile(plan, opened, teacher, artifacts, track)
         display.note(f"wrote {record}: {recorder}")
     raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
 
 
-def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
+def _compile(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
     """Compile, print and register; whether all records were judged, and the store took the champion."""
     from aisr.cli import display
     from aisr.optimize.run import Callbacks, compile_program
@@ -155,12 +219,12 @@ def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Pa
         callbacks = Callbacks(
             progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender))
         )
-        made = compile_program(work, lm, teacher, artifacts, callbacks)
+        made = compile_program(plan, lm, teacher, artifacts, callbacks)
         print_champion(made)
         progress.stage("report, from the response cache")
-        report = write_compile_report(work, made, lm)
+        report = write_compile_report(plan, made, lm)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
-    display.print_pictures(work.gallery.problems if work.gallery else {})
+    display.print_pictures(plan.gallery.problems if plan.gallery else {})
     display.print_spend(lm.ledger.spend)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser)")
     logged = not track or register(artifacts, made, report, lm)
@@ -168,11 +232,8 @@ def _compile(work: "CompilePlan", lm: "OpenLM", teacher: "OpenLM", artifacts: Pa
     return logged and not failed
 
 
-def _check_folder(plan: Plan, data: Path | None) -> Path:
-    """The folder of the records. Raises UserError where the plan names no task, or there are no records, before
-    anything is made."""
-    if plan.task is None:
-        raise UserError(f"--task is missing; expected one of: {', '.join(TASKS)}")
+def _check_folder(task: str, data: Path | None) -> Path:
+    """The folder of the records. Raises UserError where there are none, before anything is made."""
     if data is None and not opt.SAMPLE.is_dir():
         raise UserError(
             f"no {opt.SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or "
@@ -180,82 +241,29 @@ def _check_folder(plan: Plan, data: Path | None) -> Path:
         )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-    folder = data or opt.SAMPLE / str(plan.task)
+    folder = data or opt.SAMPLE / task
     for name in ("train.jsonl", "dev.jsonl"):
         if not (folder / name).is_file():
             raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
     return folder
 
 
-def _with_optimizers(plan: Plan, train: Path) -> Search:
-    """[search] with the optimizers that run. Raises UserError for one that does not exist, and for `--demos 0` where
-    there is nothing else to search for."""
+def _find_optimizers(names: str | None, sizes: "Settings", train: Path, most_train: int | None) -> list[str]:
+    """The optimizers that run, in turn. Raises UserError for one that does not exist, and for `--demos 0` where there
+    is nothing else to search for."""
     from aisr.optimize.demos import default_optimizers
-
-    search = plan.search
-    chain = chain_of(search)
-    if search.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
-        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    return replace(
-        search, optimizer=",".join(chain or default_optimizers(train, plan.limits.train, _sizes(search).demos))
-    )
-
-
-def _sizes(search: Search) -> "SearchSizes":
-    from aisr.optimize.search import settings
-
-    return settings(
-        search.budget, search.seed, demos=search.demos, demo_tokens=search.demo_tokens, candidates=search.candidates
-    )
-
-
-def chain_of(search: Search) -> list[str]:
-    """The optimizers that --optimizer names, in turn. Raises UserError for one that does not exist."""
     from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
 
-    chain = [step.strip() for step in search.optimizer.split(",")] if search.optimizer else []
+    chain = [step.strip() for step in names.split(",")] if names else []
     for step in chain:
         if opt.is_place(step):
             find_optimizer(step)
         elif step not in OPTIMIZERS:
             expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
             raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
-    return chain
-
-
-def _compile_plan(
-    task: "Task",
-    plan: Plan,
-    lm: "OpenLM",
-    files: dict[str, Path],
-    name: str,
-    gallery: "Gallery | None",
-    image_root: Path | None,
-) -> "CompilePlan":
-    """What to compile: the plan, with what depends on the LM and on the records."""
-    from aisr.optimize.run import Plan as CompilePlan
-    from aisr.predict.prepare import evidence_form, verbalizes
-
-    limits = plan.limits
-    options = dict(plan.options)
-    if "verbalized_confidence" in task.program.Options.model_fields and verbalizes(lm):
-        options.setdefault("verbalized_confidence", True)
-    if "evidence" in options:
-        options["evidence"] = evidence_form(options["evidence"], lm)
-    plan = replace(plan, options=options)
-    return CompilePlan(
-        task=task,
-        name=name,
-        optimizers=chain_of(plan.search),
-        settings=_sizes(plan.search),
-        options=options,
-        data=files,
-        limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
-        label_weights=plan.search.label_weights,
-        command=compile_command(plan, name, files["train"].parent, image_root),
-        gallery=gallery,
-        text=plan_text(plan),
-    )
+    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    return chain or default_optimizers(train, most_train, sizes.demos)
 
 
 # --- Logging a finished compile to MLflow and registering its champion.

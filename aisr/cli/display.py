@@ -140,10 +140,10 @@ def print_error(text: str) -> None:
 def print_estimate(run: Any, limits: Any) -> None:
     """What a dry run came to, and which of the limits would end the command early."""
     spend = run.ledger.spend
-    price = "price unknown (--set lm.price=PROMPT,COMPLETION gives it)" if spend.usd is None else f"{spend.usd:.2f} USD"
+    price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if spend.usd is None else f"{spend.usd:.2f} USD"
     embedded = ""
     if run.embedded:
-        price = price.replace("gives it", "and lm.embedding_price=USD give it")
+        price = price.replace("gives it", "and -L embedding_price=USD give it")
         embedded = f" ({run.embedded:,} of them to embed)"
     note(
         f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt"
@@ -152,7 +152,7 @@ def print_estimate(run: Any, limits: Any) -> None:
     if spend.completion_tokens:
         note("  answers are taken to be as long as labelled ones; a model that reasons first writes more")
     if limits.calls is not None and spend.calls > limits.calls:
-        note(f"warning: limits.max_calls {limits.calls} would end it early")
+        note(f"warning: --max-calls {limits.calls} would end it early")
     if limits.usd is not None and spend.usd is not None and spend.usd > limits.usd:
         note(f"warning: --max-usd {limits.usd:g} would end it early")
 

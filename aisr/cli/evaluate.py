@@ -4,7 +4,6 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,6 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.plan import command_plan
 from aisr.cli.session import (
     command_line,
     load,
@@ -20,6 +18,7 @@ from aisr.cli.session import (
     prepare,
     warn_of_another_lm,
 )
+from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
@@ -33,9 +32,9 @@ def evaluate(
     program: opt.ProgramName,
     data: opt.Jsonl,
     limit: opt.Limit = None,
-    lm: opt.LM = None,
+    lm: opt.LM = opt.EMBEDDED,
     api_base: opt.ApiBase = None,
-    settings: opt.Settings = None,
+    lm_settings: opt.LMSettings = None,
     output: Annotated[
         Path | None, typer.Option(help="Write the scores here as JSON; records and page beside it.")
     ] = None,
@@ -44,7 +43,7 @@ def evaluate(
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score a program on labelled records, with a 95 % interval."""
-    plan = command_plan(settings, lm, api_base)
+    config = read_lm(lm, api_base, lm_settings or ())
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.examples import read_labeled
@@ -55,7 +54,7 @@ def evaluate(
 
     chosen = find_task(task)
     loaded = load(program, artifacts, chosen)
-    opened = open_lm(plan.lm)
+    opened = open_lm(config)
     check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
@@ -65,7 +64,7 @@ def evaluate(
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
-    display.note(f"evaluating {program} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
+    display.note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
     with display.live(opened.ledger) as progress:
         replayed = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
         seconds = time.monotonic() - began
@@ -135,13 +134,13 @@ def compare(
     data: opt.Jsonl,
     image_root: opt.ImageRoot = None,
     limit: opt.Limit = None,
-    lm: opt.LM = None,
+    lm: opt.LM = opt.EMBEDDED,
     api_base: opt.ApiBase = None,
-    settings: opt.Settings = None,
+    lm_settings: opt.LMSettings = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score two programs on the same labelled records: the paired difference, with its 95 % interval."""
-    plan = command_plan(settings, lm, api_base)
+    config = read_lm(lm, api_base, lm_settings or ())
     names = (first, second)
     prepare(artifacts, *_compiled(names))
     from aisr.artifact.program import uncompiled
@@ -153,7 +152,7 @@ def compare(
 
     chosen = find_task(task)
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
-    opened = open_lm(plan.lm)
+    opened = open_lm(config)
     gallery = find_gallery(image_root, data, artifacts)
     results = []
     for name in names:
@@ -162,7 +161,7 @@ def compare(
         check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(read_labeled(chosen, program, data, limit))
-        display.note(f"evaluating {name} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
+        display.note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
             results.append(score_program(chosen, program, records, opened, progress.judged))
         display.note(f"  {results[-1].interval}")
@@ -240,11 +239,11 @@ def retrieval(
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    settings: opt.Settings = None,
+    lm_settings: opt.LMSettings = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
-    lm = command_plan(settings).lm
+    config = read_lm(None, None, lm_settings or ())
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
@@ -254,7 +253,7 @@ def retrieval(
 
     chosen = find_task(task)
     records = claims_with_evidence(chosen, file, limit)
-    embeddings = Embeddings(replace(lm, api_base=None))
+    embeddings = Embeddings(config)
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))

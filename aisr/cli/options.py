@@ -3,14 +3,16 @@
 import os
 import sys
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aisr.base.errors import UserError
-from aisr.cli.plan import Limits
-from aisr.programs.options import suggestion, table
+from aisr.cli.settings import lm_settings
+from aisr.lm.config import EMBEDDED as EMBEDDED
+from aisr.programs.options import suggestion
 from aisr.programs.registry import TASKS
 
 ARTIFACTS = Path("artifacts")
@@ -20,8 +22,7 @@ RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
 
 # Titles under which `--help` shows options.
-LM_PANEL = "Language model"
-LIMITS_PANEL = "Cost"
+LM_PANEL = "Language model and cost"
 OUTPUT_PANEL = "Output"
 
 # --- Callbacks: nobody waits for the import of DSPy to learn of a typing error.
@@ -40,32 +41,33 @@ def one_of(*words: str) -> Callable[[typer.CallbackParam, str | None], str | Non
     return check
 
 
+def within(least: float, most: float | None = None) -> Callable[[typer.CallbackParam, Any], Any]:
+    """A callback that takes numbers of a range. It raises UserError for another."""
+
+    def check(param: typer.CallbackParam, value: Any) -> Any:
+        if value is not None and not least <= value <= (inf if most is None else most):
+            expected = f"{least} or more" if most is None else f"{least} to {most}"
+            raise UserError(f"{param.opts[-1]} {value}: expected {expected}")
+        return value
+
+    return check
+
+
 def check_files(param: typer.CallbackParam, value: Any) -> Any:
     """The path or paths of an option or argument. Raises UserError where one is no file."""
     option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
     for path in value if isinstance(value, list | tuple) else [value]:
-        if path is not None and (path.is_dir() or not path.exists()):
-            problem = "a folder" if path.is_dir() else "no such file"
+        if path is not None and not path.is_file():
+            problem = "a folder" if path.is_dir() else "a pipe or device" if path.exists() else "no such file"
             expected = str(getattr(param, "help", None) or "a file").rstrip(".")
             raise UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
     return value
 
 
-def of_field(kind: type, name: str, *words: str, metavar: str | None = None, panel: str) -> Any:
-    """The option of the command line for a field of a table of plan.toml: its help, choices and bounds stand there."""
-    field = next(one for one in table(kind) if one.name == name)
-    return typer.Option(
-        *words,
-        metavar="|".join(field.choices) or metavar,
-        help=field.help if field.default is None else f"{field.help} Default: {field.default}.",
-        min=field.min,
-        callback=one_of(*field.choices) if field.choices else None,
-        rich_help_panel=panel,
-    )
-
-
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
     """The name of a task, or the place of one. Raises UserError for another, with the nearest one."""
+    if value == "":
+        raise UserError(f"{param.opts[-1]} is missing; expected one of: {TASK_NAMES}")
     return value if is_place(value) else one_of(*TASKS)(param, value)
 
 
@@ -78,7 +80,7 @@ def is_place(value: str | None) -> bool:
     return True
 
 
-TASK_NAMES = f"{', '.join(TASKS)}, or your own as package.module:TASK"
+TASK_NAMES = f"{', '.join(TASKS)}, or package.module:TASK"
 
 # --- Options.
 
@@ -95,32 +97,31 @@ ProgramTask = Annotated[
     ),
 ]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_files)]
-Limit = Annotated[int | None, typer.Option(min=1, help="Take only the first records.")]
+Limit = Annotated[int | None, typer.Option(metavar="N", callback=within(1), help="Take only the first records.")]
 ProgramName = Annotated[
     str, typer.Option("--program", help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.", show_default=False)
 ]
-TaskSettings = Annotated[
+TaskOptions = Annotated[
     list[str] | None,
-    typer.Option(
-        "-T",
-        metavar="NAME=VALUE",
-        help="An option of the task, such as -T retriever=hybrid; repeatable. `--task TASK --help` lists them.",
-    ),
+    typer.Option("-T", metavar="NAME=VALUE", help="Option of the task, repeatable; --task TASK --help lists all."),
 ]
 ImageRoot = Annotated[
     Path | None,
     typer.Option(
+        metavar="FOLDER",
         envvar="AISR_IMAGE_ROOT",
-        help="Folder that img_path of the records starts from. Default: that of the data, or one above, with images/.",
+        show_envvar=False,
+        help="Where picture paths start. Default: beside or above the data, where images/ is.",
     ),
 ]
 LM = Annotated[
-    str | None,
+    str,
     typer.Option(
         "--lm",
         metavar="MODEL",
-        help="PROVIDER/MODEL such as openai/gpt-4o-mini, `embedded`, or recorded:FILE, answers of `aisr compile "
-        "--record FILE`. Default: AISR_LM, or embedded.",
+        envvar="AISR_LM",
+        show_envvar=False,
+        help="`embedded`, PROVIDER/MODEL, or recorded:FILE (of --record).",
         rich_help_panel=LM_PANEL,
     ),
 ]
@@ -128,27 +129,42 @@ ApiBase = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Server of --lm openai/MODEL, with OpenAI's API. Default: AISR_API_BASE.",
+        envvar="AISR_API_BASE",
+        show_envvar=False,
+        help="Server of --lm openai/MODEL, with OpenAI's API.",
         rich_help_panel=LM_PANEL,
     ),
 ]
-Settings = Annotated[
+LMSettings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set",
-        metavar="TABLE.NAME=VALUE",
-        help="A setting of plan.toml, such as lm.schema=false or limits.max_calls=500, or such a file; repeatable. "
-        "`aisr compile --help` lists them.",
+        "-L",
+        metavar="NAME=VALUE",
+        help=f"Setting of the LM, repeatable: {', '.join(one.name for one in lm_settings())}.",
         rich_help_panel=LM_PANEL,
     ),
 ]
-MaxUsd = Annotated[float | None, of_field(Limits, "max_usd", panel=LIMITS_PANEL)]
+MaxUsd = Annotated[
+    float | None,
+    typer.Option(
+        metavar="USD",
+        callback=within(0, 1_000_000),
+        help="Spend no more, over all runs with this output.",
+        rich_help_panel=LM_PANEL,
+    ),
+]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", callback=within(1), help="Send nothing more after so many LM calls.", rich_help_panel=LM_PANEL
+    ),
+]
 Estimate = Annotated[
     bool,
     typer.Option(
         "--estimate",
-        help="Print the estimated calls, tokens and cost by a dry run, then exit.",
-        rich_help_panel=LIMITS_PANEL,
+        help="Print the estimated calls, tokens and cost, then exit.",
+        rich_help_panel=LM_PANEL,
     ),
 ]
 Track = Annotated[bool, typer.Option(help="Log to MLflow.", rich_help_panel=OUTPUT_PANEL)]
@@ -156,8 +172,10 @@ Root = Annotated[
     Path,
     typer.Option(
         "--artifacts",
+        metavar="FOLDER",
         envvar="AISR_ARTIFACTS",
-        help="Folder of artifacts, response cache and MLflow store.",
+        show_envvar=False,
+        help="Artifacts, cache, MLflow store.",
         rich_help_panel=OUTPUT_PANEL,
     ),
 ]

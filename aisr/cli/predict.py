@@ -9,8 +9,8 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.plan import command_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
+from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ def predict(
         Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
     ],
     image_root: opt.ImageRoot = None,
-    lm: opt.LM = None,
+    lm: opt.LM = opt.EMBEDDED,
     api_base: opt.ApiBase = None,
-    settings: opt.Settings = None,
+    lm_settings: opt.LMSettings = None,
     max_usd: opt.MaxUsd = None,
+    max_calls: opt.MaxCalls = None,
     estimate: opt.Estimate = False,
     ray: Annotated[
         str | None,
@@ -52,7 +53,7 @@ def predict(
 
     Exits with 1 where records failed or a limit was reached; the same command tries those again.
     """
-    plan = command_plan(settings, lm, api_base, max_usd, uses=("lm", "limits"))
+    config = read_lm(lm, api_base, lm_settings or ())
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
@@ -63,8 +64,8 @@ def predict(
 
     chosen = find_task(task)
     loaded = load(program, artifacts, chosen)
-    ledger = open_ledger(plan.limits, None if estimate else out)
-    opened = open_lm(plan.lm, ledger, needs_key=not estimate)
+    ledger = open_ledger(max_usd, max_calls, None if estimate else out)
+    opened = open_lm(config, ledger, needs_key=not estimate)
     warn_of_another_lm(loaded.program, opened)
     dry = DryRun() if estimate else None
     if dry:
@@ -79,13 +80,13 @@ def predict(
                 progress.judged()
         display.print_estimate(dry, ledger.limits)
         return
-    display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
+    display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
         from aisr.predict.ray import ray_workers
 
         address = None if ray == "local" else ray
-        judging = ray_workers(chosen, loaded.program, opened, plan.lm, workers, address, artifacts)
+        judging = ray_workers(chosen, loaded.program, opened, config, workers, address, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
     with display.live(opened.ledger) as progress, judging as judge_record:
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from aisr.base.redact import trim_keys
 
 if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
-    from aisr.cli.plan import Limits, Plan
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
     from aisr.lm.config import LMConfig
@@ -47,24 +45,29 @@ def _check_exists(program: str, artifacts: Path) -> None:
 
 
 def command_line() -> str:
-    """The command as files and runs record it: without the address of a server, which can hold a key."""
+    """The command as files and runs record it: without the addresses of servers, which can hold keys."""
     words, before = ["aisr"], ""
     for word in sys.argv[1:]:
-        words.append("…" if before == "--api-base" else re.sub(r"(api[-_]base=).*", r"\1…", word, flags=re.DOTALL))
+        name, equals, _ = word.partition("=")
+        if before == "--api-base":
+            words.append("ADDRESS")
+        elif equals and name.endswith(("api-base", "api_base")):
+            words.append(f"{name}=ADDRESS")
+        else:
+            words.append(word)
         before = word
-    return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
+    return shlex.join(words)
 
 
 # --- Language models.
 
 
-def open_ledger(limits: "Limits", output: Path | None = None) -> "Ledger":
-    """A new account with the limits of a plan, of which that in US dollars is for all runs that write `output`."""
-    from aisr.lm.budget import Ledger
-    from aisr.lm.budget import Limits as Bounds
+def open_ledger(max_usd: float | None, max_calls: int | None, output: Path | None = None) -> "Ledger":
+    """A new account with these limits, of which that in US dollars is for all runs that write `output`."""
+    from aisr.lm.budget import Ledger, Limits
 
-    bounds = Bounds(limits.max_usd, limits.max_calls, limits.max_minutes)
-    return Ledger(bounds) if output is None else Ledger.for_output(output, bounds)
+    limits = Limits(max_usd, max_calls)
+    return Ledger(limits) if output is None else Ledger.for_output(output, limits)
 
 
 def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
@@ -78,13 +81,15 @@ def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool 
     return open_config(config, ledger, needs_key)
 
 
-def open_teacher(plan: "Plan", lm: "OpenLM", ledger: "Ledger", needs_key: bool) -> "OpenLM":
-    """The LM that writes demos and instructions: that of [teacher], else the one that judges."""
-    if plan.teacher is None:
+def open_teacher(
+    config: "LMConfig | None", lm_config: "LMConfig", lm: "OpenLM", ledger: "Ledger", needs_key: bool
+) -> "OpenLM":
+    """The LM that writes demos and instructions: that of --teacher-lm, else the one that judges."""
+    if config is None:
         return lm
-    if plan.lm.api_base and plan.teacher.api_base is None and plan.teacher.model.startswith("openai/"):
+    if lm_config.api_base and config.api_base is None and config.model.startswith("openai/"):
         warn_of_one_key("the teacher LM")
-    return open_lm(plan.teacher, ledger, needs_key)
+    return open_lm(config, ledger, needs_key)
 
 
 def warn_of_one_key(user: str) -> None:

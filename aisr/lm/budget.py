@@ -176,14 +176,14 @@ class Ledger:
         spend, limits = self.spend, self.limits
         if limits.calls is not None and spend.calls >= limits.calls:
             sent = "1 LM call was" if spend.calls == 1 else f"{spend.calls} LM calls were"
-            return f"{sent} sent and limits.max_calls is {limits.calls}"
+            return f"{sent} sent and --max-calls is {limits.calls}"
         total = self.earlier + (spend.usd or 0)
         if limits.usd is not None and (spend.usd is None or total >= limits.usd):
             before = f" ({self.earlier:.4f} of them by earlier runs, says {self._file_name})" if self.earlier else ""
             return f"{total:.4f} USD are spent{before} and --max-usd is {limits.usd}"
         minutes = (self._clock() - self._opened) / 60
         if limits.minutes is not None and minutes >= limits.minutes:
-            return f"{minutes:.1f} minutes have passed and limits.max_minutes is {limits.minutes:g}"
+            return f"{minutes:.1f} minutes have passed and max_minutes is {limits.minutes:g}"
         return self._unwritten
 
     def refuse(self, reason: str) -> str:

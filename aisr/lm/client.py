@@ -37,7 +37,7 @@ class LedgerLM(dspy.LM):
     """
 
     recorder: "Recorder | None" = None
-    limit_option = "--set lm.max_tokens"  # the option that sets how long an answer may be, as it is typed
+    limit_option = "-L max_tokens"  # the option that sets how long an answer may be, as it is typed
     address_option = "--api-base"
 
     def __init__(

@@ -1,10 +1,9 @@
 """How a language model is named, reached and paid: `LMConfig`, the one value behind `--lm` and the options beside it;
 and what LiteLLM's list says of a model.
 
-`LMConfig` is a frozen dataclass: its fields are what [lm] and [teacher] of a plan file take, each with its help; `role`
-has none, as nobody sets it. Values are checked when one is made, with messages that name the options of its `role`:
-`--lm` and `--set lm.price`, or `--teacher-lm` and `--set teacher.price`. From tables of a plan: `LMConfig(**table)` for
-`[lm]`, and for `[teacher]`
+`LMConfig` is a frozen dataclass: its fields are what `-L NAME=VALUE` takes, each with its help; `role` has none, as
+nobody sets it. Values are checked when one is made, with messages that name the options of its `role`: `--lm` and
+`-L price`, or `--teacher-lm` and `-L teacher.price`. The teacher LM of a compile is
 
     teacher = lm.for_role("teacher", model, api_base=..., price=...)
 
@@ -12,13 +11,13 @@ has none, as nobody sets it. Values are checked when one is made, with messages 
 """
 
 import json
-import math
 import os
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from aisr.base.errors import UserError
 
@@ -29,7 +28,7 @@ THREADS, MOST_THREADS = 8, 1_000
 SECONDS, LONGEST_TIMEOUT = 600.0, 86_400.0  # until an answer is given up
 TEMPERATURE = 0.0
 MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
-MOST_TOKENS, HIGHEST_TEMPERATURE = 1_000_000, 2.0
+MOST_TOKENS, HIGHEST_TEMPERATURE, HIGHEST_PRICE = 1_000_000, 2.0, 1_000_000
 
 
 class LMUnavailable(UserError):
@@ -50,9 +49,10 @@ class Price(NamedTuple):
             prompt, completion = (float(part) for part in text.split(","))
         except ValueError:
             prompt = completion = -1.0
-        if not (0 <= prompt < math.inf and 0 <= completion < math.inf):  # no price times no tokens is no number
+        if not (0 <= prompt <= HIGHEST_PRICE and 0 <= completion <= HIGHEST_PRICE):
             raise UserError(
-                f"{option} {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
+                f"{option} {text!r}: expected USD a million prompt and completion tokens, at most {HIGHEST_PRICE:,} "
+                "each, such as 0.15,0.60"
             )
         return cls(prompt, completion)
 
@@ -135,7 +135,7 @@ class LMConfig:
             raise LMUnavailable(
                 f"{self.option('temperature')} {self.temperature}: expected 0 to {HIGHEST_TEMPERATURE:g}"
             )
-        if self.embedding_price is not None and not 0 <= self.embedding_price < math.inf:
+        if self.embedding_price is not None and not 0 <= self.embedding_price <= HIGHEST_PRICE:
             raise LMUnavailable(
                 f"{self.option('embedding-price')} {self.embedding_price}: expected USD a million tokens"
             )
@@ -176,7 +176,7 @@ class LMConfig:
         """The name of an option of this LM, as it is typed."""
         if name == "lm" or (name == "api-base" and not self.role):
             return f"--{self.role}-{name}" if self.role else f"--{name}"
-        return f"--set {self.role or 'lm'}.{name.replace('-', '_')}"
+        return f"-L {f'{self.role}.' if self.role else ''}{name.replace('-', '_')}"
 
     @property
     def is_recorded(self) -> bool:
@@ -206,8 +206,8 @@ class LMConfig:
         """
         if self.api_base and api_base is None and not needs_no_server(model):
             raise LMUnavailable(
-                f"--{role}-lm {model}: --api-base is the address of --lm alone; add --set "
-                f"{role}.api_base=ADDRESS, the same one if it serves both, or --set {role}.api_base=provider to send "
+                f"--{role}-lm {model}: --api-base is the address of --lm alone; add -L "
+                f"{role}.api_base=ADDRESS, the same one if it serves both, or -L {role}.api_base=provider to send "
                 f"the records to {model.partition('/')[0]}"
             )
         address = None if api_base == PROVIDER else api_base
@@ -228,6 +228,13 @@ def check_address(address: str, option: str) -> None:
     value it is, such as `--api-base`."""
     if not address.startswith(("http://", "https://")):
         raise LMUnavailable(f"{option} {address!r}: expected an address that begins with http:// or https://")
+    try:
+        parts = urlsplit(address)
+        known = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # a bracket that is not closed, a port that is no number
+        known = False
+    if not known:
+        raise LMUnavailable(f"{option} {address!r}: expected an address such as http://127.0.0.1:8000/v1")
     if "@" in address.partition("://")[2].partition("/")[0]:
         raise LMUnavailable(f"{option} holds a user name or password; a key goes into OPENAI_API_KEY")
     if "?" in address or "#" in address:

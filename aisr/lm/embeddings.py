@@ -158,8 +158,8 @@ class Embedder:
         if not environment.get("keys_in_environment") and (missing := environment.get("missing_keys")):
             raise LMConfigurationError(
                 f"the retriever embeds with {self.model}, which needs {' or '.join(missing)}; set it in the "
-                f"environment (export {missing[0]}=…), or give --set "
-                "lm.embedding_api_base=ADDRESS for a server of your own"
+                f"environment (export {missing[0]}=…), or give -L "
+                "embedding_api_base=ADDRESS for a server of your own"
             )
         return litellm
 
@@ -231,12 +231,11 @@ class Embeddings:
             if self.config.embedding_address and not model.startswith("openai/"):
                 raise UserError(
                     f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name "
-                    "it openai/MODEL; or give --set lm.embedding_api_base=ADDRESS, or =provider"
+                    "it openai/MODEL; or give -L embedding_api_base=ADDRESS, or =provider"
                 )
             if self.ledger.limits.usd is not None and self.price_of(model) is None:
                 raise UserError(
-                    f"--max-usd: the price of {model} is unknown; give it by --set lm.embedding_price=USD, a "
-                    "million tokens"
+                    f"--max-usd: the price of {model} is unknown; give it by -L embedding_price=USD, a million tokens"
                 )
             self._opened[model] = Embedder(model, self)
         return self._opened[model]

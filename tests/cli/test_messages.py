@@ -15,7 +15,7 @@ from aisr.lm.budget import Ledger
 from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.registry import find_task
 from aisr.tracking.registry import model_name
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.compiled import FEW, Compiled
 from support.corpora import beginning
 from support.loopback import HttpRequest, Loopback, judged
@@ -146,7 +146,7 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     loopback.reply = stating
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "stated", "--no-track"]
-    finished = aisr("compile", *at, *FEW, *sets("search.candidates=1"), *lm)
+    finished = aisr("compile", *at, *FEW, "--candidates", "1", *lm)
     assert finished.code == 0, finished.err
     manifest = json.loads((artifacts / "track1" / "stated" / "manifest.json").read_text())
     assert manifest["options"]["verbalized_confidence"] is True

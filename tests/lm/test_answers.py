@@ -133,7 +133,7 @@ CALL = {"id": "a", "type": "function", "function": {"name": "json_tool_call", "a
 ENDED = {
     "cut": (
         ended("length", ANSWER[:45]),
-        "the answer was cut after (1024|8000) tokens, .*; --set lm.max_tokens=(2048|16000) allows",
+        "the answer was cut after (1024|8000) tokens, .*; -L max_tokens=(2048|16000) allows",
     ),
     "cut behind": (ended("length", ANSWER), "the answer was cut after (1024|8000) tokens"),
     "cut thought": (ended("length", f"<think>{DRAFT}"), "the answer was cut after (1024|8000) tokens"),
@@ -188,9 +188,9 @@ def test_room_and_temperature_are_set_by_options(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_tokens": 0}, "--set lm.max_tokens 0: expected 1 to"),
-        ({"temperature": 2.5}, "--set lm.temperature 2.5: expected 0 to 2"),
-        ({"model": "openai/o3", "max_tokens": 100}, "--set lm.max_tokens=100: .*max_tokens"),
+        ({"max_tokens": 0}, "-L max_tokens 0: expected 1 to"),
+        ({"temperature": 2.5}, "-L temperature 2.5: expected 0 to 2"),
+        ({"model": "openai/o3", "max_tokens": 100}, "-L max_tokens=100: .*max_tokens"),
     ],
 )
 def test_room_that_cannot_be_is_refused_by_its_option(options: dict[str, Any], words: str, loopback: Loopback) -> None:

@@ -39,7 +39,7 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert made.test is None
     print_champion(made)
     assert "on the held-out test split: not scored, the budget was spent before" in capsys.readouterr().out
-    assert f"limits.max_calls is {calls}" in (made.manifest.stopped_early or "")
+    assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
     assert load_program(made.folder).digest == made.manifest.digest
 
 
@@ -74,7 +74,7 @@ def test_money_and_time_are_limits_too() -> None:
     now[0] = 119.0
     assert ledger.spent_out() is None
     now[0] = 120.0
-    assert ledger.spent_out() == "2.0 minutes have passed and limits.max_minutes is 2"
+    assert ledger.spent_out() == "2.0 minutes have passed and max_minutes is 2"
     now[0] = 0.0
     ledger.add(Spend(1, prompt_tokens=10, usd=0.6))
     assert "--max-usd is 0.5" in (ledger.spent_out() or "")

@@ -13,7 +13,6 @@ from aisr.lm.embedded import Completion, EmbeddedEngine, chat_prompt
 from aisr.programs.records import read
 from aisr.programs.track2 import TRACK2
 from support import processes
-from support.commands import sets
 from support.corpora import read_rows, write
 from support.scripted import corpus
 
@@ -119,7 +118,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
     for name, begin, end in (("train", 0, 3), ("dev", 4, 6), ("test", 7, 8)):
         write(tmp_path / f"{name}.jsonl", records[begin:end])
     written, data = [], tmp_path / "dev.jsonl"
-    search = ["--data", tmp_path, "--name", "mine", "--no-track", *sets("search.label_weights=false"), "--demos", 1]
+    search = ["--data", tmp_path, "--name", "mine", "--no-track", "--budget", "light", "--demos", 1]
     for run in ("one", "two"):
         root = tmp_path / run
         at, out = ["--task", "track2", "--artifacts", root], root / "out.jsonl"

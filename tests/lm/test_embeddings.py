@@ -10,7 +10,7 @@ import pytest
 
 from aisr.base.errors import NotEmbedded
 from aisr.programs.track2 import TRACK2
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.corpora import beginning, read_rows, write
 from support.embedder import embed_letters, is_embedding, opened, texts
 from support.faults import refused
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def compile_(aisr: Aisr, folder: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
     at = ["--task", "track2", "--data", folder, "--optimizer", "labeled", "--no-track", "--name", name]
     lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", folder]
-    few = ["--demos", 2, *sets("search.candidates=2", "search.label_weights=false")]
+    few = ["--demos", 2, "--candidates", "2", "--budget", "light"]
     return aisr("compile", *at, *lm, "-T", f"retriever={HYBRID}", *few, *words)
 
 
@@ -53,7 +53,7 @@ def test_a_compile_embeds_each_text_once_at_the_server_of_the_embeddings_and_cou
 ) -> None:
     with serve() as other:
         other.reply = both
-        words = ["--set", f"lm.embedding_api_base={other.url}"]
+        words = ["-L", f"embedding_api_base={other.url}"]
         finished = compile_(aisr, folder, server, *words)
         assert finished.code == 0, finished.err
         assert {is_embedding(one) and one.body["model"] for one in other.requests} == {"embedder"}
@@ -62,7 +62,7 @@ def test_a_compile_embeds_each_text_once_at_the_server_of_the_embeddings_and_cou
         assert len(requests) == len(set(requests))
         manifest = (folder / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
-        assert "lm.embedding_api_base=ADDRESS" in json.loads(manifest)["command"]
+        assert "-L embedding_api_base=ADDRESS" in json.loads(manifest)["command"]
         spend = json.loads(manifest)["spend"]
         assert spend["calls"] == len(server.requests) + len(requests)
         assert spend["prompt_tokens"] == 50 * len(texts(other)) + sum(map(prompt_tokens, server.requests))
@@ -74,11 +74,11 @@ def test_a_compile_embeds_each_text_once_at_the_server_of_the_embeddings_and_cou
 def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, folder: Path, server: Loopback) -> None:
     for words, expected in (
         (
-            ["--set", "lm.embedding_api_base=provider"],
+            ["-L", "embedding_api_base=provider"],
             "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY",
         ),
         (
-            ["--set", "lm.embedding_api_base=provider", "-T", "retriever=dense:nosuch/x"],
+            ["-L", "embedding_api_base=provider", "-T", "retriever=dense:nosuch/x"],
             "no provider of embeddings is known by the name of nosuch/x",
         ),
         (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
@@ -90,19 +90,19 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, folder: Path
 
 
 def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, folder: Path, server: Loopback) -> None:
-    price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
+    price = ["-L", "price=0,0", "--max-usd", "0.001"]
     finished = compile_(aisr, folder, server, *price)
     assert finished.code == 2
-    assert "the price of openai/embedder is unknown; give it by --set lm.embedding_price" in finished.err
+    assert "the price of openai/embedder is unknown; give it by -L embedding_price" in finished.err
     assert server.requests == []
-    finished = compile_(aisr, folder, server, *price, "--set", "lm.embedding_price=10")
+    finished = compile_(aisr, folder, server, *price, "-L", "embedding_price=10")
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
     assert len(server.requests) == 1
-    finished = compile_(aisr, folder, server, "--set", "limits.max_calls=2", name="few")
+    finished = compile_(aisr, folder, server, "--max-calls", "2", name="few")
     assert finished.code == 2
-    assert "2 LM calls were sent and limits.max_calls is 2" in finished.err
+    assert "2 LM calls were sent and --max-calls is 2" in finished.err
     assert not (folder / "track2" / "few" / "program.json").exists()
 
 

@@ -14,14 +14,14 @@ from aisr.programs.track2 import TRACK2
 from aisr.tracking.store import open_store
 from aisr.tracking.traces import MOST
 from support import processes, runs
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.corpora import beginning, write
 from support.loopback import HttpRequest, Loopback, completion, judged
 from support.paths import SAMPLE
 from support.trap import is_pickle
 
 KEY = "sk-planted-5e8d07"
-FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
+FEW = ("--max-train", "8", "--max-dev", "6", "--max-test", "4")
 
 
 def talkative(request: HttpRequest) -> Any:
@@ -109,7 +109,7 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
 
 @pytest.mark.parametrize(
     "option",
-    ["--api-base=http://127.0.0.1:9/v1?key=planted", "--set=lm.embedding_api_base=http://127.0.0.1:9/v1#planted"],
+    ["--api-base=http://127.0.0.1:9/v1?key=planted", "-Lembedding_api_base=http://127.0.0.1:9/v1#planted"],
 )
 def test_an_address_with_a_query_is_refused(option: str, words: list[object], aisr: Aisr) -> None:
     done = aisr(*words, option)
@@ -142,7 +142,7 @@ def test_that_a_key_goes_to_two_places_is_said(
 ) -> None:
     for name, value in {"OPENAI_API_KEY": KEY, **({"AISR_API_KEY": own} if own else {})}.items():
         monkeypatch.setenv(name, value)
-    done = aisr(*words, *sets("lm.embedding_api_base=provider"), "--estimate")
+    done = aisr(*words, "-L", "embedding_api_base=provider", "--estimate")
     assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (not own)
 
 

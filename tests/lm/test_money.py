@@ -18,7 +18,7 @@ from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
 from aisr.programs.track1 import TRACK1
 from support import embedder, faults, runs
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, judged
 from support.scripted import claim
@@ -199,7 +199,7 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     program = runs.save_program(tmp_path / "mine", TRACK1)
     command = runs.predict_words(TRACK1, program, data, out, loopback.url)
-    command += sets("lm.price=1,10", "lm.threads=1")
+    command += ("-L", "price=1,10", "-L", "threads=1")
     assert aisr(*command, "--max-usd", 0.002).code == 1
     sent = len(loopback.requests)
     kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]

@@ -17,11 +17,11 @@ from aisr.lm.open import open_lm
 from aisr.lm.recorded import recording
 from aisr.lm.response_cache import AnswerCache
 from support import scripted
-from support.commands import Aisr, Finished, sets
+from support.commands import Aisr, Finished
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, completion, judged, serve
 from support.paths import SAMPLE
 
-FEW = sets("limits.train=10", "limits.dev=6", "limits.test=4", "search.candidates=2", "search.demos=2")
+FEW = ("--max-train", "10", "--max-dev", "6", "--max-test", "4", "--candidates", "2", "--demos", "2")
 DATA = SAMPLE / "track1"
 NONSENSE = "I would rather not say."
 
@@ -82,7 +82,7 @@ def hard_to_please(request: HttpRequest) -> Reply:
     "words",
     [
         pytest.param(["--optimizer", "knn"], id="knn with label weights"),
-        pytest.param(["--optimizer", "random-search", "--set", "search.label_weights=false"], id="rollouts"),
+        pytest.param(["--optimizer", "random-search", "--budget", "light"], id="rollouts"),
     ],
 )
 def test_a_compile_is_repeated_without_its_server(
@@ -106,11 +106,11 @@ def test_a_compile_is_repeated_without_its_server(
 
 
 def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_cache: Callable[[], None]) -> None:
-    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--set", "search.label_weights=false"]
+    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--budget", "light"]
     with serve() as server, serve() as other:
         other.reply = lambda request: "Reflected."
         lms = ["--lm", "openai/weak", "--api-base", server.url, "--teacher-lm", "openai/strong"]
-        teacher = ["--set", f"teacher.api_base={other.url}"]
+        teacher = ["-L", f"teacher.api_base={other.url}"]
         first = compile_(aisr, tmp_path / "first", *lms, *teacher, *words, "--record", file)
         assert first.code == 0, first.err
         assert other.requests
@@ -141,8 +141,8 @@ def recorded(aisr: Aisr, tmp_path: Path) -> Path:
             server.url,
             "--optimizer",
             "labeled",
-            "--set",
-            "search.label_weights=false",
+            "--budget",
+            "light",
         ]
         assert compile_(aisr, tmp_path / "zeroth", *lm).code == 0
         asked = len(server.requests)
@@ -197,7 +197,7 @@ def test_an_unknown_prompt_ends_a_compile(
     aisr: Aisr, tmp_path: Path, recorded: Path, new_cache: Callable[[], None], words: list[str], known: str
 ) -> None:
     new_cache()
-    more = ["--set", "lm.threads=1", "--set", "search.label_weights=false"]
+    more = ["-L", "threads=1", "--budget", "light"]
     finished = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", *words, *more)
     assert finished.code == 2
     expected = (
@@ -211,7 +211,7 @@ def test_an_unknown_prompt_ends_a_compile(
 def test_a_call_that_failed_is_not_recorded_and_said_so(
     aisr: Aisr, tmp_path: Path, loopback: Loopback, new_cache: Callable[[], None]
 ) -> None:
-    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "labeled", "--set", "search.label_weights=false"]
+    file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "labeled", "--budget", "light"]
     refused: list[str] = []
 
     def reply(request: HttpRequest) -> Reply:

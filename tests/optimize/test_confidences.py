@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support import scripted
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.loopback import HttpRequest, Loopback, claim_label
 from support.paths import SAMPLE
 
@@ -24,7 +24,14 @@ def test_a_compile_warns_where_no_stated_confidence_can_be_used(
     done = aisr(
         *("compile", "--task", "track1", "--data", SAMPLE / "track1", "--artifacts", tmp_path, "--name", "it"),
         *("--no-track", "--lm", "openai/local", "--api-base", loopback.url, "--optimizer", "labeled"),
-        *sets("limits.train=8", "limits.dev=6", "limits.test=4", "lm.logprobs=false"),
+        "--max-train",
+        "8",
+        "--max-dev",
+        "6",
+        "--max-test",
+        "4",
+        "-L",
+        "logprobs=false",
     )
     assert done.code == 0, done.err
     assert ("none of the confidences that the LM stated" in done.out + done.err) == warned

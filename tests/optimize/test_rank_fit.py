@@ -17,7 +17,7 @@ from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.retrieval import bm25, built_in
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2, Track2, Track2Record
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.corpora import S, claim, write
 from support.drawn import picture
 from support.loopback import HttpRequest, Loopback, judged
@@ -140,7 +140,7 @@ def test_a_program_that_sees_is_compiled_and_predicts_and_goes_on_with_the_same_
         rows = [claim([S], text=f"Claim {k} of {side}.", pictures=[f"images/{side}.png"]) for k in range(3)]
         write(data / f"{side}.jsonl", rows)
     lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", tmp_path, "--task", "track1"]
-    plan = ["-T", "evidence=image", *sets("search.candidates=1", "search.label_weights=false")]
+    plan = ["-T", "evidence=image", "--candidates", "1", "--budget", "light"]
     compiling = ["compile", "--data", data, "--optimizer", "labeled", "--name", "eyes", "--no-track", *plan, *lm]
     program = tmp_path / "track1" / "eyes"
     predicting = ["predict", "--program", program, "--data", data / "test.jsonl", "--out", out, *lm]

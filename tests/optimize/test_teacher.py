@@ -7,17 +7,23 @@ from typing import Any
 
 import pytest
 
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.loopback import Loopback, prompt_tokens, serve
 from support.paths import SAMPLE
 
-FEW = sets(
-    "limits.train=8",
-    "limits.dev=4",
-    "limits.test=2",
-    "search.candidates=2",
-    "search.demos=2",
-    "search.label_weights=false",
+FEW = (
+    "--max-train",
+    "8",
+    "--max-dev",
+    "4",
+    "--max-test",
+    "2",
+    "--candidates",
+    "2",
+    "--demos",
+    "2",
+    "--budget",
+    "light",
 )
 TEACHER = ["--teacher-lm", "openai/strong"]
 
@@ -30,12 +36,12 @@ def compile_(aisr: Aisr, tmp_path: Path, student: Loopback, *words: object) -> A
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (TEACHER, "teacher.api_base=ADDRESS, the same one if it serves both, or --set teacher.api_base=provider"),
-        ([*TEACHER, "--set", "teacher.api_base=provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
-        (["--set", "teacher.price=1,2"], "teacher.price goes with --teacher-lm"),
+        (TEACHER, "teacher.api_base=ADDRESS, the same one if it serves both, or -L teacher.api_base=provider"),
+        ([*TEACHER, "-L", "teacher.api_base=provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
+        (["-L", "teacher.price=1,2"], "-L teacher.price=1,2 goes with --teacher-lm"),
         (
-            [*TEACHER, "--set", "teacher.api_base=http://127.0.0.1:9", "--max-usd", "1", "--set", "lm.price=0,0"],
-            "the price of openai/strong is unknown; give it by --set teacher.price=",
+            [*TEACHER, "-L", "teacher.api_base=http://127.0.0.1:9", "--max-usd", "1", "-L", "price=0,0"],
+            "the price of openai/strong is unknown; give it by -L teacher.price=",
         ),
     ],
 )
@@ -56,7 +62,7 @@ def test_each_server_is_asked_for_its_own_model(
     aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str, teacher: str, prompt: str
 ) -> None:
     with serve() as other:
-        lm = ["--teacher-lm", f"openai/{teacher}", "--set", f"teacher.api_base={other.url}"]
+        lm = ["--teacher-lm", f"openai/{teacher}", "-L", f"teacher.api_base={other.url}"]
         finished = compile_(aisr, tmp_path, loopback, *lm, "--optimizer", optimizer)
     assert finished.code == 0, finished.err
     for server, model in ((loopback, "weak"), (other, teacher)):
@@ -72,8 +78,8 @@ def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: 
     """A million dollars a million tokens of the teacher: its first answer of some 200 and 20 tokens ends the search."""
     with serve() as other:
         finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
-            *sets("lm.price=0,0", "teacher.price=1000000,1000000"), "--max-usd", 100, "--set", "lm.threads=1",
+            aisr, tmp_path, loopback, *TEACHER, "-L", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
+            "-L", "price=0,0", "-L", "teacher.price=1000000,1000000", "--max-usd", 100, "-L", "threads=1",
         )  # fmt: skip
     assert finished.code == 0, finished.err
     assert len(other.requests) == 1
@@ -87,7 +93,7 @@ def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: 
 def test_a_teacher_that_never_answers_is_told_of(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     with serve() as other:
         other.reply = lambda request: (401, json.dumps({"error": {"message": "no such key"}}))
-        lm = [*TEACHER, "--set", f"teacher.api_base={other.url}"]
+        lm = [*TEACHER, "-L", f"teacher.api_base={other.url}"]
         finished = compile_(aisr, tmp_path, loopback, *lm, "--optimizer", "random-search")
         assert other.requests
     assert finished.code == 2
@@ -99,9 +105,9 @@ def test_a_teacher_that_never_answers_is_told_of(aisr: Aisr, tmp_path: Path, loo
 def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     with serve() as other:
         finished = compile_(
-            aisr, tmp_path, loopback, *TEACHER, "--set", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
-            *sets("limits.max_calls=12", "lm.threads=1"),
+            aisr, tmp_path, loopback, *TEACHER, "-L", f"teacher.api_base={other.url}", "--optimizer", "bootstrap",
+            "--max-calls", "12", "-L", "threads=1",
         )  # fmt: skip
         assert other.requests == []
     assert finished.code == 0, finished.err
-    assert "stopped early: 12 LM calls were sent and limits.max_calls is 12" in finished.out
+    assert "stopped early: 12 LM calls were sent and --max-calls is 12" in finished.out

@@ -26,7 +26,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from aisr.tracking.store import NoStore, open_store
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.faults import ALL, PASSING, UNUSABLE, small_files
 from support.loopback import HttpRequest, Loopback, Reply, judged
@@ -228,9 +228,9 @@ def test_the_command_takes_a_timeout_and_limits(aisr: Aisr, loopback: Loopback, 
     data, out = many(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
     words = predict_words(TRACK1, save_program(tmp_path / "mine", TRACK1), data, out, loopback.url)
     inject(["hang"], loopback, most=1)
-    stopped = aisr(*words, *sets("lm.threads=1", "lm.timeout=0.2", "limits.max_calls=3"))
+    stopped = aisr(*words, "-L", "threads=1", "-L", "timeout=0.2", "--max-calls", "3")
     assert (stopped.code, stopped.err) == (1, "")
-    assert "stopped with 4 records left: 3 LM calls were sent and limits.max_calls is 3" in stopped.out
+    assert "stopped with 4 records left: 3 LM calls were sent and --max-calls is 3" in stopped.out
     assert len(loopback.requests) == 3  # the one that hung, and two that were answered
     assert len(read_rows(out)) == 2
     ended = aisr(*words)

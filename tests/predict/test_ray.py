@@ -27,7 +27,7 @@ COUNT = 60
 
 def command(folder: Path, url: str, out: str = "out.jsonl") -> list[object]:
     words = predict_words(TRACK1, folder / "mine", folder / "records.jsonl", folder / out, url)
-    return [*words, "--set", "lm.threads=4"]
+    return [*words, "-L", "threads=4"]
 
 
 def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
@@ -92,12 +92,12 @@ def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: A
 def test_limits_hold_for_all_workers_together(loopback: Loopback, folder: Path) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     most, flying = 40, 4
-    ray = ["--ray", "local", "--workers", 2, "--set", f"limits.max_calls={most}"]
+    ray = ["--ray", "local", "--workers", 2, "--max-calls", f"{most}"]
     words = [*command(folder, loopback.url), *ray]
     process = start(words, folder / "cache")
     output, _ = process.communicate(timeout=180)
     assert process.returncode == 1, output
-    assert f"LM calls were sent and limits.max_calls is {most}; a higher limit goes on from here" in output
+    assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in output
     assert most <= len(loopback.requests) <= most + flying
     rows = read_rows(folder / "out.jsonl")
     assert not [row for row in rows if "failed" in row]

@@ -59,9 +59,9 @@ def walk(loopback: Loopback, artifacts: Path, aisr: Aisr) -> Callable[..., Walk]
         do("check", file, *at)
         assert f"{len(rows)} good records, 0 bad lines" in output["check"]
         do("split", file, *at, "--out", data, "--parts", "2:1:1")
-        compiling = [*at, "--data", data, "--set", "search.candidates=1", "--demos", 2, "--name", "mine", *lm]
+        compiling = [*at, "--data", data, "--candidates", "1", "--demos", 2, "--name", "mine", *lm]
         compiling += ["--optimizer", "labeled", *words]
-        do("compile", *compiling, "--estimate", "--set", "lm.price=0.15,0.6")
+        do("compile", *compiling, "--estimate", "-L", "price=0.15,0.6")
         assert re.search(r"LM calls, .* prompt .*USD", output["compile"])
         do("compile", *compiling)
         assert "no-LM baseline" in output["compile"]

@@ -19,11 +19,6 @@ class Finished(NamedTuple):
 Aisr = Callable[..., Finished]
 
 
-def sets(*settings: str) -> tuple[str, ...]:
-    """`--set` before each setting."""
-    return tuple(word for setting in settings for word in ("--set", setting))
-
-
 def run(*words: object) -> Finished:
     """`aisr WORDS…`, as a shell would run it."""
     from aisr.cli.__main__ import main

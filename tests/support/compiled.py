@@ -6,13 +6,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.tracks import BOTH
 
 KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may appear anywhere
-FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
+FEW = ("--max-train", "8", "--max-dev", "6", "--max-test", "4")
 
 
 class Compiled(NamedTuple):
@@ -44,7 +44,7 @@ def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> li
     """`aisr compile` on a few records of the sample."""
     at = ["--task", track, "--data", SAMPLE / track]
     # To fit label weights takes most of the time of so small a compile.
-    plain = sets("search.candidates=1", "search.label_weights=false")
+    plain = ("--candidates", "1", "--budget", "light")
     return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *plain, *lm]
 
 

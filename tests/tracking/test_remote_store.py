@@ -7,13 +7,13 @@ from typing import NamedTuple
 import pytest
 
 from aisr.tracking.store import open_store
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
 from support.servers import Store, tracking_server
 
 KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0rd"
-FEW = sets("limits.train=6", "limits.dev=4", "limits.test=2", "search.candidates=1", "search.label_weights=false")
+FEW = ("--max-train", "6", "--max-dev", "4", "--max-test", "2", "--candidates", "1", "--budget", "light")
 
 
 class Team(NamedTuple):
