@@ -3,26 +3,24 @@
 A record subclasses `Record`; `SentenceRecord` where its statements are sentences that are judged by one evidence
 bundle.
 
-A JSONL file is read as a stream, each line validated as it comes: a record, or what is wrong with it. Nothing is passed
-over in silence: a key twice in one object is an error, since most parsers take the last of two equal keys and some the
-first, and whoever checks a file and whoever uses it could see two different ones.
+A JSONL file is read as a stream, each line validated as it comes: a record, or what is wrong with it.
 """
 
 import ntpath
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
-import jsonlines
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import from_json
 
 from aisr.base.errors import UserError
-from aisr.base.files import RepeatedKey, loads
 
 
 def _below_a_folder(path: str | None) -> str | None:
-    """A path that cannot leave the folder that it is read in, whatever that is."""
+    """Check that a path cannot leave the folder that it is read in, whatever that is."""
     if path is None or path == "":
         return None
     drive, rest = ntpath.splitdrive(path)
@@ -145,13 +143,13 @@ class LabelPrediction(Prediction):
 
 
 def valid_text(text: str) -> str:
-    """The text with a question mark in the place of each half of a pair of surrogates, such as `"\\ud800"` in the JSON
-    of a cut page: a half is no character, and no file can hold it."""
+    """Return a text with a question mark in the place of each half of a pair of surrogates, such as `"\\ud800"` in the
+    JSON of a cut page: a half is no character, and no file can hold it."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def valid_texts(value: Any) -> Any:
-    """The same throughout what a JSON text is of."""
+    """Do the same throughout a JSON value."""
     if isinstance(value, str):
         return valid_text(value)
     if isinstance(value, list):
@@ -163,10 +161,8 @@ def valid_texts(value: Any) -> Any:
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 Observer = Callable[[bytes], object]
-MOST_FAULTS = 4  # of one line that are listed
-
-
 LONGEST = 64 * 2**20  # bytes of a line
+MOST_FAULTS = 4  # of one line that are listed
 
 
 class BadLine(UserError):
@@ -174,9 +170,9 @@ class BadLine(UserError):
 
 
 class Line(NamedTuple, Generic[RecordT]):
-    """One line of a file: its number (from 1, blank lines counted), and the record or what is wrong with it."""
+    """One line of a file, with the record or what is wrong with it."""
 
-    number: int
+    number: int  # from 1, blank lines counted
     record: RecordT | None
     problem: str | None
     numbered: bool = False  # the record had no id and got one
@@ -190,53 +186,28 @@ def scan(
     With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it: prefix and
     running number from 1, six digits ("track1-000001"). A repeated id is a bad line. `observe` is called with every
     line as it is read, such as the `update` of a digest."""
-    seen: dict[str, int] = {}
-    count = number = longer = 0
-
-    def filled(file: BinaryIO) -> Iterator[bytes]:
-        """The lines but for those without anything, of which a file may have millions; nothing of one too long."""
-        nonlocal number, longer
-        while line := file.readline(LONGEST + 1):
-            number += 1
-            longer = number if len(line) > LONGEST else longer
-            rest = line
-            while rest:
-                if observe is not None:
-                    observe(rest)
-                rest = file.readline(LONGEST) if longer == number and not rest.endswith(b"\n") else b""
-            if longer == number:
-                yield b""
-            elif not line.isspace():
-                yield line
-
+    first_places: dict[str, int] = {}  # of the ids
+    count = 0
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        reader = jsonlines.Reader(filled(file), loads=loads)
-        while True:
-            try:
-                raw = reader.read(allow_none=True)
-            except EOFError:
-                return
-            except jsonlines.InvalidLineError as error:
-                if number == longer:
-                    count += 1
-                    yield Line(number, None, f"{path}:{number}: longer than {LONGEST >> 20} MiB; expected one record")
-                    continue
-                if not error.line.strip():
-                    continue
-                count += 1
-                if isinstance(error.__cause__, RepeatedKey):
-                    yield Line(number, None, f"{path}:{number}: {error.__cause__}")
-                    continue
-                yield Line(number, None, f"{path}:{number}: not JSON ({_first_line(error)}); one JSON object a line")
+        for number, line in enumerate(_lines(file, observe or len), start=1):
+            if line is not None and not line.strip():
                 continue
             count += 1
-            yield _line(path, number, raw, model, seen, f"{prefix}-{count:06d}" if prefix else None)
+            try:
+                record, numbered = _record(line, model, f"{prefix}-{count:06d}" if prefix else None)
+                key = getattr(record, "id", None)
+                if isinstance(key, str) and first_places.setdefault(key, number) != number:
+                    raise UserError(f"id: {key!r} stands in line {first_places[key]} already; ids must be unique")
+                yield Line(number, record, None, numbered)
+            except UserError as error:
+                yield Line(number, None, f"{path}:{number}: {error}")
 
 
 def read(
     path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, observe: Observer | None = None
 ) -> Iterator[RecordT]:
-    """The records of a JSONL file, one at a time, as `scan` reads it. Raises `BadLine` at the first that is not one."""
+    """Return the records of a JSONL file, one at a time, as `scan` reads it. Raises `BadLine` at the first that is
+    none."""
     for line in scan(path, model, prefix, observe):
         if line.record is None:
             hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
@@ -244,29 +215,34 @@ def read(
         yield line.record
 
 
-def _line(
-    path: str | PathLike[str], number: int, raw: Any, model: type[RecordT], seen: dict[str, int], default_id: str | None
-) -> Line[RecordT]:
-    where = f"{path}:{number}"
-    if not isinstance(raw, dict):
-        return Line(number, None, f"{where}: a {type(raw).__name__}; expected one JSON object")
-    numbered = bool(default_id) and raw.get("id") is None
-    if numbered:
-        raw = {**raw, "id": default_id}
+def _lines(file: BinaryIO, observe: Observer) -> Iterator[bytes | None]:
+    """The lines of a file; None in the place of one that is too long, of which no more than `LONGEST` is ever held."""
+    while line := file.readline(LONGEST + 1):
+        observe(line)
+        yield line if len(line) <= LONGEST else None
+        while len(line) > LONGEST and not line.endswith(b"\n") and (line := file.readline(LONGEST + 1)):
+            observe(line)
+
+
+def _record(line: bytes | None, model: type[RecordT], default_id: str | None) -> tuple[RecordT, bool]:
+    """The record of a line, and whether it got the default id. Raises UserError."""
+    if line is None:
+        raise UserError(f"longer than {LONGEST >> 20} MiB; expected one record")
     try:
-        record = model.model_validate(raw)
+        raw = from_json(line.removeprefix(BOM_UTF8))
+    except ValueError as error:
+        raise UserError(f"not JSON ({str(error)[:120]}); one JSON object a line") from error
+    if not isinstance(raw, dict):
+        raise UserError(f"a {type(raw).__name__}; expected one JSON object")
+    numbered = default_id is not None and raw.get("id") is None
+    try:
+        return model.model_validate({**raw, "id": default_id} if numbered else raw), numbered
     except ValidationError as error:
-        return Line(number, None, f"{where}: {explain(error)}")
-    key = getattr(record, "id", None)
-    if isinstance(key, str) and key in seen:
-        return Line(number, None, f"{where}: id: {key!r} stands in line {seen[key]} already; ids must be unique")
-    if isinstance(key, str):
-        seen[key] = number
-    return Line(number, record, None, numbered)
+        raise UserError(explain(error)) from error
 
 
 def explain(error: ValidationError) -> str:
-    """The first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
+    """Return the first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
     faults = error.errors(include_url=False)
     lines: list[str] = []
     for fault in faults[:MOST_FAULTS]:
@@ -294,7 +270,3 @@ def _wrong(fault: Any) -> tuple[str, str]:
     names = fault.get("ctx", {}).get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
     what = "label" if {"label", "labels", "types"}.intersection(fault["loc"]) else "value"
     return f"unknown {what} {str(fault['input'])[:80]!r}", f"; one of: {names}"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:120]

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedWriter
@@ -30,40 +29,6 @@ def cache_folder(artifacts: Path) -> Path:
 
 # --- Reading
 
-SIGN = re.compile(r'("(?:[^"\\]++|\\.)*+"?)(\s*+:)?+|[{}\[\]]', re.DOTALL)
-
-
-class RepeatedKey(ValueError):
-    """line: where the key stands again, from 1."""
-
-    def __init__(self, key: str, line: int) -> None:
-        super().__init__(f"key {ascii(key)[:80]} stands twice in one object; expected once, as parsers differ in which")
-        self.line = line
-
-
-def loads(text: str | bytes) -> Any:
-    """The value that a JSON text is of. Raises `RepeatedKey`, and ValueError for what is no JSON."""
-    value = from_json(text)
-    _check_keys(text if isinstance(text, str) else text.decode())
-    return value
-
-
-def _check_keys(text: str) -> None:
-    """Raises `RepeatedKey`. text: JSON."""
-    inside: list[set[str]] = []
-    for token in SIGN.finditer(text):
-        sign = token[0]
-        if token[2]:
-            key = token[1]
-            key = str(from_json(key)) if "\\" in key else key[1:-1]
-            if key in inside[-1]:
-                raise RepeatedKey(key, text.count("\n", 0, token.start()) + 1)
-            inside[-1].add(key)
-        elif sign in "{[":
-            inside.append(set())
-        elif sign in "}]":
-            inside.pop()
-
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises `BadArtifact` where there is none."""
@@ -77,11 +42,9 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes, source: str) -> Any:
-    """The value of a JSON text. Raises `BadArtifact`, naming `source` and, for a repeated key, its line."""
+    """The value of a JSON text. Raises `BadArtifact`, naming `source`."""
     try:
-        return loads(text)
-    except RepeatedKey as error:
-        raise BadArtifact(f"{source}:{error.line}: {error}") from error
+        return from_json(text)
     except ValueError as error:
         raise BadArtifact(f"{source}: not JSON ({error})") from error
 
