@@ -30,7 +30,7 @@ PAPERS = 256  # whose indices, embeddings and idle paragraphs are kept: many cla
 
 
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """The BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
+    """Return the BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
     index = indexed(tuple(texts))
     (stems,) = stemmed([claim])
     known = [word for word in stems if index is not None and word in index.vocab_dict]
@@ -40,7 +40,7 @@ def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def best_sentence(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """The BM25 score of each text's best sentence among all sentences of all texts, shape (texts,)."""
+    """Return the BM25 score of each text's best sentence among all sentences of all texts, shape (texts,)."""
     parts, owner = split_sentences(tuple(texts))
     scores = np.zeros(len(texts))
     if not parts:
@@ -51,7 +51,7 @@ def best_sentence(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=PAPERS)
 def split_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The sentences of all texts, and for each the place of the text that it stands in."""
+    """Return the sentences of all texts, and for each the place of the text that it stands in."""
     split = [sentences(text) for text in texts]
     owner = [place for place, parts in enumerate(split) for _ in parts]
     return tuple(sentence for parts in split for sentence in parts), np.array(owner, dtype=np.int64)
@@ -59,12 +59,12 @@ def split_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np
 
 @lru_cache(maxsize=1)
 def stemmer() -> Stemmer.Stemmer:
-    """The English stemmer, made once."""
+    """Return the English stemmer, made once."""
     return Stemmer.Stemmer("english")
 
 
 def stemmed(texts: Sequence[str]) -> list[list[str]]:
-    """The stems of each text, without stop words, in order."""
+    """Return the stems of each text, without stop words, in order."""
     split: list[list[str]] = bm25s.tokenize(
         list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False, return_ids=False
     )
@@ -73,7 +73,7 @@ def stemmed(texts: Sequence[str]) -> list[list[str]]:
 
 @lru_cache(maxsize=PAPERS)
 def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
-    """The BM25 index of texts; None where they hold no word to rank by."""
+    """Return the BM25 index of texts; None where they hold no word to rank by."""
     tokenized = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False)
     if not tokenized.vocab:
         return None  # nothing but stop words or signs
@@ -82,19 +82,17 @@ def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
     return index
 
 
-BUILT_IN = "wordllama"
-
 Vectors = NDArray[np.float64]
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 
 
 def dense(claim: str, texts: Sequence[str], embed: Embed) -> Vectors:
-    """The cosine of the claim and each text, shape (texts,), -1 to 1. Raises what `embed` raises."""
+    """Return the cosine of the claim and each text, shape (texts,), -1 to 1. Raises what `embed` raises."""
     return np.asarray(embedded(tuple(texts), embed) @ normed(embed, [claim])[0])
 
 
 def built_in(texts: Sequence[str]) -> Any:
-    """Embeddings by `wordllama`, whose package carries its model: static word vectors, no network."""
+    """Return embeddings by `wordllama`, whose package carries its model: static word vectors, no network."""
     return _wordllama().embed(list(texts))
 
 
@@ -113,12 +111,12 @@ def _wordllama() -> Any:
 
 @lru_cache(maxsize=PAPERS)
 def embedded(texts: tuple[str, ...], embed: Embed) -> Vectors:
-    """The embeddings of texts, a row of length 1 each."""
+    """Return the embeddings of texts, a row of length 1 each."""
     return normed(embed, texts)
 
 
 def normed(embed: Embed, texts: Sequence[str]) -> Vectors:
-    """The embeddings of texts, scaled to length 1, a row each."""
+    """Return the embeddings of texts, scaled to length 1, a row each."""
     # An empty text would have no direction; a provider refuses it.
     rows = np.asarray(embed([text or " " for text in texts]), dtype=np.float64)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
@@ -130,23 +128,15 @@ Matcher = Callable[[str, Sequence[str]], Scores]
 DEFAULT = "bm25"
 RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
 NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
-SPEC = re.compile(r"([a-z0-9-]+)(?::([A-Za-z0-9][\w./-]*))?")
-
-
-class Retriever(NamedTuple):
-    """A way to rank paragraphs."""
-
-    make: Callable[[Embed], Matcher]  # the matcher, from what embeds texts
-    embeds: bool = False  # whether it uses that
 
 
 def order(scores: Scores) -> NDArray[np.int64]:
-    """Places of the texts, best first; equals in document order."""
+    """Return the places of the texts, best first; equals in document order."""
     return np.argsort(-scores, kind="stable")
 
 
 def fused(*matchers: Matcher) -> Matcher:
-    """Reciprocal rank fusion: a text counts by its places in all rankings."""
+    """Return reciprocal rank fusion: a text counts by its places in all rankings."""
 
     def match(claim: str, texts: Sequence[str]) -> Scores:
         return np.asarray(sum(1 / (RANK_CONSTANT + 1 + _places(one(claim, texts))) for one in matchers))
@@ -155,7 +145,8 @@ def fused(*matchers: Matcher) -> Matcher:
 
 
 def names_and_numbers(matcher: Matcher) -> Matcher:
-    """The same for the names and numbers of the claim alone; for the whole claim where it has none."""
+    """Return a matcher that looks at the names and numbers of the claim alone; for the whole claim where it has
+    none."""
 
     def match(claim: str, texts: Sequence[str]) -> Scores:
         return matcher(" ".join(NAME_OR_NUMBER.findall(claim)) or claim, texts)
@@ -163,53 +154,46 @@ def names_and_numbers(matcher: Matcher) -> Matcher:
     return match
 
 
-DENSE = Retriever(lambda embed: partial(dense, embed=embed), embeds=True)
-HYBRID = Retriever(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True)
-
-
-RETRIEVERS: Mapping[str, Retriever] = MappingProxyType(
-    {"bm25": Retriever(lambda embed: bm25), "dense": DENSE, "hybrid": HYBRID}
+RETRIEVERS: Mapping[str, Callable[[Embed], Matcher]] = MappingProxyType(  # from what embeds texts, where one is used
+    {
+        "bm25": lambda embed: bm25,
+        "dense": lambda embed: partial(dense, embed=embed),
+        "hybrid": lambda embed: fused(bm25, partial(dense, embed=embed)),
+    }
 )
+SPEC = re.compile(r"bm25|(?:dense|hybrid)(?::([A-Za-z0-9][\w./-]*))?")
 
 
 def matcher(spec: str, embed: Embed | None = None) -> Matcher:
-    """The matcher of a spec: a name of `RETRIEVERS`, with an embedding model behind a colon where it uses one
-    (`hybrid:openai/text-embedding-3-small`; without, the built-in one).
-
-    embed: what asks that model, if it is not the built-in one. Raises UserError for any other spec, and where a model
-    is named and `embed` is None.
-    """
-    return _parsed(spec)[0].make(embedder(spec, embed))
+    """Return the matcher of a retriever: a name of `RETRIEVERS`, where it embeds with the model for it behind a colon
+    (`hybrid:openai/text-embedding-3-small`; without, the built-in one). embed: what asks that model. Raises UserError
+    for any other spec, and where a model is named and `embed` is None."""
+    return RETRIEVERS[spec.partition(":")[0]](embedder(spec, embed))
 
 
 def embedder(spec: str, embed: Embed | None = None) -> Embed:
-    """What embeds texts for a spec: `embed` where that names a model, else the built-in one. Raises UserError where it
-    names one and `embed` is None."""
-    model = _parsed(spec)[1]
-    if model and embed is None:
+    """Return what embeds texts for a retriever: `embed` where that names a model, else the built-in one. Raises
+    UserError as `matcher`."""
+    model = embedding_model(spec)
+    if model is None:
+        return built_in
+    if embed is None:
         raise UserError(f"retriever {spec!r}: nothing embeds with {model}; see aisr/lm/embeddings.py")
-    return embed if embed is not None and model else built_in
+    return embed
 
 
 def embedding_model(spec: str) -> str | None:
-    """The embedding model that a spec needs; None where there is none, or it is the built-in one. Raises
-    ValueError for what is no spec."""
-    return _parsed(spec)[1]
-
-
-def _parsed(spec: str) -> tuple[Retriever, str | None]:
+    """Return the embedding model that a retriever names; None for none. Raises UserError for what is no retriever."""
     parts = SPEC.fullmatch(spec)
-    if parts is None or parts[1] not in RETRIEVERS:
-        known = ", ".join(RETRIEVERS)
-        raise UserError(f"retriever {spec!r}; one of: {known}; those that embed take a model, hybrid:MODEL")
-    retriever = RETRIEVERS[parts[1]]
-    if parts[2] and not retriever.embeds:
-        raise UserError(f"retriever {spec!r}: {parts[1]} embeds nothing, so no model belongs behind it")
-    return retriever, None if parts[2] == BUILT_IN else parts[2]
+    if parts is None:
+        raise UserError(
+            f"retriever {spec!r}; one of: {', '.join(RETRIEVERS)}; dense and hybrid take a model, hybrid:MODEL"
+        )
+    return parts[1]
 
 
 def _places(scores: Scores) -> NDArray[np.int64]:
-    """The place of each text in the ranking, from 0."""
+    """Return the place of each text in the ranking, from 0."""
     places = np.empty(len(scores), dtype=np.int64)
     places[order(scores)] = np.arange(len(scores))
     return places
@@ -256,14 +240,14 @@ LISTED = 3  # from which on a paragraph is one of these
 
 
 def without_content(paragraphs: Mapping[str, str]) -> set[str]:
-    """The ids of paragraphs that cannot decide a claim."""
+    """Return the ids of paragraphs that cannot decide a claim."""
     idle = idle_places(tuple(paragraphs.values()))
     return {key for place, key in enumerate(paragraphs) if place in idle}
 
 
 def able_to_decide(keys: Sequence[str], paragraphs: Mapping[str, str]) -> list[str]:
-    """Those of some ids whose paragraphs can decide a claim; all of them where none can. A heading is in the prompt
-    for what stands below it: a question about it, too, would cost as much as one about a paragraph."""
+    """Return those of some ids whose paragraphs can decide a claim; all of them where none can. A heading is in the
+    prompt for what stands below it: a question about it, too, would cost as much as one about a paragraph."""
     idle = without_content(paragraphs)
     return [key for key in keys if key not in idle] or list(keys)
 
@@ -275,7 +259,7 @@ def heading(text: str) -> bool:
 
 @lru_cache(maxsize=PAPERS)
 def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
-    """The places of paragraphs without content, of all those of a paper."""
+    """Return the places of paragraphs without content, of all those of a paper."""
     idle, ends = set(), False
     for place, raw in enumerate(texts):
         text = raw.strip()
@@ -298,9 +282,9 @@ def _is_list(text: str) -> bool:
 
 
 def within(claim: str, text: str, most: int) -> str:
-    """The text as an item (see `flat`), where it has `most` tokens at most; else as many whole sentences (of a table
-    rows) around the one that shares most words with the claim as have no more. What is longer alone is cut between
-    words.
+    """Return the text as an item (see `flat`), where it has `most` tokens at most; else as many whole sentences (of a
+    table rows) around the one that shares most words with the claim as have no more. What is longer alone is cut
+    between words.
 
     It stands so in the text, but for white space, and nothing marks the cuts: what is quoted of it is word for word.
     """
@@ -344,7 +328,7 @@ CUT = "…"
 
 
 def excerpt(claim: str, text: str, most: int) -> str:
-    """The same for `most` characters, with a mark where something was cut off."""
+    """Do the same for `most` characters, with a mark where something was cut off."""
     whole, kept = flat(text), within(claim, text, most // BYTES_PER_TOKEN)
     return f"{'' if whole.startswith(kept) else CUT}{kept}{'' if whole.endswith(kept) else CUT}"
 
@@ -369,14 +353,14 @@ class Passages(NamedTuple):
 def select_passages(
     claim: str, paragraphs: Mapping[str, str], context_tokens: int = USUAL_TOKENS, matcher: Matcher = bm25
 ) -> Passages:
-    """The best-ranked paragraphs that fit into `context_tokens`, at least one; all of them where they fit."""
+    """Return the best-ranked paragraphs that fit into `context_tokens`, at least one; all of them where they fit."""
     return fit_passages(claim, paragraphs, rank(claim, paragraphs, matcher), context_tokens)
 
 
 def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int) -> Passages:
-    """The first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands under where
-    that fits too; none that cannot decide a claim, unless all are such. Where a paper does not fit, its longer
-    paragraphs are cut to `LONGEST`, around what matches the claim. The best one is shown in any case."""
+    """Return the first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands
+    under where that fits too; none that cannot decide a claim, unless all are such. Where a paper does not fit, its
+    longer paragraphs are cut to `LONGEST`, around what matches the claim. The best one is shown in any case."""
     under, idle = _headings(paragraphs), without_content(paragraphs)
     longest = LONGEST if paper_tokens(paragraphs) > budget else budget
     shown: dict[str, str] = {}
@@ -395,13 +379,13 @@ def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence
 
 
 def rank(claim: str, paragraphs: Mapping[str, str], matcher: Matcher = bm25) -> list[str]:
-    """All paragraph ids, best first; ties in document order."""
+    """Return all paragraph ids, best first; ties in document order."""
     keys = list(paragraphs)
     return [keys[place] for place in order(matcher(claim, list(paragraphs.values())))]
 
 
 def paper_tokens(paragraphs: Mapping[str, str]) -> int:
-    """About how many tokens all of a paper takes."""
+    """Estimate how many tokens all of a paper takes."""
     return sum(_cost(key, text) for key, text in paragraphs.items())
 
 
