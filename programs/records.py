@@ -6,11 +6,13 @@ bundle.
 A JSONL file is read as a stream, each line validated as it comes: a record, or what is wrong with it.
 """
 
+import json
 import ntpath
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from os import PathLike
+from pathlib import Path
 from typing import Annotated, Any, BinaryIO, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -239,6 +241,24 @@ def _record(line: bytes | None, model: type[RecordT], default_id: str | None) ->
         return model.model_validate({**raw, "id": default_id} if numbered else raw), numbered
     except ValidationError as error:
         raise UserError(explain(error)) from error
+
+
+def read_list(path: Path, model: type[RecordT]) -> list[RecordT]:
+    """The entries of a JSON list, the form of the organisers' files of related tasks. Raises UserError, naming the
+    entry by its place from 0 and the field, for anything else and for an empty list."""
+    try:
+        raw = valid_texts(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: {error}; expected a JSON list, an entry a claim") from error
+    if not isinstance(raw, list) or not raw:
+        raise UserError(f"{path}: expected a JSON list with an entry a claim")
+    entries = []
+    for place, entry in enumerate(raw):
+        try:
+            entries.append(model.model_validate(entry))
+        except ValidationError as error:
+            raise UserError(f"{path}: entry {place}: {explain(error)}") from error
+    return entries
 
 
 def explain(error: ValidationError) -> str:

@@ -44,7 +44,6 @@ class Query(NamedTuple):
     claim: str
     paragraphs: Mapping[str, str]  # the text of each paragraph by its id
     gold: Sequence[str]  # the ids of the gold paragraphs
-    questions: Sequence[str] = ()  # gold questions about the claim
 
 
 class Task:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.programs.averitec.documents import build, pages, reduced
+from aisr.programs.averitec.documents import excerpts, pages
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.records import BadLine, read
 from aisr.programs.track2 import Track2Record
@@ -35,6 +35,5 @@ def test_full_texts_are_whole_characters_in_their_own_lines(tmp_path: Path) -> N
 
 def test_pages_are_whole_characters(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(f'{{"url": {HALF}, "url2text": [{HALF}, "{NO_ENDS}."]}}\n', encoding="utf-8")
-    index = build(pages(tmp_path / "a.jsonl"), tmp_path / "i")
-    for pieces in (reduced("one", pages(tmp_path / "a.jsonl"), 3), index.excerpts("one", 3)):
-        assert [(one.url, one.text) for one in pieces] == [("?", "? one two three four.")]
+    pieces = excerpts("one", pages(tmp_path / "a.jsonl"), 3)
+    assert [(one.url, one.text) for one in pieces] == [("?", "? one two three four.")]

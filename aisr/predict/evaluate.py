@@ -231,7 +231,7 @@ def score_ranker(name: str, ranker: Ranker, claims: Sequence[Query], context_tok
     rankings = [ranker(claim) for claim in claims]
     seconds = time.perf_counter() - start
     first, recall, read = [], [], []
-    for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
+    for (claim, paper, gold), ranking in zip(claims, rankings, strict=True):
         first.append(min(ranking.index(key) for key in gold))
         passages = fit_passages(claim, paper, ranking, context_tokens)
         recall.append(np.mean([key in passages.keys for key in gold]))

@@ -10,7 +10,6 @@ from aisr.base.errors import UserError
 from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
-from aisr.programs.averitec.documents import PAGES
 from aisr.programs.pictures import Gallery
 from aisr.programs.program import Program
 
@@ -32,10 +31,9 @@ def find_gallery(image_root: Path | None, data: Path, artifacts: Path) -> Galler
 
 
 def find_images(data: Path) -> Path | None:
-    """The folder of a data file, or one of the two above it, that has a folder `images` or `pages`."""
+    """The folder of a data file, or one of the two above it, that has a folder `images`."""
     folder = data.resolve().parent
-    near = (folder, *folder.parents[:2])
-    return next((place for place in near if any((place / name).is_dir() for name in (IMAGES, PAGES))), None)
+    return next((place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir()), None)
 
 
 def open_gallery(root: Path, artifacts: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> Gallery:

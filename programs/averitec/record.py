@@ -5,41 +5,19 @@ Format: the public files of the data set (Schlichtkrull et al. 2023), and those 
 """
 
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
 from aisr.programs.records import Prediction, Record, Text
 
-
-class Verdict(StrEnum):
-    """AVeriTeC: one label a claim, spelt as its files spell them."""
-
-    SUPPORTED = "Supported"
-    REFUTED = "Refuted"
-    NOT_ENOUGH = "Not Enough Evidence"
-    CONFLICTING = "Conflicting Evidence/Cherrypicking"
-
-
-VERDICTS = tuple(str(label) for label in Verdict)
-# One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
-VERDICT_DEFINITIONS: dict[str, str] = {
-    Verdict.SUPPORTED: "the evidence shows that the claim is true",
-    Verdict.REFUTED: "the evidence shows that the claim is false",
-    Verdict.NOT_ENOUGH: "the evidence neither supports nor refutes the claim",
-    Verdict.CONFLICTING: "some evidence supports and some refutes it, or it is true but leaves out what matters",
-}
-
-STORE = r"^(?:[\w-][\w.-]*/)*[0-9a-f]{16}\.db$"
+Verdict = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
+VERDICTS: tuple[str, ...] = get_args(Verdict)
+COMMONEST = "Refuted"  # of the labels of the public data
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
 NO_ANSWER = "No answer could be found."
-
-
-def _as_list(value: Any) -> Any:
-    """The official scorer takes an answer that stands alone."""
-    return value if isinstance(value, list) or value is None else [value]
+UNANSWERABLE = "Unanswerable"  # the type of an answer whose text is the same for many questions
 
 
 class _Part(BaseModel):
@@ -60,31 +38,29 @@ class Answer(_Part):
             raise UserError('boolean_explanation: missing beside a Boolean answer; expected a text, or "" for none')
         return self
 
+    @property
+    def text(self) -> str:
+        """The answer as the scorer compares it: a Boolean one with its explanation."""
+        return f"{self.answer}. {self.boolean_explanation}" if self.answer_type == "Boolean" else self.answer
+
 
 class Question(_Part):
-    """A question and its answers; none where there is none."""
+    """A question and its answers, of which there may be none. The official scorer takes an answer that stands alone."""
 
     question: str
-    answers: Annotated[list[Answer], BeforeValidator(_as_list)] = []
+    answers: Annotated[
+        list[Answer], BeforeValidator(lambda value: value if isinstance(value, list) or value is None else [value])
+    ] = []
 
 
 class Document(_Part):
-    """A page of the collection that a claim is checked against."""
+    """A page that a claim is checked against, or an excerpt of one."""
 
     url: str
     text: str
 
 
-class Checked(NamedTuple):
-    """The gold of a claim."""
-
-    label: str
-    questions: tuple[Question, ...]
-    claim_types: Sequence[str] = ()
-    justification: str = ""
-
-
-class Pair(NamedTuple):
+class Pair(_Part):
     """A question, its answer, and the page that the answer rests on. filled: nobody asked it or answered it, the
     passage was put there to fill the list up."""
 
@@ -94,8 +70,17 @@ class Pair(NamedTuple):
     filled: bool = False
 
 
+class ClaimGold(NamedTuple):
+    """The gold of a claim."""
+
+    label: str
+    questions: tuple[Question, ...]
+    claim_types: Sequence[str] = ()
+    justification: str = ""
+
+
 class FactCheck(NamedTuple):
-    """What a program makes of a claim: the label, and the evidence for it, at most `MOST_PAIRS` pairs."""
+    """The answer to a claim: the label, and the evidence for it, at most `MOST_PAIRS` pairs."""
 
     label: str
     evidence: tuple[Pair, ...]
@@ -109,29 +94,24 @@ class Evidence(NamedTuple):
 
 
 def of_questions(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> Evidence:
-    """Gold evidence, and predictions in the paper's format. alone: strings without a question, which come behind; where
-    there are no questions (None), they stand in for them."""
+    """Return the strings of gold evidence, and of predictions in the paper's format. alone: strings without a question,
+    which come behind; where there are no questions (None), they stand in for them."""
     strings = []
     for each in questions or ():
-        if not each.answers:
-            strings.append(f"{each.question} {NO_ANSWER}")
-        for answer in each.answers:
-            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
-            strings.append(f"{each.question} {answer.answer}{more}")
+        strings += [f"{each.question} {answer.text}" for answer in each.answers] or [f"{each.question} {NO_ANSWER}"]
     strings += alone
     return Evidence(tuple(strings), tuple(strings if questions is None else (each.question for each in questions)))
 
 
 def of_pairs(pairs: Sequence[Pair]) -> Evidence:
-    """Predictions in the format of 2024."""
+    """Return the strings of predictions in the format of 2024."""
     strings = (f"{pair.question} {pair.answer}" for pair in pairs)
     return Evidence(tuple(strings), tuple(pair.question for pair in pairs))
 
 
 class AveritecRecord(Record):
-    """A claim to check. claim_id: its place in the organisers' file, from 0, which names its document collection;
-    documents: the collection itself, or the best excerpts of it; store: the file with all of it, which is called by its
-    digest, as a path below the folder that pictures would be in (see `aisr.programs.averitec.documents`)."""
+    """A claim to check. claim_id: its place in the organisers' file, from 0, which names its file of pages; documents:
+    these pages, or the best excerpts of them."""
 
     converter: ClassVar[str] = "aisr.programs.averitec.convert {file} --documents knowledge_store --out records.jsonl"
     claim_id: int | None = Field(default=None, ge=0)
@@ -142,7 +122,6 @@ class AveritecRecord(Record):
     reporting_source: str | None = None
     original_claim_url: str | None = None
     documents: list[Document] | None = None
-    store: Annotated[str | None, Field(pattern=STORE)] = None
     label: Verdict | None = None
     questions: list[Question] | None = None
     claim_types: Sequence[str] = ()
@@ -155,39 +134,29 @@ class AveritecRecord(Record):
         return self
 
     @property
-    def gold(self) -> Checked | None:
+    def gold(self) -> ClaimGold | None:
         """The gold label and evidence; None where they are withheld."""
         if self.label is None:
             return None
-        return Checked(str(self.label), tuple(self.questions or ()), self.claim_types, self.justification)
-
-
-class GivenPair(_Part):
-    """A pair as a file of predictions holds it."""
-
-    question: str
-    answer: str
-    url: str = ""
-    filled: bool = False
+        return ClaimGold(self.label, tuple(self.questions or ()), self.claim_types, self.justification)
 
 
 class AveritecPrediction(Prediction):
     """A line of predictions: the label and the evidence."""
 
-    label: Annotated[Verdict, Field(strict=False)]
-    evidence: list[GivenPair]
+    label: Verdict
+    evidence: list[Pair]
 
     @property
     def answer(self) -> FactCheck:
-        pairs = tuple(Pair(**pair.model_dump()) for pair in self.evidence)
-        return FactCheck(str(self.label), pairs)
+        return FactCheck(self.label, tuple(self.evidence))
 
     @staticmethod
-    def line(answer: FactCheck | Checked) -> dict[str, Any]:
+    def line(answer: FactCheck | ClaimGold) -> dict[str, Any]:
         """Gold has the strings that the scorer compares; a pair says whether it is filled in where it is."""
-        if isinstance(answer, Checked):
+        if isinstance(answer, ClaimGold):
             return {"label": answer.label, "evidence": list(of_questions(answer.questions).strings)}
-        pairs = [pair._asdict() for pair in answer.evidence]
+        pairs = [pair.model_dump() for pair in answer.evidence]
         return {
             "label": answer.label,
             "evidence": [{key: value for key, value in pair.items() if key != "filled" or value} for pair in pairs],

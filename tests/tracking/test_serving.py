@@ -16,11 +16,8 @@ import pytest
 
 import aisr
 from aisr import LMUnavailable
-from aisr.programs.averitec.documents import build
-from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.track1 import TRACK1
 from aisr.tracking.store import open_store
-from support import averitec
 from support.compiled import Compiled
 from support.corpora import read_rows, write
 from support.paths import ROOT, SAMPLE
@@ -90,28 +87,6 @@ def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
         loaded.predict([row])
     assert refused.value.get_http_status_code() == 503
     assert "wrong key <OPENAI_API_KEY> at " in refused.value.message
-
-
-def test_a_claim_is_served_with_the_index_of_its_pages(
-    registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A served program searches the store that a record names, below AISR_IMAGE_ROOT."""
-    from aisr.serving import RegisteredProgram
-
-    claim, store = averitec.claim(1), "pages/0123456789abcdef.db"
-    build(iter(claim.documents or []), tmp_path / store)
-    file = save_program(tmp_path / "mine", AVERITEC, AVERITEC.build({})) / "program.json"
-    monkeypatch.setenv("AISR_LM", "openai/gpt-4o-mini")
-    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
-    monkeypatch.setenv("AISR_IMAGE_ROOT", str(tmp_path))
-    monkeypatch.setattr(registered.server, "reply", lambda request: averitec.quoting(request.question))
-    served = RegisteredProgram()
-    config = {"task": "averitec", "lm": "openai/gpt-4o-mini", "schema": True, "logprobs": True}
-    served.load_context(SimpleNamespace(artifacts={"program": str(file)}, model_config=config))
-    row = claim.model_dump(mode="json", exclude={"documents", "label", "questions"}, exclude_none=True)
-    (line,) = served.predict([row | {"store": store}])
-    assert line["label"] == "Refuted"
-    assert any("closed for 1 weeks" in pair["answer"] for pair in line["evidence"])
 
 
 def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(

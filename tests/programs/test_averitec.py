@@ -4,7 +4,6 @@ organisers' files; the score and the submission."""
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,8 @@ from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.averitec.convert import write
-from aisr.programs.averitec.documents import pages
-from aisr.programs.averitec.program import Averitec
-from aisr.programs.averitec.record import AveritecRecord, Document, FactCheck, Pair
-from aisr.programs.averitec.task import AVERITEC
+from aisr.programs.averitec.record import AveritecRecord, FactCheck, Pair
+from aisr.programs.averitec.task import AVERITEC, Averitec
 from aisr.programs.records import read
 from support.averitec import claim, passages, quoting
 from support.scripted import field, question, requests, scripted, written
@@ -79,7 +76,7 @@ def test_a_claim_without_a_page_is_judged_on_nothing() -> None:
     lm = scripted(reply)
     assert answer(Averitec(questions=0), claim(documents=[]), lm).evidence == ()
     assert "no evidence was found" in question(requests(lm)[0])
-    with pytest.raises(UserError, match="no documents beside the claim"):
+    with pytest.raises(UserError, match="documents: missing"):
         Averitec().prepare(claim(documents=None))
 
 
@@ -128,7 +125,8 @@ def test_label_weights_are_fitted_for_the_score_of_the_task() -> None:
     labelled = AVERITEC
     records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
     gold = [record.gold for record in records if record.gold]
-    good = [(Pair(result.questions[0].question, result.questions[0].answers[0].answer),) for result in gold]
+    asked = [result.questions[0] for result in gold]
+    good = [(Pair(question=one.question, answer=one.answers[0].answer),) for one in asked]
     answers = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
     right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, answers, strict=True)])
     assert right.tolist() == [True, True, False]  # whatever the label
@@ -182,30 +180,14 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
     assert "gold" not in out.read_text().split("documents")[1]
 
 
-def test_a_conversion_that_stopped_goes_on_and_reads_changed_pages_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, folder, read_files = dev(tmp_path / "dev.json", 3), store(tmp_path / "pages", 3), list[str]()
-
-    def noted(pages_of: Path) -> Iterator[Document]:
-        read_files.append(pages_of.name)
-        return pages(pages_of)
-
-    monkeypatch.setattr("aisr.programs.averitec.convert.pages", noted)
-    last = (folder / "2.json").read_bytes()
+def test_bad_claims_and_pages_are_named_and_nothing_is_written(tmp_path: Path) -> None:
+    file, folder, out = dev(tmp_path / "dev.json", 3), store(tmp_path / "pages", 3), tmp_path / "dev.jsonl"
     (folder / "2.json").write_text("torn")
-    with pytest.raises(UserError, match=r"2\.json:1"):
-        write(file, folder, tmp_path / "dev.jsonl")
-    (folder / "2.json").write_bytes(last)
-    assert write(file, folder, tmp_path / "dev.jsonl") == 3
-    assert read_files == ["0.json", "1.json", "2.json", "2.json"]
-    (folder / "1.json").write_bytes(last)
-    write(file, folder, tmp_path / "again.jsonl")
-    assert read_files[4:] == ["1.json"]
-    rows = [json.loads(line) for line in (tmp_path / "again.jsonl").read_text().splitlines()]
-    assert rows[1]["documents"] == rows[2]["documents"]
+    with pytest.raises(UserError, match=r"2\.json:1: not JSON"):
+        write(file, folder, out)
     for content, message in ((json.dumps([{"claim": "A."}] * 4), r"no 3\.json in there"), ("{}", "claim: missing")):
+        (folder / "2.json").write_text('{"url2text": ["Roofs."]}')
         file.write_text(content)
         with pytest.raises(UserError, match=message):
-            write(file, folder, tmp_path / "bad.jsonl")
-        assert not (tmp_path / "bad.jsonl").exists()
+            write(file, folder, out)
+    assert not out.exists()
