@@ -1,26 +1,22 @@
-"""The champion: the best of all candidates on dev, the uncompiled program among them: by the official score, smoothed
-for rare labels, less a little for its price (`worth`). In a chain of optimizers the champion before stays unless a
-candidate is better by more than one standard error."""
+"""The champion: the best of all candidates on dev, the uncompiled program among them, by the official score, smoothed
+for rare labels. In a chain of optimizers the champion before stays unless a candidate is better by more than one
+standard error."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log2
 
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
+from aisr.artifact.prompt_page import prompt_tokens
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
-from aisr.optimize.estimate import spend_of
 from aisr.optimize.search import Candidate
 from aisr.predict.evaluate import Result, groups_of, score_outcomes, score_records
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.program import Program
 from aisr.programs.task import Task
-
-POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
-SAMPLE = 20  # records of dev whose prompts are rendered to estimate a price
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Contender:
         True  # whether it ran to the end; otherwise the race dropped it, and its result is on a part of dev
     )
     calls: int = 0  # LM calls of the compile until its result was known, sent or answered from the cache
-    usd: float | None = None  # about the cost of judging a thousand records, where prices are known
+    prompt_tokens: int = 0  # of the part of its prompt that is the same for each record, with its demos, about
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,8 @@ def choose(
     so_far: Contender | None = None,
 ) -> Choice:
     """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
-    score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
-    the end.
+    the score smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`); of equals the first, so that ties go to
+    the uncompiled program, which always runs to the end.
 
     so_far: the champion of an earlier optimizer, one of the candidates; another replaces it only with a gain on dev
     above one standard error (+.2 and +.4 were once taken, and lost 2 and 4 points on test).
@@ -83,7 +79,6 @@ def choose(
     cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
     """
     order = [dev[row] for row in nested([task.balance_key(example.gold) for example in dev])]
-    prices = [_price(program, dev, lm) for _, program in candidates]
     outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
     running, unscored = list(outcomes), []
     calls = dict.fromkeys(outcomes, 0)
@@ -110,10 +105,10 @@ def choose(
         dev_result = score_outcomes(task, judged, outcomes[k])
         baseline = score_records(task, judged, outcomes[0][: len(judged)])
         gain = difference_interval(dev_result.scores, baseline, group=dev_result.group)
-        contenders.append(Contender(name, program, dev_result, gain, k in running, calls[k], prices[k]))
+        contenders.append(Contender(name, program, dev_result, gain, k in running, calls[k], prompt_tokens(program)))
         done(contenders[-1])
     finished = [contender for contender in contenders if contender.finished]
-    champion = best = max(finished, key=worth)
+    champion = best = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
     old = next((one for one in finished if so_far is not None and one.name == so_far.name), None)
     if old is not None and not _surely_better(best, old):
         champion = old
@@ -125,22 +120,3 @@ def _surely_better(contender: Contender, other: Contender) -> bool:
     """Whether its paired gain on dev is above one standard error."""
     scores, before = contender.dev.scores, other.dev.scores
     return value(scores) - value(before) > difference_error(scores, before, contender.dev.group)
-
-
-def worth(contender: Contender) -> float:
-    """The score on dev, in 0-1, smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`), less `POINT` for
-    every doubling of the price, where that is known: a program that costs three times as much has to be 1.6 points
-    better."""
-    score = value(contender.dev.scores.smoothed())
-    return score - POINT * log2(contender.usd) if contender.usd else score
-
-
-def _price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
-    """The estimated price of a thousand records, by a dry run of some of dev; None where prices are unknown."""
-    price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
-    if price is None or not sample:
-        return None
-    if price == (0, 0):
-        return 0.0
-    usd = spend_of(program, sample, lm).usd
-    return None if usd is None else 1000 * usd / len(sample)

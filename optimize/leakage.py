@@ -4,15 +4,12 @@ Records that share a key are one group (connected components): a picture, a pape
 of a table, a caption, or a text that is nearly the same. The task defines the keys of a record.
 
 Two texts are near-duplicates where the cosine of their TF-IDF words and word pairs is at least `NEAR`; so are texts
-that a chain of such pairs connects. Only texts that share one of their rarest words or pairs are compared (prefix
-filter, Bayardo et al. 2007: two that agree in their commonest words alone cannot reach the cosine), and of those only
-the `WINDOW` next to each other in alphabetical order, as in merging lists of addresses (Hernández and Stolfo 1995): the
-work grows with the number of texts, not with its square.
+that a chain of such pairs connects.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +17,6 @@ from numpy.typing import NDArray
 from aisr.base.files import digest_text
 from aisr.programs.task import Task
 from aisr.programs.text import alike_words
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "
@@ -34,8 +28,7 @@ CLAIM = 10_000  # characters of a claim that are compared
 # Cosine from which two claims are one claim reworded. On the sample, claims of different papers from the same template
 # reach .75, and one claim with an injected error has .8 and more.
 NEAR = 0.8
-WINDOW = 100  # texts on either side; up to so many with a rare word in common are all compared
-PAIRS = 20_000  # compared at a time: some 50 MB
+CHUNK = 500  # texts that are compared with all others at a time
 
 Ints = NDArray[np.int64]
 
@@ -136,45 +129,12 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     if not distinct:
         return list(range(len(texts)))
     rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+", lowercase=False).fit_transform(distinct)
-    number = dict(zip(distinct, _near_groups(rows, near).tolist(), strict=True))
+    group = np.arange(len(distinct), dtype=np.int64)
+    for start in range(0, len(distinct), CHUNK):
+        one, other = ((rows[start : start + CHUNK] @ rows.T) >= near).nonzero()
+        group = _components(np.stack([group[start + one], group[other]], axis=1), len(group))[group]
+    number = dict(zip(distinct, group.tolist(), strict=True))
     return [number.get(text, len(distinct) + k) for k, text in enumerate(normal)]
-
-
-def _near_groups(rows: "csr_array", near: float) -> Ints:
-    """The group of each row; rows have length 1 and stand in the alphabetical order of their texts."""
-    group = np.arange(rows.shape[0], dtype=np.int64)
-    word, row = _prefixes(rows, near)
-    for step in range(1, WINDOW + 1):
-        together = np.flatnonzero(word[step:] == word[:-step])
-        if not len(together):
-            break
-        pairs = np.stack([row[together], row[together + step]], axis=1)
-        pairs = np.unique(pairs[group[pairs[:, 0]] != group[pairs[:, 1]]], axis=0)
-        pairs = pairs[_cosines(rows, pairs) >= near]
-        if len(pairs):
-            group = _components(group[pairs], len(group))[group]
-    return group
-
-
-def _prefixes(rows: "csr_array", near: float) -> tuple[Ints, Ints]:
-    """The rarest words of each row, so many that what is left is shorter than `near`: as (word, row), by word."""
-    counts = np.bincount(rows.indices, minlength=rows.shape[1])
-    owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    order = np.lexsort((rows.indices, -counts[rows.indices], owner))  # in each row the commonest first
-    words, owner, squares = rows.indices[order], owner[order], rows.data[order] ** 2
-    summed = np.cumsum(squares)
-    before = np.concatenate([[0.0], summed])[rows.indptr[:-1]]
-    rare = (summed - before[owner] >= near**2 - 1e-9) & (counts[words] > 1)
-    by_word = np.lexsort((owner[rare], words[rare]))
-    return words[rare][by_word], owner[rare][by_word]
-
-
-def _cosines(rows: "csr_array", pairs: Ints) -> NDArray[np.float64]:
-    cosines = [np.empty(0)]
-    for start in range(0, len(pairs), PAIRS):
-        one, other = pairs[start : start + PAIRS].T
-        cosines.append(np.asarray(rows[one].multiply(rows[other]).sum(axis=1)).ravel())
-    return np.concatenate(cosines)
 
 
 def _components(edges: Ints, size: int) -> Ints:

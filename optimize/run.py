@@ -427,7 +427,7 @@ class Run:
                 "finished": contender.finished,
                 "dev": contender.dev.report(),
                 "gain": list(contender.gain),
-                **({} if contender.usd is None else {"usd_per_1000": round(contender.usd, 4)}),
+                "prompt_tokens": contender.prompt_tokens,
             }
             for contender in self.choice.contenders
         ]

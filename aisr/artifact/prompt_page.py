@@ -5,7 +5,7 @@ import difflib
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import dspy
 
@@ -52,18 +52,45 @@ def _fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
+class PartTokens(NamedTuple):
+    """The approximate tokens of the parts of a predictor's prompt that are the same for every record."""
+
+    instruction: int
+    fields: int
+    demos: list[int]
+
+    def shown(self, nearest: int) -> int:
+        """Return those of the demos that a prompt shows. nearest: the number chosen for each record, 0 for all."""
+        total, count = sum(self.demos), len(self.demos)
+        return round(nearest * total / count) if 0 < nearest < count else total
+
+
+def part_tokens(predictor: dspy.Predict) -> PartTokens:
+    """Return the tokens of the parts of a predictor's prompt."""
+    signature = predictor.signature
+    return PartTokens(
+        tokens(signature.instructions),
+        tokens("\n".join(_fields(signature))),
+        [length(demo, list(signature.fields)) for demo in predictor.demos],
+    )
+
+
+def prompt_tokens(program: Program) -> int:
+    """Return the tokens of a program's prompts without the record itself, about: instructions, fields, and the mean of
+    the demos that are shown."""
+    parts = [part_tokens(predictor) for predictor in program.predictors()]
+    return sum(part.instruction + part.fields + part.shown(program.options.demos_per_record) for part in parts)
+
+
 def _lengths(program: Program, nearest: int) -> str:
-    """The approximate tokens of each part of the prompt that is the same for every record. nearest: the number of demos
-    chosen for each record, 0 for all."""
+    """The tokens of each predictor's prompt. nearest: the number of demos chosen for each record, 0 for all."""
     rows = ["| predictor | instruction | fields | demos |", "|---|---|---|---|"]
     for name, predictor in program.named_predictors():
-        signature = predictor.signature
-        demos = [length(demo, list(signature.fields)) for demo in predictor.demos]
-        of_demos = f"{sum(demos)} ({', '.join(map(str, demos[:MOST_DEMOS]))})" if demos else "0"
-        if 0 < nearest < len(demos):
-            mean = nearest * sum(demos) / len(demos)
-            of_demos = f"about {mean:.0f} ({nearest} of {len(demos)} for each record)"
-        cells = [f"`{name}`", tokens(signature.instructions), tokens("\n".join(_fields(signature))), of_demos]
+        part = part_tokens(predictor)
+        of_demos = f"{sum(part.demos)} ({', '.join(map(str, part.demos[:MOST_DEMOS]))})" if part.demos else "0"
+        if 0 < nearest < len(part.demos):
+            of_demos = f"about {part.shown(nearest)} ({nearest} of {len(part.demos)} for each record)"
+        cells = [f"`{name}`", part.instruction, part.fields, of_demos]
         rows.append("| " + " | ".join(map(str, cells)) + " |")
     return "Tokens, about four bytes each:\n\n" + "\n".join(rows)
 

@@ -308,8 +308,7 @@ def register(artifacts: Path, made: "Run", report: "CompileReport", lm: "OpenLM"
 def contender_line(contender: Any) -> str:
     """A candidate's result on dev, in one line."""
     seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    price = f", {contender.usd:.2f} USD a thousand records" if contender.usd else ""
-    return f"    {contender.name}: {contender.dev.interval} on {seen}{price}"
+    return f"    {contender.name}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
 
 
 def print_champion(made: Any) -> None:
@@ -329,11 +328,6 @@ def print_champion(made: Any) -> None:
     if doubtful:
         gain = percent(doubtful.dev.score.score - champion.dev.score.score)
         note(f"    {doubtful.name} scores {gain} points more on dev, less than a standard error: it was not taken")
-    best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    better = best.dev.score.score > champion.dev.score.score
-    if better and best is not doubtful and not made.choice.smoothed and best.usd and champion.usd:
-        dearer = f"{best.usd / champion.usd:.1f} times the price"
-        note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
     print_failures(champion.dev.failures)
     baseline = made.choice.contenders[0].name
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")

@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import dspy
-import numpy as np
 import pytest
 
-from aisr.lm.config import Price
 from aisr.metrics.intervals import difference_interval
-from aisr.metrics.scores import FN, TP, MeanScores, Tally
+from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
-from aisr.optimize.champion import Contender, choose, worth
+from aisr.optimize.champion import choose
 from aisr.optimize.examples import read_labeled
 from aisr.optimize.label_weights import judge_fairly
 from aisr.optimize.run import Plan, compile_program
@@ -173,7 +171,6 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
     assert min(judged["bad"], judged["worse"]) < 60
     assert len(requests(lm)) == sum(judged.values()) == max(contender.calls for contender in choice.contenders)
     assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
-    assert {contender.usd for contender in choice.contenders} == {0.0}
 
 
 def test_a_gain_is_counted_over_groups() -> None:
@@ -243,27 +240,14 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
         assert own >= 300 or all(other % PICTURES != own % PICTURES for other in demos)
 
 
-def contender(score: float, usd: float | None) -> Contender:
-    dev = SimpleNamespace(scores=MeanScores(np.array([score])))
-    return cast(Contender, SimpleNamespace(dev=dev, usd=usd))
-
-
-def test_a_champion_that_costs_three_times_as_much_for_half_a_point_is_none() -> None:
-    assert worth(contender(0.700, 1.0)) > worth(contender(0.705, 3.0))
-    assert worth(contender(0.700, 1.0)) < worth(contender(0.720, 3.0))
-    for usd in (None, 0.0):  # nobody knows what it costs, or it costs nothing
-        assert worth(contender(0.705, usd)) == 0.705
-
-
-def test_what_a_candidate_costs_is_told_from_its_prompts() -> None:
+def test_the_prompt_tokens_of_a_candidate_count_the_demos_that_it_shows() -> None:
     student = TRACK1.build({})
     rows, lm = examples(TRACK1, student), scripted(right)
-    search = Search(TRACK1, student, rows[:8], rows[8:], pytest.fail, Settings(demos=8), lm, lm, print)
-    dear = nearest.nearest_program(search, rows[:8], "words")
-    lm.lm.price = Price(1.0, 1.0)
-    choice = choose(TRACK1, [Candidate("uncompiled", student), Candidate("nearest", dear)], rows[8:], lm)
-    bare, with_demos = (one.usd for one in choice.contenders)
-    assert bare
-    assert with_demos
-    assert with_demos > 1.5 * bare
-    assert choice.champion.name == "uncompiled"  # as good, and cheaper
+    search = Search(TRACK1, student, rows[:8], rows[8:], pytest.fail, Settings(demos=2), lm, lm, print)
+    candidates = [Candidate("uncompiled", student)]
+    for most in (2, 8):
+        work = replace(search, settings=Settings(demos=most))
+        candidates.append(Candidate(f"nearest {most}", nearest.nearest_program(work, rows[:8], "words")))
+    bare, few, all_of_them = (one.prompt_tokens for one in choose(TRACK1, candidates, rows[8:], lm).contenders)
+    assert bare < few < all_of_them
+    assert all_of_them - bare == pytest.approx(4 * (few - bare), rel=0.05)
