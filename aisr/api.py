@@ -351,24 +351,17 @@ def _attach_images(
 def _test_scores(name: str, root: Path) -> TestScores | None:
     """What the folder or run of a program says of its test split; None where that is missing, and so is it for one that
     cannot be read: a program is complete without it."""
-    from mlflow.exceptions import MlflowException
-
-    from aisr.artifact.manifest import REPORT, read_manifest, read_test_scores
     from aisr.base.files import BadArtifact
     from aisr.tracking import registry
-    from aisr.tracking.store import MODEL_SCHEME
 
     try:
-        if name.startswith(MODEL_SCHEME):
-            manifest, test = registry.load_manifest(root, name), registry.load_test_report(root, name)
-        else:
-            manifest, test = read_manifest(Path(name)), read_test_scores(Path(name) / REPORT)
-    except (BadArtifact, MlflowException):
+        manifest, test = registry.load_scores(name, root)
+    except BadArtifact:
         return None
     if test is None:
         return None
-    judged = sum(one.judgements for one in test.confidence.values())
-    error = sum(one.judgements * one.calibration_error for one in test.confidence.values())
+    judged = sum(source["judgements"] for source in test.confidence.values())
+    error = sum(source["judgements"] * source["calibration_error"] for source in test.confidence.values())
     per_label = {label: LabelScore(one.precision, one.recall, one.support) for label, one in test.per_label.items()}
     return TestScores(test.records, per_label, error / judged if judged else None, manifest.lm.spec)
 

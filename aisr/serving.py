@@ -3,6 +3,7 @@
 MLflow keeps a copy of this file with each registered version and runs it where that is loaded; the package aisr must be
 installed there. The environment says the rest:
 
+AISR_TASK        the place of a task of another package, package.module:TASK: no stored file leads to its code
 AISR_LM          the language model. Default: the built-in one for a program that was compiled with it; any other must
                  be named, since records are sent to it
 AISR_API_BASE    the address of an OpenAI-compatible server
@@ -11,6 +12,7 @@ AISR_IMAGE_ROOT  the folder that the pictures of records are in
 """
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from mlflow.pyfunc import PythonModel, PythonModelContext
 import aisr
 
 EMBEDDED = "embedded"
+# That MLflow checks no fields is on purpose: a record is checked by its task.
+warnings.filterwarnings("ignore", message=".*Any type hint is inferred as AnyType")
 
 
 class RegisteredProgram(PythonModel):
@@ -29,10 +33,9 @@ class RegisteredProgram(PythonModel):
 
     def load_context(self, context: PythonModelContext) -> None:
         """Open program and language model. Raises `aisr.UserError` and `aisr.LMUnavailable`."""
-        config = context.model_config
-        folder = Path(context.artifacts["program"]).parent
-        self.program = aisr.load(folder, config["task"], image_root=os.environ.get("AISR_IMAGE_ROOT"))
-        self.lm = _open_lm(config)
+        folder, task = Path(context.artifacts["program"]).parent, os.environ.get("AISR_TASK") or None
+        self.program = aisr.load(folder, task, image_root=os.environ.get("AISR_IMAGE_ROOT"))
+        self.lm = _open_lm(context.model_config)
 
     def predict(self, model_input: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return a line of a predictions file for each record. Raises MlflowException for a record of the wrong form

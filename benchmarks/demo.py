@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from aisr.artifact.manifest import read_manifest
+from aisr.artifact.manifest import FILE, read_manifest
 from aisr.artifact.program import load_program
 from aisr.base.files import with_interval
 from aisr.cli.display import console, note, table
@@ -181,7 +181,7 @@ def _zip(root: Path, task: str) -> Path:
 
 def _rows(task: str, root: Path, walked: Walked) -> list[list[str]]:
     """The no-LM baseline, where the task has one, the uncompiled program and the compiled one."""
-    made, report = read_manifest(root / task / NAME), walked.report
+    made, report = read_manifest(root / task / NAME / FILE), walked.report
     test = made.scores["test"]
     if abs(report["score"] - test.score) > 1e-12:
         raise SystemExit(f"{task}: {report['score']} after reloading, {test.score} when it was compiled")
@@ -190,7 +190,7 @@ def _rows(task: str, root: Path, walked: Walked) -> list[list[str]]:
     programs = {
         "no-LM baseline": (made.scores.get("no_lm_test"), []),
         "uncompiled": (made.scores.get("baseline_test"), []),
-        f"compiled: {way}": (test, [gain, str(made.spend.calls), f"{walked.seconds:.0f}"]),
+        f"compiled: {way}": (test, [gain, str(made.spend["calls"]), f"{walked.seconds:.0f}"]),
     }
     return [
         [task, name, str(score), *(rest or [""] * 3)] for name, (score, rest) in programs.items() if score is not None

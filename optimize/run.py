@@ -14,14 +14,11 @@ import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
 from aisr.artifact.manifest import (
-    Apart,
     Data,
+    Fit,
     Manifest,
-    Ranked,
     Score,
-    Spent,
     UsedLM,
-    WeightsFit,
     read_versions,
     save_files,
     write_index,
@@ -393,27 +390,25 @@ class Run:
             options=self.champion.options.as_dict(),
             champion=choice.champion.name,
             baseline=choice.contenders[0].name,
-            label_weights=WeightsFit.model_validate(self.fitted.report) if self.fitted else None,
-            ranker=Ranked.model_validate(self.ranker) if self.ranker else None,
+            label_weights=Fit.model_validate(self.fitted.report) if self.fitted else None,
+            ranker=Fit.model_validate(self.ranker) if self.ranker else None,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),
             data={
                 name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.examples[name]))
                 for name, path in plan.data.items()
             },
-            apart=Apart.model_validate(
-                {
-                    "rule": RULE,
-                    "splits": {
-                        name: {"sharing": leak.any_kind, "records": leak.records, "by_kind": leak.by_kind}
-                        for name, leak in self.leaks.items()
-                    },
-                }
-            ),
+            leakage={
+                "rule": RULE,
+                "splits": {
+                    name: {"sharing": leak.any_kind, "records": leak.records, "by_kind": leak.by_kind}
+                    for name, leak in self.leaks.items()
+                },
+            },
             scores={name: _score(result) for name, result in results.items() if result is not None},
             gain_on_dev=choice.champion.gain,
             gain_on_test=test.gain if test else None,
-            spend=Spent.model_validate(self.lm.ledger.spend.as_dict()),
+            spend=self.lm.ledger.spend.as_dict(),
             stopped_early=self.lm.ledger.stopped,
             seconds=round(time.monotonic() - self.began, 1),
             versions=read_versions(),

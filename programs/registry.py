@@ -44,8 +44,6 @@ def find_task(name: str) -> "Task":
             f"task {name}: it calls itself {str(task.name)[:80]!r}; expected at most 40 lower-case letters, digits and "
             f"dashes, and another name than {', '.join(TASKS)}"
         )
-    if name not in TASKS:
-        task.place = name
     return task
 
 

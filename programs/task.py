@@ -50,7 +50,6 @@ class Task:
     """What one task consists of; `programs/registry.py` finds an instance of each by its name."""
 
     name: str  # as `--task` takes it: lower-case letters, digits and dashes
-    place: str = ""  # where a task of another package was imported from, `package.module:TASK`; `find_task` sets it
     record: type[Record]  # a line of its inputs; `gold` is the gold answer
     prediction: type[Prediction] = LabelPrediction  # a line of its predictions
     program: type[Program]  # the class of its programs, which has their options and labels

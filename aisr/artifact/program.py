@@ -135,7 +135,7 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
         if file.task not in TASKS:
             raise BadArtifact(
                 f"{source}: its task {file.task[:80]!r} is none of {', '.join(TASKS)}; name its place, as in --task "
-                "package.module:TASK"
+                "package.module:TASK, or in AISR_TASK where MLflow serves it"
             )
         task = find_task(file.task)
     elif file.task != task.name:

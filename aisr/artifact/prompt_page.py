@@ -157,13 +157,13 @@ def _reproduce(manifest: Manifest) -> str:
     """What a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
     settings, scores, versions. Of a server only the digest of its address is known."""
     spend, test = manifest.spend, manifest.gain_on_test
-    price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
+    price = "price unknown" if spend["usd"] is None else f"{spend['usd']:.4f} USD"
     facts = {
         "LM": _describe_lm(manifest.lm),
         "teacher LM": _describe_lm(manifest.teacher) if manifest.teacher else "the same",
         "requests sent until": manifest.made or "unknown",
-        "cost": f"{spend.calls} calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
-        f"{spend.completion_tokens} completion tokens, {price}",
+        "cost": f"{spend['calls']} calls (+{spend['cached_calls']} from the cache), {spend['prompt_tokens']} prompt "
+        f"and {spend['completion_tokens']} completion tokens, {price}",
         "optimizer": f"{manifest.optimizer}: {_listed(manifest.settings)}",
         "options": _listed(manifest.options),
         **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},

@@ -5,7 +5,6 @@ MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key insi
 holds.
 """
 
-import getpass
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -20,9 +19,8 @@ import numpy as np
 from aisr.artifact.manifest import Manifest
 from aisr.base import redact
 from aisr.base.errors import UserError
-from aisr.base.files import digest_file, digest_text, percent
+from aisr.base.files import digest_file
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import in_words
 from aisr.optimize.champion import Choice
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
@@ -31,10 +29,9 @@ from aisr.programs.task import Task
 from aisr.report.figures import confusion
 from aisr.report.records import CompileReport
 from aisr.tracking.registry import (
-    CHAMPION_TAG,
+    ARTIFACT,
     DIGEST_TAG,
-    NO,
-    YES,
+    LM_TAG,
     NotPromoted,
     Promotion,
     model_name,
@@ -42,29 +39,20 @@ from aisr.tracking.registry import (
     register,
     version_of,
 )
-from aisr.tracking.store import (
-    EXPERIMENT,
-    MODEL_SCHEME,
-    check_exists,
-    experiment_name,
-    files,
-    is_own,
-    open_store,
-    tracking_uri,
-)
+from aisr.tracking.store import MODEL_SCHEME, check_exists, describe, file_location, open_store, tracking_uri
 from aisr.tracking.traces import log_traces
 
+EXPERIMENT = "aisr "  # before the name of a task
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
-LONGEST = 8000  # characters that MLflow takes as a tag
+FILES = {COMPILE: ARTIFACT, EVALUATE: "evaluation"}  # the folder of a run's own files
 VIEW = "aisr"  # the view of an experiment that is shared by this key, as MLflow's "Share" does it
 COLUMNS = {
     "orderByKey": "metrics.`test_score`",
     "orderByAsc": False,
     "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
 }
-DIGITS = 4  # of a score in 0-1
-FILES = {COMPILE: "artifact", EVALUATE: "evaluation"}  # the folder of a run's own files
+DIGITS = 4  # of a score in 0-1: MLflow shows every digit that there is
 
 
 class NoRun(UserError):
@@ -83,36 +71,38 @@ class LoggedCompile:
 
 def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> LoggedCompile:
     """Log a compile as a run of its task's experiment and register its champion. The alias `champion` moves to it if it
-    is better on the same test split than the one that has it."""
-    mlflow, task, manifest = open_store(root), run.plan.task, run.manifest
-    data = " ".join(f"{split} {about.digest}/{about.records}" for split, about in manifest.data.items())
+    is better on the same test split than the one that has it, or was compiled on other data."""
+    mlflow, task, manifest, choice = open_store(root), run.plan.task, run.manifest, run.choice
     tags = {
-        **_tags(COMPILE, task, manifest.lm.spec, digest_text(data), _compile_note(run)),
-        "aisr.optimizer": manifest.optimizer,
-        "aisr.candidate": run.choice.champion.name,
-        "aisr.label_weights": YES if manifest.has_label_weights else NO,
+        LM_TAG: manifest.lm.spec,
         DIGEST_TAG: manifest.digest,
-        CHAMPION_TAG: NO,  # until the alias moves to its version
+        "aisr.optimizer": manifest.optimizer,
+        "aisr.candidate": choice.champion.name,
+        "mlflow.note.content": _note(manifest.command or ""),
     }
-    title = _title(task, run.plan.name, manifest.optimizer, manifest.lm.spec)
-    with _run(mlflow, root, task, title, tags, manifest.seconds) as run_id:
+    name = model_name(task)
+    with _run(mlflow, root, task, COMPILE, [run.plan.name, manifest.optimizer], tags, manifest.seconds) as run_id:
         mlflow.log_params(_params(manifest))
-        mlflow.log_metrics(_metrics(run))
-        mlflow.MlflowClient().log_batch(run_id, metrics=_search_curves(run.choice))
+        mlflow.log_metrics(
+            {
+                **(_scores(run.test.champion, "test_") if run.test else {}),
+                **_scores(choice.champion.dev, "dev_"),
+                **_spend(manifest.spend, manifest.seconds),
+                **(_scores(run.test.baseline, "baseline_test_") if run.test and run.test.baseline else {}),
+                **_scores(choice.contenders[0].dev, "baseline_dev_"),
+            }
+        )
+        mlflow.MlflowClient().log_batch(run_id, metrics=_search_curves(choice))
         for split, path in run.plan.data.items():
-            about = manifest.data[split]
-            mlflow.log_input(_dataset(path, about.digest, about.records), context=split)
+            _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
         mlflow.log_artifacts(str(run.folder), FILES[COMPILE])
-        split = "dev" if run.test is None else "test"
-        _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name} on {split}")
+        _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name}")
         version = register(mlflow, task, run.folder, manifest)
         log_traces(mlflow, task, report.program, lm, report.dev)
-    promotion: Promotion | str
     try:
-        promotion = promote_compiled(mlflow, model_name(task), version)
+        return LoggedCompile(run_id, name, version, promote_compiled(mlflow, name, version))
     except NotPromoted as error:
-        promotion = str(error)
-    return LoggedCompile(run_id, model_name(task), version, promotion)
+        return LoggedCompile(run_id, name, version, str(error))
 
 
 def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: Sequence[ReplayedRecord]) -> str:
@@ -120,27 +110,24 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
     program is registered, run and version are linked."""
     from mlflow.entities import LoggedModelInput
 
-    mlflow = open_store(root)
-    task, lm, result = evaluation.loaded.task, evaluation.lm, evaluation.result
-    digest, records = digest_file(evaluation.data), len(result.scores)
+    mlflow, task, lm, result = open_store(root), evaluation.loaded.task, evaluation.lm, evaluation.result
     version = version_of(mlflow, evaluation.program, evaluation.loaded)
-    name = f"{version.name} v{version.version}" if version else Path(evaluation.program).name
+    program = f"{version.name} v{version.version}" if version else Path(evaluation.program).name
     tags = {
-        **_tags(EVALUATE, task, lm.spec, f"{digest}/{records}", _evaluation_note(evaluation, name)),
-        "aisr.program": name,
+        LM_TAG: lm.spec,
         DIGEST_TAG: evaluation.loaded.digest,
-        **({"aisr.version": f"{version.name}/{version.version}"} if version else {}),
+        "aisr.program": program,
+        "mlflow.note.content": _note(evaluation.command),
     }
-    title = _title(task, EVALUATE, name, lm.spec)
-    with _run(mlflow, root, task, title, tags, evaluation.seconds) as run_id:
+    with _run(mlflow, root, task, EVALUATE, [program], tags, evaluation.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in lm.describe().items() if value is not None})
         mlflow.log_metrics(_scores(result) | _spend(lm.ledger.spend.as_dict(), evaluation.seconds))
-        mlflow.log_input(_dataset(evaluation.data, digest, records), context="evaluation")
+        _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
         if version and version.source.startswith(MODEL_SCHEME):
             model = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
             mlflow.MlflowClient().log_inputs(run_id, models=[model])
         mlflow.log_artifacts(str(folder), FILES[EVALUATE])
-        _log_confusion(mlflow, task, replayed, f"{task.name} · {name} on {evaluation.data.name}")
+        _log_confusion(mlflow, task, replayed, f"{task.name} · {program} on {evaluation.data.name}")
         log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
     return run_id
 
@@ -161,63 +148,61 @@ def fetch_files(root: Path, run_id: str, names: Sequence[str], place: Path) -> P
     """
     check_exists(root)
     mlflow = open_store(root)
-    client, where = mlflow.MlflowClient(), redact.secrets(tracking_uri(root))
+    client = mlflow.MlflowClient()
     try:
         kind = client.get_run(run_id).data.tags.get(KIND_TAG)
         if kind not in FILES:
-            raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
+            raise NoRun(f"run {run_id} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
         existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
         wanted = [f"{FILES[kind]}/{name}" for name in names]
         if wanted[0] not in existing:
-            raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
+            raise NoRun(f"run {run_id} holds no {wanted[0]}; was it interrupted, or its files removed?")
         fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
     except mlflow.MlflowException as error:
-        raise NoRun(f"run {run_id}: {error.message}; looked for in {where}") from error
+        raise NoRun(f"run {run_id} in {redact.secrets(tracking_uri(root))}: {describe(error)}") from error
     return Path(fetched[0]).parent
 
 
-# --- The run in MLflow.
+def ui_path(root: Path) -> str:
+    """The path in MLflow's UI of the experiment with the latest run, as a shared view with its scores, the best first;
+    that of the UI where there is none."""
+    client = open_store(root).MlflowClient()
+    experiments = [one.experiment_id for one in client.search_experiments() if one.name.startswith(EXPERIMENT)]
+    latest = client.search_runs(experiments, max_results=1) if experiments else []
+    return f"/#/experiments/{latest[0].info.experiment_id}/runs?viewStateShareKey={VIEW}" if latest else "/"
+
+
+# --- The parts of a run
 
 
 @contextmanager
-def _run(mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], seconds: float) -> Iterator[str]:
+def _run(
+    mlflow: Any, root: Path, task: Task, kind: str, title: Sequence[str], tags: dict[str, str], seconds: float
+) -> Iterator[str]:
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: its
     work is done, and its duration is that of the work."""
+    name = " · ".join([task.name, *title, tags[LM_TAG], f"{datetime.now():%Y-%m-%d %H:%M}"])
+    tags = {KIND_TAG: kind, "aisr.task": task.name, "mlflow.source.name": f"aisr {kind}", **tags}
     began = int((time.time() - seconds) * 1000)
-    created = mlflow.MlflowClient().create_run(
-        _experiment(mlflow, root, task), began, {"mlflow.user": getpass.getuser(), **tags}, title
-    )
+    created = mlflow.MlflowClient().create_run(_experiment(mlflow, root, task), began, tags, name)
     with mlflow.start_run(run_id=created.info.run_id):
         yield str(created.info.run_id)
 
 
 def _experiment(mlflow: Any, root: Path, task: Task) -> str:
     """The id of a task's experiment, which is made if it does not exist."""
-    name = experiment_name(task.name)
+    name = f"{EXPERIMENT}{task.name}"
     experiment = mlflow.get_experiment_by_name(name)
     if experiment is not None:
         return str(experiment.experiment_id)
-    location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
     tags = {"mlflow.experimentKind": "custom_model_development", f"mlflow.sharedViewState.{VIEW}": json.dumps(COLUMNS)}
-    return str(mlflow.create_experiment(name, artifact_location=location, tags=tags))
+    return str(mlflow.create_experiment(name, artifact_location=file_location(root), tags=tags))
 
 
-def _title(task: Task, *parts: str) -> str:
-    """The name of a run that is logged now."""
-    return " · ".join([task.name, *parts, f"{datetime.now():%Y-%m-%d %H:%M}"])
-
-
-def _tags(kind: str, task: Task, lm: str, data: str, note: str) -> dict[str, str]:
-    """What a list of runs shows and filters by. lm: its model string; data: a digest; note: Markdown for its page."""
-    return {
-        KIND_TAG: kind,
-        "aisr.task": task.name,
-        "aisr.lm": lm,
-        "aisr.data": data,
-        "mlflow.source.name": f"aisr {kind}",  # MLflow would take the path of the command
-        "mlflow.note.content": note[:LONGEST],
-    }
+def _note(command: str) -> str:
+    """The command as a block of Markdown that no word of it can end: it is one line."""
+    return f"    {' '.join(command.split())}"
 
 
 def _params(manifest: Manifest) -> dict[str, Any]:
@@ -230,44 +215,25 @@ def _params(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _metrics(run: Run) -> dict[str, float]:
-    """In the order in which the page of a run lists them."""
-    test, choice, manifest = run.test, run.choice, run.manifest
-    weights, ranker = manifest.label_weights, manifest.ranker
-    return {
-        **(_scores(test.champion, "test_") if test else {}),
-        **_scores(choice.champion.dev, "dev_"),
-        **_spend(manifest.spend.model_dump(), manifest.seconds),
-        **({"evidence_ranker_gain": round(ranker.gain[0], DIGITS)} if ranker and ranker.gain else {}),
-        **({"label_weights_gain": round(weights.gain[0], DIGITS)} if weights and weights.gain else {}),
-        **(_scores(test.baseline, "baseline_test_") if test and test.baseline else {}),
-        **_scores(choice.contenders[0].dev, "baseline_dev_"),
-    }
-
-
 def _scores(result: Result, prefix: str = "") -> dict[str, float]:
     """The official scores in 0-1, the ranking score with the ends of its 95 % interval, and the number of failed
-    records, as metrics: rounded to a hundredth of a point, for MLflow shows every digit that there is."""
+    records."""
     exact = {
-        f"{prefix}score": result.score.score,
-        f"{prefix}score_low": result.interval.low,
-        f"{prefix}score_high": result.interval.high,
-        **{f"{prefix}{name}": value for name, value in result.score.parts.items()},
+        "score": result.score.score,
+        "score_low": result.interval.low,
+        "score_high": result.interval.high,
+        **result.score.parts,
+        "failed": len(result.failures),
     }
-    return {name: round(value, DIGITS) for name, value in exact.items()} | {f"{prefix}failed": len(result.failures)}
+    return {f"{prefix}{name}": round(value, DIGITS) for name, value in exact.items()}
 
 
 def _spend(spend: dict[str, Any], seconds: float) -> dict[str, float]:
-    """What a run cost, as metrics; `usd` only where the price is known. spend: `Spend.as_dict`."""
-    price = {} if spend["usd"] is None else {"usd": round(spend["usd"], 6)}
-    return {
-        **price,
-        "lm_calls": spend["calls"],
-        "lm_cached_calls": spend["cached_calls"],
-        "prompt_tokens": spend["prompt_tokens"],
-        "completion_tokens": spend["completion_tokens"],
-        "seconds": round(seconds, 1),
-    }
+    """What a run cost; `usd` only where the price is known. spend: `Spend.as_dict`."""
+    names = {"usd": "usd", "calls": "lm_calls", "cached_calls": "lm_cached_calls"}
+    names |= {name: name for name in ("prompt_tokens", "completion_tokens")}
+    counts = {metric: spend[name] for name, metric in names.items() if spend[name] is not None}
+    return {**counts, "seconds": round(seconds, 1)}
 
 
 def _search_curves(choice: Choice) -> list[Any]:
@@ -294,54 +260,10 @@ def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], 
         mlflow.log_figure(figure, "confusion.png")
 
 
-def _dataset(path: Path, digest: str, records: int) -> Any:
-    """A dataset entry by name and digest alone: task data may not be redistributed, so no record is stored."""
+def _log_dataset(mlflow: Any, path: Path, digest: str, records: int, context: str) -> None:
+    """Log a dataset by name and digest alone: task data may not be redistributed, so no record is stored."""
     from mlflow.data.code_dataset_source import CodeDatasetSource
     from mlflow.data.meta_dataset import MetaDataset
 
     source = CodeDatasetSource(tags={"file": path.name, "records": str(records)})
-    return MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=digest)
-
-
-# --- The note on a run's page in MLflow, as Markdown: which candidate won, how sure that is, and the command.
-
-
-def _compile_note(run: Run) -> str:
-    choice, test, manifest = run.choice, run.test, run.manifest
-    champion, baseline = choice.champion, choice.contenders[0]
-    lines = [f"**{champion.name}** of {len(choice.contenders)} candidates, chosen on dev: **{champion.dev.interval}**"]
-    if test is not None:
-        words = in_words(test.gain, len(test.champion.scores), baseline.name) if test.gain else ""
-        gain = f", {words} (difference {test.gain})" if words else ""
-        lines.append(f"On the held-out test split: **{test.champion.interval}**{gain}")
-    if manifest.stopped_early:
-        lines.append(f"Stopped early: {manifest.stopped_early}")
-    return "\n\n".join([*lines, _code(manifest.command or "")])
-
-
-def _evaluation_note(evaluation: Evaluation, name: str) -> str:
-    """name: that of the program."""
-    result, names = evaluation.result, evaluation.loaded.task.parts
-    failed = f"; {len(result.failures)} of them failed" if result.failures else ""
-    scores = f"**{name}** on {len(result.scores)} records of {evaluation.data.name}: **{result.interval}**{failed}"
-    parts = ", ".join(f"{names[part]} {percent(value)}" for part, value in result.score.parts.items())
-    return "\n\n".join([scores, parts, _code(evaluation.command)])
-
-
-def _code(command: str) -> str:
-    """A block of code that no word of the command can end: it is one line."""
-    return f"    {' '.join(command.split())}"
-
-
-# --- The address of a task's runs in MLflow's UI.
-
-
-def ui_path(root: Path) -> str:
-    """The path of the experiment with the latest run, as a shared view with its scores, the best first; that of the UI
-    where there is none."""
-    client = open_store(root).MlflowClient()
-    experiments = {one.experiment_id: one for one in client.search_experiments() if one.name.startswith(EXPERIMENT)}
-    latest = client.search_runs(list(experiments), max_results=1) if experiments else []
-    if not latest:
-        return "/"
-    return f"/#/experiments/{latest[0].info.experiment_id}/runs?viewStateShareKey={VIEW}"
+    mlflow.log_input(MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=digest), context=context)

@@ -1,12 +1,13 @@
 """The MLflow store: a database below the artifacts folder, or the one that MLFLOW_TRACKING_URI names."""
 
+import logging
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from filelock import FileLock
 
@@ -17,11 +18,12 @@ from aisr.base.redact import environment_defaults
 
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
 FILES = "files"  # below the store: what its runs hold
-EXPERIMENT = "aisr "  # before the name of a task
 LONGEST = 500  # characters of MLflow's message
-QUIET = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false"}
-# MLflow's default tries a server that is down for minutes.
-FEW_RETRIES = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
+QUIET = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",  # by default a server that is down is tried for minutes
+}
 MODEL_SCHEME = "models:/"
 MODEL_URI = re.compile(r"models:/(?P<name>[^/@]+)(?:@(?P<alias>[^/@]+)|/(?P<version>[0-9]+))")
 EXPECTED = "expected models:/NAME@champion or models:/NAME/VERSION"
@@ -31,46 +33,18 @@ class NoStore(UserError):
     """The MLflow store is not there, or cannot be used."""
 
 
-class Reader(NamedTuple):
-    """A store that is only read from."""
-
-    client: Any  # mlflow.MlflowClient
-    uri: str
-
-    def file_of_run(self, run_id: str, path: str, folder: Path) -> Path:
-        """A file of a run, copied into a folder."""
-        return Path(self.client.download_artifacts(run_id, path, str(folder)))
-
-    def file_of_version(self, version: Any, path: str, folder: Path) -> Path:
-        """A file of a registered version, copied into a folder. MLflow's own `models:/` looks for the version in the
-        store that is set for the whole process."""
-        import mlflow
-
-        where = self.client.get_model_version_download_uri(version.name, version.version)
-        if where.startswith(MODEL_SCHEME):
-            where = self.client.get_logged_model(where.removeprefix(MODEL_SCHEME)).artifact_location
-        return Path(mlflow.artifacts.download_artifacts(f"{where}/{path}", dst_path=str(folder), tracking_uri=self.uri))
-
-
 def tracking_uri(root: Path) -> str:
     """MLFLOW_TRACKING_URI, or a SQLite file below the artifacts folder, by absolute path."""
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{_database(root)}"
 
 
-def is_own(root: Path) -> bool:
-    """Whether the store is the database below the artifacts folder."""
-    return not os.environ.get("MLFLOW_TRACKING_URI")
-
-
-def files(root: Path) -> str:
-    """The URI of the folder where a store of our own keeps the files of its runs."""
-    return (_database(root).parent / FILES).as_uri()
+def file_location(root: Path) -> str | None:
+    """The URI of the folder where a store of our own keeps the files of its runs; None for another store."""
+    return None if os.environ.get("MLFLOW_TRACKING_URI") else (_database(root).parent / FILES).as_uri()
 
 
 def open_store(root: Path) -> Any:
     """MLflow, pointed at the store; a database that is not there yet is created. Raises `NoStore`."""
-    import logging
-
     import mlflow
 
     for name, value in QUIET.items():
@@ -81,19 +55,20 @@ def open_store(root: Path) -> Any:
     logging.getLogger("alembic").setLevel(logging.WARNING)  # a fresh database logs each of its migrations
     logging.getLogger("mlflow").setLevel(logging.ERROR)
     logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)  # it raises what it logs, in a hundred lines
-    uri, own = tracking_uri(root), is_own(root)
+    uri, is_own = tracking_uri(root), file_location(root) is not None
     mlflow.set_tracking_uri(uri)
     mlflow.set_registry_uri(uri)
-    if own:  # MLflow sets the variable; left there, it would pass for the user's choice
+    if is_own:  # MLflow sets the variable; left there, it would pass for the user's choice
         os.environ.pop("MLFLOW_TRACKING_URI", None)
+        _create(_database(root))
     _check(root, mlflow.MlflowClient)
     return mlflow
 
 
 @contextmanager
-def reading(root: Path) -> Iterator[Reader]:
-    """The store, to read from. Creates nothing, and leaves MLflow's settings and the environment as they are. Raises
-    `NoStore`, also where nothing was logged below the artifacts folder yet."""
+def reading(root: Path) -> Iterator[Any]:
+    """An `mlflow.MlflowClient` of the store, to read from. Creates nothing, and leaves MLflow's settings and the
+    environment as they are. Raises `NoStore`, also where nothing was logged below the artifacts folder yet."""
     check_exists(root)
     with environment_defaults(**QUIET):
         from mlflow import MlflowClient
@@ -101,12 +76,12 @@ def reading(root: Path) -> Iterator[Reader]:
         uri = tracking_uri(root)
         client = MlflowClient(tracking_uri=uri, registry_uri=uri)
         _check(root, lambda: client)
-        yield Reader(client, uri)
+        yield client
 
 
 def check_exists(root: Path) -> None:
     """Raises `NoStore` where the store would have to be made first."""
-    if is_own(root) and not _database(root).is_file():
+    if file_location(root) and not _database(root).is_file():
         raise NoStore(
             f"no MLflow store in {root.resolve()}; expected the artifacts folder of a compile (--artifacts, or "
             "AISR_ARTIFACTS), or the address of a tracking server in MLFLOW_TRACKING_URI"
@@ -118,65 +93,6 @@ def describe(error: Exception) -> str:
     return redact.secrets(" ".join(str(error).partition("[SQL:")[0].split()))[:LONGEST]
 
 
-def _check(root: Path, client: Callable[[], Any]) -> None:
-    """Ask the store for its experiments; a database of our own is created where it is missing. Raises `NoStore`.
-
-    client: opens the store; two processes at a time would break a new database.
-    """
-    from mlflow import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        if is_own(root):
-            database = _database(root)
-            if not database.exists():
-                _create(database)
-        with environment_defaults(**FEW_RETRIES):
-            experiments = client().search_experiments()
-    except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
-        where = tracking_uri(root) if is_own(root) else f"MLFLOW_TRACKING_URI {tracking_uri(root)}"
-        raise NoStore(f"{redact.secrets(where)}: {describe(error)}") from error
-    moved = [one.artifact_location for one in experiments if one.name.startswith(EXPERIMENT)]
-    if is_own(root) and any(location != files(root) for location in moved):
-        raise NoStore(
-            f"{_database(root)}: MLflow keeps absolute paths, and its files are in {moved[0]}; move the folder back, "
-            "or choose another --artifacts"
-        )
-
-
-def experiment_name(task: str) -> str:
-    """The experiment of a task's runs."""
-    return f"{EXPERIMENT}{task}"
-
-
-def _create(database: Path) -> None:
-    """Make a database, whole or not at all: MLflow cannot go on with one that it did not finish."""
-    from mlflow import MlflowClient
-
-    database.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        FileLock(database.with_name("create.lock")),
-        tempfile.TemporaryDirectory(prefix=".new-", dir=database.parent) as folder,  # with SQLite's journal
-    ):
-        if not database.exists():
-            unfinished = Path(folder) / database.name
-            MlflowClient(tracking_uri=f"sqlite:///{unfinished}").search_experiments(max_results=1)
-            unfinished.replace(database)
-
-
-def _database(root: Path) -> Path:
-    """Raises `NoStore` for a path that MLflow would read as another one."""
-    database = root.resolve() / STORE / DATABASE
-    if re.search("[%?#]", str(database)):
-        raise NoStore(f"{root.resolve()}: MLflow's addresses take no %, ? or # in a path; choose another --artifacts")
-    return database
-
-
-def is_run_id(text: str) -> bool:
-    """Whether a text can be the id of a run in MLflow."""
-    return re.fullmatch("[0-9a-f]{32}", text) is not None
-
-
 def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
     """The `name` and the `alias` or `version` of a `models:/…`, checked without importing MLflow, which takes seconds.
     Raises `BadArtifact` where it can name no version, and `NoStore` where nothing was logged yet."""
@@ -185,3 +101,49 @@ def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
         raise BadArtifact(f"{uri}: {EXPECTED}, as `aisr compile` prints it")
     check_exists(root)
     return parts
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text can be the id of a run in MLflow."""
+    return re.fullmatch("[0-9a-f]{32}", text) is not None
+
+
+def _check(root: Path, client: Callable[[], Any]) -> None:
+    """Ask the store for an experiment. client: opens the store. Raises `NoStore` with MLflow's reason."""
+    from mlflow import MlflowException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        client().search_experiments(max_results=1)
+    except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
+        where = "" if file_location(root) else "MLFLOW_TRACKING_URI "
+        raise NoStore(f"{where}{redact.secrets(tracking_uri(root))}: {describe(error)}") from error
+
+
+def _create(database: Path) -> None:
+    """Make a database that does not exist, whole or not at all: MLflow cannot go on with one that it did not finish,
+    and two processes at a time would break it."""
+    from mlflow import MlflowClient
+
+    if database.exists():
+        return
+    try:
+        database.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            FileLock(database.with_name("create.lock")),
+            tempfile.TemporaryDirectory(prefix=".new-", dir=database.parent) as folder,  # with SQLite's journal
+        ):
+            if not database.exists():
+                unfinished = Path(folder) / database.name
+                MlflowClient(tracking_uri=f"sqlite:///{unfinished}").search_experiments(max_results=1)
+                unfinished.replace(database)
+    except OSError as error:
+        raise NoStore(f"{database}: {describe(error)}") from error
+
+
+def _database(root: Path) -> Path:
+    """Raises `NoStore` for a path that MLflow would read as another one."""
+    database = root.resolve() / STORE / DATABASE
+    if re.search("[%?#]", str(database)):
+        raise NoStore(f"{root.resolve()}: MLflow's addresses take no %, ? or # in a path; choose another --artifacts")
+    return database

@@ -203,5 +203,5 @@ def test_dev_is_judged_already_and_of_train_as_many_records_as_the_budget_says(
     settings, lm = Settings(demos=2, candidates=1, judged_train=most), scripted.scripted(scripted.flat)
     made = compile_program(plan(tmp_path / "data", settings=settings), lm, lm, tmp_path / "out", SILENT)
     assert made.manifest.label_weights is not None
-    assert made.manifest.label_weights.records == 8 + more
-    assert made.manifest.spend.calls == 24 + more  # beside those of dev, of train for the objective, and of test
+    assert made.manifest.label_weights.model_dump()["records"] == 8 + more
+    assert made.manifest.spend["calls"] == 24 + more  # beside those of dev, of train for the objective, and of test

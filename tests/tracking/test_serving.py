@@ -117,7 +117,7 @@ def test_without_an_lm_only_the_built_in_one_is_taken_and_only_where_it_was_comp
     with pytest.raises(LMUnavailable, match="compiled with openai/gpt-4o-mini: set AISR_LM to that"):
         mlflow.pyfunc.load_model("models:/aisr-track1@champion")
     file, served = save_program(tmp_path / "mine", TRACK1, TRACK1.build({})) / "program.json", RegisteredProgram()
-    config = {"task": "track1", "lm": "embedded", "schema": True, "logprobs": True}
+    config = {"lm": "embedded", "schema": True, "logprobs": True}
     served.load_context(SimpleNamespace(artifacts={"program": str(file)}, model_config=config))
     assert served.lm.spec == "embedded"
 
