@@ -1,9 +1,9 @@
-"""The base class of all programs, and asking an LM for an answer that can be used.
+"""The base class of all programs.
 
 A program subclasses `Program`. It has its `Options`, its predictors, `prepare` (a record as an example) and `forward`
-(the inputs of an example to a prediction), whose questions go through `self.ask`. All else is a hook with a default.
-There is never a silent default for an answer: one that is still unusable after a repair raises `UnusableAnswer`, and
-the record is written down as failed.
+(the inputs of an example to a prediction), whose calls of an LM go through `self.ask`: the answer is checked, and
+repaired once. All else is a hook with a default. There is never a silent default for an answer: one that is still
+unusable raises `UnusableAnswer`, and the record is written down as failed.
 """
 
 import re
@@ -18,13 +18,13 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from aisr.base.errors import UserError
-from aisr.programs.demos import KnnConfig, Similarity, nearest
+from aisr.programs.demos import KnnConfig, Similarity, nearest, wording
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.pictures import Form, Gallery, PicturedText
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
-from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
+from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher
 from aisr.programs.text import plain
 
 # --- Options
@@ -96,83 +96,22 @@ class UnusableAnswer(ValueError):
     """The LM's answer could not be used, nor could its answer to the complaint about it."""
 
 
-def ask(
-    predict: dspy.Predict, check: Check | None = None, *, limits: Limits = NO_LIMITS, **inputs: Any
-) -> dspy.Prediction:
-    """Return the answer of a predictor to `inputs`, in the LM's context.
-
-    check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the LM
-    is asked once more, with the complaint; not where the answer was cut, refused or filtered. limits: JSON schema
-    fragments by output field, which an engine that decodes under a schema adds to what the types say. Raises
-    `UnusableAnswer`; errors of the LM pass through.
-    """
-    call = {**inputs, "config": _config(predict, limits)}
-    lm = predict.lm or dspy.settings.lm
-    # Answers that failed twice must not come from the cache in the next run.
-    keys = lm.record_keys() if hasattr(lm, "record_keys") else None
-    complaint: str | None = None
-    for attempt in (1, 2):
-        try:
-            answer = predict(**call)
-        except AdapterParseError as error:
-            answer, complaint = _without_confidence(error), _what_failed(error)
-            if answer is not None and dspy.settings.trace is not None:
-                # The predictor raised before it entered the call into the trace, where bootstrapping looks for it.
-                known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
-                dspy.settings.trace.append((predict, known, answer))
-        reason = lm.failed_ending() if hasattr(lm, "failed_ending") else None
-        if answer is not None:
-            complaint = check(answer) if check and not reason else None
-            if complaint is None and not reason:
-                return answer
-            place = _place_in_trace(answer)
-            if place is not None:
-                # A refused answer must not become a demo; earlier calls of an optimizer stay in the trace.
-                del dspy.settings.trace[place]
-        if reason:
-            if keys is not None:
-                lm.invalidate(keys)
-            raise UnusableAnswer(reason)
-        if attempt == 1:
-            # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
-            cut = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]
-            field = dspy.InputField(desc="what was wrong with your previous answer")
-            call["signature"] = predict.signature.append("correction", field, str)
-            call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
-    if keys is not None:
-        lm.invalidate(keys)
-    raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
-
-
-def clean_trace(answer: dspy.Prediction) -> None:
-    """Take out of DSPy's trace of an answer what would be in the way there: its log-probabilities, since twenty
-    alternatives a token make a reflection twenty times as long, and pictures among the inputs, of which no demo may
-    hold any; their text stays."""
-    if "logprobs" in answer:
-        del answer["logprobs"]
-    place = _place_in_trace(answer)
-    if place is not None:
-        predictor, inputs, _ = dspy.settings.trace[place]
-        texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
-        dspy.settings.trace[place] = (predictor, texts, answer)
-
-
 def wrong_count(values: Sequence[object], wanted: int, what: str) -> str | None:
     """Return the complaint about a list of the wrong length, or None. DSPy loses the length of a list both in the
     schema and when it parses."""
     return None if len(values) == wanted else f"{len(values)} {what} where {wanted} were asked for"
 
 
-def one_label_each(field: str, statements: Sequence[object]) -> Limits:
-    """Return the limits of an answer with one label, in its output `field`, for each of some statements."""
-    count = {"minItems": len(statements), "maxItems": len(statements)}
-    return {field: count, CONFIDENCE: count}
-
-
 def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str | None:
     """Return the complaint about names that were not offered, or None."""
     unknown = [name for name in names if name not in known]
     return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+
+
+def one_label_each(field: str, statements: Sequence[object]) -> Limits:
+    """Return the limits of an answer with one label, in its output `field`, for each of some statements."""
+    count = {"minItems": len(statements), "maxItems": len(statements)}
+    return {field: count, CONFIDENCE: count}
 
 
 def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
@@ -203,18 +142,6 @@ def _what_failed(error: AdapterParseError) -> str:
     if not answer or NO_TEXT.match(answer):
         return f"it is empty, and should hold the fields {fields}"
     return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
-
-
-def _config(predict: dspy.Predict, limits: Limits) -> dict[str, Any]:
-    lm = predict.lm or dspy.settings.lm
-    config: dict[str, Any] = {}
-    engine = getattr(lm, "engine", None)
-    # DSPy hands `metadata` alone to an engine of one's own unchanged, and takes only plain dicts there.
-    if getattr(engine, "takes_constraints", False):
-        config["metadata"] = {"constraints": dict(limits)}
-    if getattr(lm, "gives_logprobs", False):
-        config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-    return config
 
 
 # --- Programs
@@ -293,20 +220,59 @@ class Program(dspy.Module):
         where the whole would not fit."""
         return self.demo_rows(example)
 
-    # --- What it calls.
+    # --- What `forward` calls.
 
     def ask(
-        self,
-        predict: dspy.Predict,
-        about: str,
-        check: Check | None = None,
-        *,
-        limits: Limits = NO_LIMITS,
-        **inputs: Any,
+        self, predict: dspy.Predict, check: Check | None = None, *, limits: Limits = NO_LIMITS, **inputs: Any
     ) -> dspy.Prediction:
-        """Return an answer as `ask` does, with the demos that are nearest to `about`, the statement of the record."""
-        demos = nearest(predict.demos, self.statement, about, self.knn)
-        return ask(predict, check, limits=limits, demos=demos, **inputs)
+        """Return the answer of a predictor to `inputs`, in the LM's context, with the demos nearest to the statement
+        among these.
+
+        check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the
+        LM is asked once more, with the complaint; not where the answer was cut, refused or filtered. limits: JSON
+        schema fragments by output field, which an engine that decodes under a schema adds to what the types say.
+        Raises `UnusableAnswer`; errors of the LM pass through.
+        """
+        lm = predict.lm or dspy.settings.lm
+        config: dict[str, Any] = {}
+        # DSPy hands `metadata` alone to an engine of one's own unchanged, and takes only plain dicts there.
+        if getattr(getattr(lm, "engine", None), "takes_constraints", False):
+            config["metadata"] = {"constraints": dict(limits)}
+        if getattr(lm, "gives_logprobs", False):
+            config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        demos = nearest(predict.demos, self.statement, wording(inputs.get(self.statement)), self.knn)
+        call = {**inputs, "demos": demos, "config": config}
+        # Answers that failed twice must not come from the cache in the next run.
+        keys = lm.record_keys() if hasattr(lm, "record_keys") else None
+        complaint: str | None = None
+        reason: str | None = None
+        for _ in range(2):
+            try:
+                answer = predict(**call)
+            except AdapterParseError as error:
+                answer, complaint = _without_confidence(error), _what_failed(error)
+                if answer is not None and dspy.settings.trace is not None:
+                    # The predictor raised before it entered the call into the trace, where bootstrapping looks for it.
+                    known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
+                    dspy.settings.trace.append((predict, known, answer))
+            reason = lm.failed_ending() if hasattr(lm, "failed_ending") else None
+            if answer is not None:
+                complaint = check(answer) if check and not reason else None
+                if complaint is None and not reason:
+                    return answer
+                if (place := _place_in_trace(answer)) is not None:
+                    # A refused answer must not become a demo; earlier calls of an optimizer stay in the trace.
+                    del dspy.settings.trace[place]
+            if reason:
+                break
+            # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
+            cut = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]
+            field = dspy.InputField(desc="what was wrong with your previous answer")
+            call["signature"] = predict.signature.append("correction", field, str)
+            call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
+        if keys is not None:
+            lm.invalidate(keys)
+        raise UnusableAnswer(reason or f"unusable answer, also after one repair: {complaint}")
 
     def decide(self, answer: dspy.Prediction, field: str) -> list[Judgement]:
         """Return the final judgement of each label in an output `field` of an answer, a label or a list of them: from
@@ -314,7 +280,14 @@ class Program(dspy.Module):
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
         states = isinstance(self.options, LabelOptions) and self.options.verbalized_confidence
         judged = judgements_of(answer, field, labels, self.labels, states)
-        clean_trace(answer)
+        # In DSPy's trace would be in the way: log-probabilities, since twenty alternatives a token make a reflection
+        # twenty times as long; and pictures among the inputs, of which no demo may hold any. Their text stays.
+        if "logprobs" in answer:
+            del answer["logprobs"]
+        if (place := _place_in_trace(answer)) is not None:
+            predictor, inputs, _ = dspy.settings.trace[place]
+            texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
+            dspy.settings.trace[place] = (predictor, texts, answer)
         return self.label_weights.apply(judged) if self.label_weights else judged
 
     @staticmethod
@@ -324,28 +297,24 @@ class Program(dspy.Module):
         return dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
 
     @property
-    def retriever(self) -> str | None:
-        """The retriever's spec (see `aisr.programs.retrieval.matcher`); None for a program that retrieves nothing."""
-        return self.options.retriever if isinstance(self.options, SearchOptions) else None
+    def retriever(self) -> str:
+        """The retriever, as `aisr.programs.retrieval.matcher` takes it."""
+        return self.options.retriever if isinstance(self.options, SearchOptions) else DEFAULT
 
     @property
     def embedding_model(self) -> str | None:
         """The embedding model that the retriever asks; None for none."""
-        return embedding_model(self.retriever) if self.retriever else None
+        return embedding_model(self.retriever)
 
     @property
     def match(self) -> Matcher:
         """What ranks texts. Raises UserError where it embeds with a model that `embed` does not ask."""
-        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever or DEFAULT, self.embed)
+        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever, self.embed)
 
     @property
     def vectors(self) -> Embed:
         """What gives the word vectors of texts. Raises UserError as `match`."""
-        return embedder(self.retriever or DEFAULT, self.embed)
-
-    def rank_paragraphs(self, claim: str, paragraphs: Mapping[str, str]) -> list[str]:
-        """Return all ids of paragraphs, best first."""
-        return rank(claim, paragraphs, self.match)
+        return embedder(self.retriever, self.embed)
 
     # --- What optimizers and commands call.
 
@@ -367,3 +336,6 @@ class Program(dspy.Module):
         demos."""
         self.gallery, self.embed = other.gallery, other.embed
         self.knn = replace(self.knn, excluded=other.knn.excluded)
+
+
+ask = Program().ask  # for a predictor that is no part of a program

@@ -193,7 +193,6 @@ class Track1(Program):
         if self.whole:
             answer = self.ask(
                 self.label,
-                paragraph,
                 lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
                 limits=one_label_each("sentence_labels", sentences),
                 evidence=shown,
@@ -203,7 +202,7 @@ class Track1(Program):
         else:
             judged = []
             for sentence in sentences:
-                answer = self.ask(self.label, sentence, evidence=shown, paragraph=paragraph, sentence=sentence)
+                answer = self.ask(self.label, evidence=shown, paragraph=paragraph, sentence=sentence)
                 judged += self.decide(answer, "sentence_label")
         return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
 

@@ -301,7 +301,6 @@ class Track2(Program):
         `aisr.programs.probabilities`), `named`, the ids that the model gave, and `ranking`."""
         answer = self.ask(
             self.judge,
-            claim,
             lambda answer: unknown_names(answer.evidence_ids, candidates, "evidence id"),
             limits={"evidence_ids": {"items": {"enum": list(nameable or candidates)}, "maxItems": NAMED}},
             passages=passages,

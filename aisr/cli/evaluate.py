@@ -248,18 +248,18 @@ def retrieval(
     from aisr.base.files import percent
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
-    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
+    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, matcher_ranker, score_ranker
     from aisr.predict.prepare import attach_embeddings
 
     chosen = find_task(task)
     records = claims_with_evidence(chosen, file, limit)
     embeddings = Embeddings(config)
     rankers: dict[str, Any] = {
-        name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
+        name: matcher_ranker(attach_embeddings(chosen.build({"retriever": name}), embeddings).match)
         for name in (part.strip() for part in retrievers.split(","))
     }
     if program:
-        rankers[program] = _of_program(attach_embeddings(load(program, artifacts, chosen).program, embeddings))
+        rankers[program] = matcher_ranker(attach_embeddings(load(program, artifacts, chosen).program, embeddings).match)
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
@@ -321,7 +321,3 @@ def _print_gain(scores: Sequence[Any], records: Sequence[Any]) -> None:
         ["over", *next(iter(others.values()))],
         [[name, *map(str, gained.values())] for name, gained in others.items()],
     )
-
-
-def _of_program(program: Any) -> Any:
-    return lambda one: program.rank_paragraphs(one.claim, one.paragraphs)

@@ -116,7 +116,6 @@ class DraftProgram(Program):
         material = PicturedText(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
         answer = self.ask(
             self.judge,
-            " ".join(sentences),
             lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
             limits=one_label_each("sentence_labels", sentences),
             evidence=material,

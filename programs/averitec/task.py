@@ -200,7 +200,6 @@ class Averitec(Program):
         if most := self.options.questions:
             answer = self.ask(
                 self.inquire,
-                claim,
                 lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
                 limits={"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
                 claim=claim,
@@ -212,7 +211,7 @@ class Averitec(Program):
         pairs = self._find_pairs(claim, context, read, questions) if read else []
         evidence = [Pair(question=pair.question, answer=pair.answer, url=read[pair.source].url) for pair in pairs]
         sources = {pair.answer: read[pair.source].text for pair in pairs}
-        answer = self.ask(self.judge, claim, claim=claim, evidence=as_lines(evidence, sources), context=context)
+        answer = self.ask(self.judge, claim=claim, evidence=as_lines(evidence, sources), context=context)
         (final,) = self.decide(answer, "label")
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in best.items() if key not in named]
@@ -235,7 +234,6 @@ class Averitec(Program):
         more = {"questions": questions} if self.options.questions else {}
         answer = self.ask(
             self.find,
-            claim,
             lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
             limits={"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
             passages=rendered(read),

@@ -127,7 +127,6 @@ class Context24Figures(Program):
         if len(candidates) > 1:
             answer = self.ask(
                 self.rank,
-                claim,
                 lambda answer: unknown_names(answer.ranking, candidates, "label"),
                 limits={"ranking": {"minItems": 1, "maxItems": len(candidates), "items": {"enum": list(candidates)}}},
                 elements=elements,

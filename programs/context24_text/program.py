@@ -123,7 +123,6 @@ class Context24Text(Program):
         items = {"type": "string", "enum": list(candidates)}
         answer = self.ask(
             self.ground,
-            claim,
             lambda answer: unknown_names(answer.chosen, candidates, "sentence id"),
             limits={"chosen": {"minItems": 0, "maxItems": most, "items": items}},
             passages=passages,
