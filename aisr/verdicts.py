@@ -102,7 +102,7 @@ def check_record(task: "Task", record: Record, number: int, where: str = "") -> 
     """Return the `number`th record, from 0, as the task has it. Raises `UserError`; its message begins with `where`."""
     from pydantic import ValidationError
 
-    from aisr.programs.records import explain
+    from aisr.base.jsonl import explain
 
     if isinstance(record, task.record):
         return record

@@ -77,7 +77,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     import dspy
     from openai import OpenAI
 
-    from aisr.programs.records import read
+    from aisr.base.jsonl import read
     from aisr.programs.track1 import TRACK1
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError, exit_code
+from aisr.base.jsonl import read_list
 from aisr.metrics.meteor import meteor
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, f1_scores, label_scores
 from aisr.programs.averitec.record import (
@@ -36,7 +37,6 @@ from aisr.programs.averitec.record import (
     of_pairs,
     of_questions,
 )
-from aisr.programs.records import read_list
 
 
 @lru_cache(maxsize=200_000)

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from aisr.base.errors import UserError, exit_code
+from aisr.base.jsonl import explain
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
 from aisr.programs.context24_figures.record import Ranking, Sought, place_of, tidy
-from aisr.programs.records import explain
 
 WHOLE, HALF = 1.0, 0.5
 

@@ -33,8 +33,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError, exit_code
+from aisr.base.jsonl import explain
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
-from aisr.programs.records import explain
 
 
 class Rouge(NamedTuple):

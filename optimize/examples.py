@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import dspy
 
 from aisr.base.errors import UserError
+from aisr.base.jsonl import read
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
 from aisr.programs.program import Program
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 Prepare = Callable[[Any], dspy.Example]  # `Program.prepare`, mostly

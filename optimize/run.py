@@ -28,6 +28,7 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_baseline
@@ -44,7 +45,7 @@ from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.pictures import Gallery
 from aisr.programs.program import LabelOptions, Program
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 CLAIM = "compile.json"  # of an artifact folder: the identity of the compile that took its name

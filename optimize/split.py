@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
+from aisr.base.jsonl import BadLine, scan
 from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
-from aisr.programs.records import BadLine, Record, SentenceRecord, scan
+from aisr.programs.records import Record, SentenceRecord
 from aisr.programs.task import Task
 
 SIDES = ("train", "dev", "test")

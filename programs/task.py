@@ -14,10 +14,11 @@ import dspy
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
+from aisr.base.jsonl import explain
 from aisr.metrics.scores import Scores, tally_statements
 from aisr.programs.pictures import KINDS, LEFT_OUT
 from aisr.programs.program import Program
-from aisr.programs.records import LabelPrediction, Prediction, Record, explain
+from aisr.programs.records import LabelPrediction, Prediction, Record
 from aisr.programs.shared_evidence import claim_key, evidence_keys, picture_keys
 from aisr.programs.submission import Submission
 from aisr.programs.text import ROW, flat, rows_of

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
+from aisr.base.jsonl import scan
 from aisr.optimize.optimizers import strip
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submit import check_submission
-from aisr.programs.records import scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1

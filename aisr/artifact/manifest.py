@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.files import BadArtifact, with_interval, write_whole
+from aisr.base.jsonl import explain
 from aisr.metrics.scores import LabelScore
-from aisr.programs.records import explain
 
 PROGRAM = "program.json"
 FILE = "manifest.json"

@@ -23,12 +23,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
+from aisr.base.jsonl import explain
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.options import table
 from aisr.programs.pictures import is_harmless
 from aisr.programs.program import Program
 from aisr.programs.ranker import EvidenceRanker
-from aisr.programs.records import explain
 from aisr.programs.registry import TASKS, find_task
 from aisr.programs.task import Task
 

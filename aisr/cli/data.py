@@ -28,10 +28,10 @@ def check(
     """List the wrong lines of a record file, and pictures that are missing."""
     from collections import Counter
 
+    from aisr.base.jsonl import scan
     from aisr.cli.display import note, print_pictures
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
-    from aisr.programs.records import scan
 
     chosen = find_task(task)
     others = {name: find_task(name) for name in TASKS} | {chosen.name: chosen}
@@ -97,9 +97,10 @@ def split(
 
     No claim, picture, paper or evidence, nor one much like it, is on two sides.
     """
+    from aisr.base.jsonl import read
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.records import SentenceRecord, read
+    from aisr.programs.records import SentenceRecord
 
     chosen = find_task(task)
     if shape_like and not issubclass(chosen.record, SentenceRecord):
@@ -130,7 +131,7 @@ def split(
 def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
     and where several know as many."""
-    from aisr.programs.records import scan
+    from aisr.base.jsonl import scan
 
     fields = _fields(file)
     known = {

@@ -288,10 +288,10 @@ def retrieval(
 def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
+    from aisr.base.jsonl import read
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, gold_claims
     from aisr.predict.evaluate import matcher_ranker
-    from aisr.programs.records import read
     from aisr.programs.retrieval import bm25, built_in
 
     claims = gold_claims(task, list(read(train, task.record, task.name)))

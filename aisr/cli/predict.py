@@ -55,12 +55,12 @@ def predict(
     """
     config = read_lm(lm, api_base, lm_settings or ())
     prepare(artifacts, program)
+    from aisr.base.jsonl import read
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
-    from aisr.programs.records import read
 
     chosen = find_task(task)
     loaded = load(program, artifacts, chosen)

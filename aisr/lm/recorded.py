@@ -26,12 +26,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text, pluralize, replacing
+from aisr.base.jsonl import LONGEST, explain
 from aisr.lm.answers import Ending, adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM, keep_ending, latest_answer
 from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
 from aisr.lm.response_cache import attributes, plain
-from aisr.programs.records import LONGEST, explain
 
 ADAPTERS: Mapping[str, Callable[[], Any]] = {
     "JSONAdapter": lambda: adapter_for(True),

@@ -11,6 +11,7 @@ import numpy as np
 
 from aisr.artifact.program import Loaded
 from aisr.base.errors import UserError
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.judgements import calibration_error, selective_accuracy
@@ -19,7 +20,6 @@ from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.ranker import count_paper
-from aisr.programs.records import read
 from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
 from aisr.programs.task import Query, Task
 from aisr.programs.text import tokens

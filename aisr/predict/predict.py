@@ -25,12 +25,13 @@ from pydantic import ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.files import RunningDigest, first_difference, read_json, replacing, write_whole, writing
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import picture_digest
 from aisr.programs.program import Program
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 MOST_REASONS = 10  # failed records that a summary names

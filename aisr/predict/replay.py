@@ -17,12 +17,13 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import redact
+from aisr.base.jsonl import read
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.program import Program
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 FORGOTTEN = "the response cache no longer holds the answer"

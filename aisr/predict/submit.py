@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
-from aisr.programs.records import BadLine, explain, read, scan
+from aisr.base.jsonl import BadLine, explain, read, scan
 from aisr.programs.task import Answer, Task
 
 PredictionT = TypeVar("PredictionT")

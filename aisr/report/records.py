@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.artifact.program import load_program
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, parse_json, percent, write_whole
+from aisr.base.jsonl import explain
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
@@ -25,7 +26,7 @@ from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.pictures import BadPicture, Gallery, decode, find
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
-from aisr.programs.records import SentenceRecord, explain
+from aisr.programs.records import SentenceRecord
 from aisr.programs.task import Exhibit, Task
 from aisr.report import page
 

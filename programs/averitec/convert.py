@@ -13,8 +13,8 @@ from typing import Any
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import replacing
+from aisr.base.jsonl import valid_texts
 from aisr.programs.averitec.documents import excerpts, pages
-from aisr.programs.records import valid_texts
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
 SUFFIXES = (".json", ".jsonl")

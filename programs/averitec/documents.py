@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
+from aisr.base.jsonl import explain, valid_texts
 from aisr.programs.averitec.record import Document
-from aisr.programs.records import explain, valid_texts
 from aisr.programs.retrieval import RANK_CONSTANT, Matcher, bm25, indexed, order
 from aisr.programs.text import sentences, words
 

@@ -24,10 +24,10 @@ from pydantic import ValidationError
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
+from aisr.base.jsonl import explain
 from aisr.programs.context24_figures.citations import parts
 from aisr.programs.context24_figures.record import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
 from aisr.programs.context24_text.convert import full_texts, organisers_json
-from aisr.programs.records import explain
 from aisr.programs.text import sentences
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")

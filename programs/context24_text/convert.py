@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
+from aisr.base.jsonl import explain, valid_texts
 from aisr.programs.context24_text.record import Context24TextRecord
-from aisr.programs.records import explain, valid_texts
 from aisr.programs.text import sentences, words
 
 BLANK = re.compile(r"\n[^\S\n]*+\n")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
+from aisr.base.jsonl import read
 from aisr.lm.embedded import Completion, EmbeddedEngine, chat_prompt
-from aisr.programs.records import read
 from aisr.programs.track2 import TRACK2
 from support import processes
 from support.corpora import read_rows, write

@@ -11,11 +11,11 @@ import pytest
 from filelock import FileLock
 
 from aisr.base.files import digest_file
+from aisr.base.jsonl import read
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
 from aisr.predict.predict import CannotResume, Summary, lock_file, predict
-from aisr.programs.records import read
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2

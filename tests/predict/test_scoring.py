@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from aisr.base.jsonl import BadLine
 from aisr.metrics.judgements import selective_accuracy
 from aisr.predict.evaluate import Evaluation, score_outcomes
 from aisr.predict.judge import judge_all
 from aisr.predict.submit import Mismatch, score_files
 from aisr.programs.probabilities import CONFIDENCE
-from aisr.programs.records import BadLine
 from aisr.programs.track1 import TRACK1
 from support import scripted
 from support.corpora import CONTRA, ENTITY, SCOPE, S, claim, write

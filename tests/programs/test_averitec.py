@@ -12,6 +12,7 @@ import pytest
 from dspy.lm15 import Request
 
 from aisr.base.errors import UserError
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
@@ -19,7 +20,6 @@ from aisr.predict.judge import judge, judge_all
 from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.record import AveritecRecord, FactCheck, Pair
 from aisr.programs.averitec.task import AVERITEC, Averitec
-from aisr.programs.records import read
 from support.averitec import claim, passages, quoting
 from support.scripted import field, question, requests, scripted, written
 

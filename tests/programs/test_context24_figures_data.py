@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from aisr.base.errors import UserError, exit_code
+from aisr.base.jsonl import read
 from aisr.programs.context24_figures import convert as context24_figures_data
 from aisr.programs.context24_figures.citations import citations, of_panel, parts
 from aisr.programs.context24_figures.convert import cleaned, convert, readable
 from aisr.programs.context24_figures.ranking import chunks, cited_by, texts_of
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
-from aisr.programs.records import read
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))

@@ -13,6 +13,7 @@ from dspy.lm15 import Request
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base.errors import UserError, exit_code
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge
 from aisr.programs.context24_text import convert
@@ -20,7 +21,6 @@ from aisr.programs.context24_text.program import READ, Context24Text
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.sentences import NAMES, MethodWeights, locate, paper
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
-from aisr.programs.records import read
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
 

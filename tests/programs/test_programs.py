@@ -7,6 +7,7 @@ import dspy
 import pytest
 
 from aisr.artifact.program import parse, program_text
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
@@ -14,7 +15,7 @@ from aisr.predict.judge import judge_all
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.program import UnusableAnswer
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1

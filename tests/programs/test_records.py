@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from aisr.base import jsonl
+from aisr.base.jsonl import BadLine, read, scan
 from aisr.predict.submit import SubmissionCheck, check_submission
-from aisr.programs import records
-from aisr.programs.records import BadLine, read, scan
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Citation, Track2Record
@@ -56,7 +56,7 @@ def test_records_are_numbered_as_the_official_preparation_does_and_blank_lines_c
 
 
 def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "LONGEST", 4096)
+    monkeypatch.setattr(jsonl, "LONGEST", 4096)
     long = json.dumps(claim([S], text="w " * 3000))
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
     observed: list[bytes] = []

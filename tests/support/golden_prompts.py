@@ -18,6 +18,7 @@ from typing import Any
 from dspy.lm15 import Request
 
 from aisr.artifact.program import parse, program_text
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.optimize.examples import Prepare, examples, prepare_all
 from aisr.optimize.optimizers import compile_candidates
@@ -25,7 +26,7 @@ from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepar
 from aisr.optimize.search import Objective, Search, Settings
 from aisr.programs.pictures import Gallery
 from aisr.programs.program import Program
-from aisr.programs.records import Record, read
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 from support.scripted import Answers, requests, scripted
 

@@ -1,0 +1,164 @@
+"""Files of records: JSON Lines and JSON lists, each entry validated as it comes, with errors that name it.
+
+A JSONL file is read as a stream: of each line a record, or what is wrong with it.
+"""
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from aisr.base.errors import UserError
+
+
+def valid_text(text: str) -> str:
+    """Return a text with a question mark in the place of each half of a pair of surrogates, such as `"\\ud800"` in the
+    JSON of a cut page: a half is no character, and no file can hold it."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def valid_texts(value: Any) -> Any:
+    """Do the same throughout a JSON value."""
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, list):
+        return [valid_texts(one) for one in value]
+    if isinstance(value, dict):
+        return {valid_text(key): valid_texts(one) for key, one in value.items()}
+    return value
+
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+Observer = Callable[[bytes], object]
+LONGEST = 64 * 2**20  # bytes of a line
+MOST_FAULTS = 4  # of one line that are listed
+
+
+class BadLine(UserError):
+    """A line that is not what its file should hold: `file:line: field: what is wrong; what was expected`."""
+
+
+class Line(NamedTuple, Generic[RecordT]):
+    """One line of a file, with the record or what is wrong with it."""
+
+    number: int  # from 1, blank lines counted
+    record: RecordT | None
+    problem: str | None
+    numbered: bool = False  # the record had no id and got one
+
+
+def scan(
+    path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, observe: Observer | None = None
+) -> Iterator[Line[RecordT]]:
+    """Read a JSONL file line by line, good and bad lines alike; blank lines are passed over.
+
+    With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it: prefix and
+    running number from 1, six digits ("track1-000001"). A repeated id is a bad line. `observe` is called with every
+    line as it is read, such as the `update` of a digest."""
+    first_places: dict[str, int] = {}  # of the ids
+    count = 0
+    with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
+        for number, line in enumerate(_lines(file, observe or len), start=1):
+            if line is not None and not line.strip():
+                continue
+            count += 1
+            try:
+                record, numbered = _record(line, model, f"{prefix}-{count:06d}" if prefix else None)
+                key = getattr(record, "id", None)
+                if isinstance(key, str) and first_places.setdefault(key, number) != number:
+                    raise UserError(f"id: {key!r} stands in line {first_places[key]} already; ids must be unique")
+                yield Line(number, record, None, numbered)
+            except UserError as error:
+                yield Line(number, None, f"{path}:{number}: {error}")
+
+
+def read(
+    path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, observe: Observer | None = None
+) -> Iterator[RecordT]:
+    """Return the records of a JSONL file, one at a time, as `scan` reads it. Raises `BadLine` at the first that is
+    none."""
+    for line in scan(path, model, prefix, observe):
+        if line.record is None:
+            hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
+            raise BadLine(f"{line.problem}{hint}")
+        yield line.record
+
+
+def _lines(file: BinaryIO, observe: Observer) -> Iterator[bytes | None]:
+    """The lines of a file; None in the place of one that is too long, of which no more than `LONGEST` is ever held."""
+    while line := file.readline(LONGEST + 1):
+        observe(line)
+        yield line if len(line) <= LONGEST else None
+        while len(line) > LONGEST and not line.endswith(b"\n") and (line := file.readline(LONGEST + 1)):
+            observe(line)
+
+
+def _record(line: bytes | None, model: type[RecordT], default_id: str | None) -> tuple[RecordT, bool]:
+    """The record of a line, and whether it got the default id. Raises UserError."""
+    if line is None:
+        raise UserError(f"longer than {LONGEST >> 20} MiB; expected one record")
+    try:
+        raw = from_json(line.removeprefix(BOM_UTF8))
+    except ValueError as error:
+        raise UserError(f"not JSON ({str(error)[:120]}); one JSON object a line") from error
+    if not isinstance(raw, dict):
+        raise UserError(f"a {type(raw).__name__}; expected one JSON object")
+    numbered = default_id is not None and raw.get("id") is None
+    try:
+        return model.model_validate({**raw, "id": default_id} if numbered else raw), numbered
+    except ValidationError as error:
+        raise UserError(explain(error)) from error
+
+
+def read_list(path: Path, model: type[RecordT]) -> list[RecordT]:
+    """The entries of a JSON list, the form of the organisers' files of related tasks. Raises UserError, naming the
+    entry by its place from 0 and the field, for anything else and for an empty list."""
+    try:
+        raw = valid_texts(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: {error}; expected a JSON list, an entry a claim") from error
+    if not isinstance(raw, list) or not raw:
+        raise UserError(f"{path}: expected a JSON list with an entry a claim")
+    entries = []
+    for place, entry in enumerate(raw):
+        try:
+            entries.append(model.model_validate(entry))
+        except ValidationError as error:
+            raise UserError(f"{path}: entry {place}: {explain(error)}") from error
+    return entries
+
+
+def explain(error: ValidationError) -> str:
+    """Return the first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
+    faults = error.errors(include_url=False)
+    lines: list[str] = []
+    for fault in faults[:MOST_FAULTS]:
+        field, (wrong, expected) = _field(fault["loc"]), _wrong(fault)
+        again = any(one.endswith(expected) for one in lines)  # the list of labels is long
+        lines.append((f"{field}: {wrong}" if field else wrong) + ("" if again else expected))
+    more = len(faults) - len(lines)
+    return "; ".join(lines) + (f"; and {more} more in this line" if more else "")
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    field = ""
+    for part in location:
+        if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
+            continue  # pydantic's own words for a step inside a field
+        name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
+        field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
+    return field
+
+
+def _wrong(fault: Any) -> tuple[str, str]:
+    """What is wrong, and what was expected where that is a list."""
+    if fault["type"] not in ("enum", "literal_error"):
+        return fault["msg"].removeprefix("Value error, "), ""
+    names = fault.get("ctx", {}).get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
+    what = "label" if {"label", "labels", "types"}.intersection(fault["loc"]) else "value"
+    return f"unknown {what} {str(fault['input'])[:80]!r}", f"; one of: {names}"
