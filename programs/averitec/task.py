@@ -14,23 +14,24 @@ from pydantic import BaseModel, Field
 
 from aisr.base.errors import UserError
 from aisr.base.files import write_whole
-from aisr.metrics.averitec import HEADLINE, Matches, evidence_match
-from aisr.metrics.scores import Scores
-from aisr.programs.averitec.documents import Passage, Passages, best_passages, passages_of
-from aisr.programs.averitec.record import (
+from aisr.metrics.averitec import (
     COMMONEST,
+    HEADLINE,
     MOST_PAIRS,
     UNANSWERABLE,
     VERDICTS,
-    AveritecPrediction,
-    AveritecRecord,
     ClaimGold,
     FactCheck,
+    Matches,
     Pair,
     Verdict,
+    evidence_match,
     of_pairs,
     of_questions,
 )
+from aisr.metrics.scores import Scores
+from aisr.programs.averitec.documents import Passage, Passages, best_passages, passages_of
+from aisr.programs.averitec.record import AveritecPrediction, AveritecRecord
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import CUT, bm25, excerpt

@@ -12,11 +12,22 @@ import pytest
 
 from aisr.base.errors import exit_code
 from aisr.metrics import averitec
-from aisr.metrics.averitec import Matches, Official, Predicted, Reference, score_rows
+from aisr.metrics.averitec import (
+    VERDICTS,
+    Answer,
+    ClaimGold,
+    FactCheck,
+    Matches,
+    Official,
+    Pair,
+    Predicted,
+    Question,
+    Reference,
+    score_rows,
+)
 from aisr.metrics.intervals import score_interval
 from aisr.metrics.meteor import meteor, synonyms, words
 from aisr.metrics.scores import value
-from aisr.programs.averitec.record import VERDICTS, Answer, ClaimGold, FactCheck, Pair, Question
 from support.paths import TESTS
 
 

@@ -14,11 +14,12 @@ from dspy.lm15 import Request
 from aisr.base.errors import UserError
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
+from aisr.metrics.averitec import FactCheck, Pair
 from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.averitec.convert import write
-from aisr.programs.averitec.record import AveritecRecord, FactCheck, Pair
+from aisr.programs.averitec.record import AveritecRecord
 from aisr.programs.averitec.task import AVERITEC, Averitec
 from support.averitec import claim, passages, quoting
 from support.scripted import field, question, requests, scripted, written
