@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from aisr.base.errors import UserError, exit_code
-from aisr.base.jsonl import explain
+from aisr.base.jsonl import read_list
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
 
 
@@ -99,7 +99,7 @@ RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, i
 
 
 @dataclass(frozen=True)
-class Grounded(MeanScores):
+class RougeScores(MeanScores):
     """The snippets of a corpus of claims, a row a claim; values: ROUGE-L."""
 
     demo_from: ClassVar[float] = RIGHT
@@ -114,37 +114,76 @@ class Grounded(MeanScores):
         answers = [guess or () for guess in predicted]
         matches = [snippet_match(one, right, rouge, len(KINDS)) for one, right in zip(answers, gold, strict=True)]
         table = np.array(matches).reshape(len(answers), len(KINDS))
+        lengths = [[len(text.split()) for text in texts] for texts in answers]
         return cls(
             values=table[:, RANKING],
             rouge=table,
             snippets=np.array([len(one) for one in answers], dtype=np.float64),
-            words=np.array([_words(one) for one in answers], dtype=np.float64),
+            words=np.array([np.mean(one or [0]) for one in lengths], dtype=np.float64),
         )
 
     def report(self) -> Report:
-        """Mean ROUGE-L, all three, and what they do not say. Raises ValueError for an empty corpus."""
+        """Mean ROUGE-L, all three, and the number and length of snippets. Raises ValueError for an empty corpus."""
         records_of(self)
         means = dict(zip(Rouge._fields, map(float, self.rouge.mean(axis=0)), strict=True))
-        return Report(means["rouge_l"], means, remarks=(self._remark(),))
+        remark = "no claim has a snippet"
+        if self.snippets.any():
+            remark = (
+                f"{self.snippets.mean():.1f} snippets a claim, of {self.words[self.snippets > 0].mean():.0f} words "
+                "each: this score is divided by their number, so one good snippet beats several"
+            )
+        return Report(means["rouge_l"], means, remarks=(remark,))
 
-    def _remark(self) -> str:
-        if not self.snippets.sum():
-            return "no claim has a snippet"
-        words = self.words[self.snippets > 0].mean()
-        length = f"{self.snippets.mean():.1f} snippets a claim, of {words:.0f} words each"
-        return f"{length}: this score is divided by their number, so one good snippet beats several"
 
-
-def _words(texts: Sequence[str]) -> float:
-    return float(np.mean([len(text.split()) for text in texts])) if texts else 0.0
-
+# --- The organisers' own files
 
 MODEL = "roberta-large"  # what bert-score takes for English
 GIGABYTES = 1.4
+Snippets = Mapping[str, Sequence[str]]  # by the ids of claims
 
 
-def likenesses(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """BERTScore's F1 of pairs of a predicted and a gold text. Raises UserError where bert-score is not installed."""
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    context: list[str]
+
+
+@dataclass(frozen=True)
+class Official:
+    """What the organisers' scorer prints, in 0-1."""
+
+    means: dict[str, float]  # by the names of `KINDS`, and `bertscore` with --bertscore
+    claims: int
+    per_claim: dict[str, dict[str, float]]  # ROUGE of the claims that were predicted and have gold
+    unknown: list[str]  # ids that gold does not have
+
+
+def score_official(gold: Snippets, predicted: Snippets, bertscore: bool = False) -> Official:
+    """Score predictions against gold. Raises UserError for a claim with an empty list of predictions, at which the
+    organisers' scorer stops, and where BERTScore is wanted and not installed."""
+    scored = {key: (texts, gold[key]) for key, texts in predicted.items() if gold.get(key)}
+    if empty := [key for key, (texts, _) in scored.items() if not texts]:
+        raise UserError(f"{empty[0]}: no snippet; the organisers' scorer stops there. Leave the claim out, or give one")
+    matches = {key: snippet_match(texts, right, rouge, len(KINDS)) for key, (texts, right) in scored.items()}
+    means = {kind: sum(float(match[k]) for match in matches.values()) / len(gold) for k, kind in enumerate(KINDS)}
+    if bertscore:
+        likeness = bert_likenesses(
+            [(one, right) for texts, rights in scored.values() for one in texts for right in rights]
+        )
+        alike = [snippet_match(*pair, lambda one, right: [likeness[one, right]], 1) for pair in scored.values()]
+        means["bertscore"] = sum(float(match[0]) for match in alike) / len(gold)
+    return Official(
+        means,
+        claims=len(gold),
+        per_claim={key: dict(zip(KINDS, map(float, match), strict=True)) for key, match in matches.items()},
+        unknown=[key for key in predicted if key not in gold],
+    )
+
+
+def bert_likenesses(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """Return BERTScore's F1 of pairs of a predicted and a gold text. Raises UserError where bert-score is not
+    installed."""
     try:
         import bert_score
     except ImportError as error:
@@ -161,78 +200,19 @@ def likenesses(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]
     return dict(zip(distinct, map(float, f1), strict=True))
 
 
-Snippets = Mapping[str, Sequence[str]]
-
-
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-    id: str
-    context: list[str]
-
-
-@dataclass(frozen=True)
-class Official:
-    """What the organisers' scorer prints, in 0-1."""
-
-    rouge1: float
-    rouge2: float
-    rougeL: float  # noqa: N815  # the scorer calls it so
-    bertscore: float | None  # None without --bertscore
-    claims: int
-    per_claim: dict[str, dict[str, float]]  # ROUGE of the claims that were predicted and have gold
-    unknown: list[str]  # ids that gold does not have
-
-
-def score_official(gold: Snippets, predicted: Snippets, bertscore: bool = False) -> Official:
-    """Score predictions against gold. Raises UserError for a claim with an empty list of predictions, at which the
-    organisers' scorer stops; where gold is empty; and where BERTScore is wanted and not installed."""
-    if not gold:
-        raise UserError("no gold claims; expected at least one")
-    scored = {key: (texts, gold[key]) for key, texts in predicted.items() if gold.get(key)}
-    if empty := [key for key, (texts, _) in scored.items() if not texts]:
-        raise UserError(f"{empty[0]}: no snippet; the organisers' scorer stops there. Leave the claim out, or give one")
-    matches = {key: snippet_match(texts, right, rouge, len(KINDS)) for key, (texts, right) in scored.items()}
-    one, two, longest = (sum(float(match[k]) for match in matches.values()) / len(gold) for k in range(len(KINDS)))
-    return Official(
-        rouge1=one,
-        rouge2=two,
-        rougeL=longest,
-        bertscore=_bertscore(list(scored.values()), len(gold)) if bertscore else None,
-        claims=len(gold),
-        per_claim={key: dict(zip(KINDS, map(float, match), strict=True)) for key, match in matches.items()},
-        unknown=[key for key in predicted if key not in gold],
-    )
-
-
-def _bertscore(scored: Sequence[tuple[Sequence[str], Sequence[str]]], claims: int) -> float:
-    known = likenesses([(one, right) for texts, gold in scored for one in texts for right in gold])
-    matches = [snippet_match(texts, gold, lambda one, right: [known[one, right]], 1) for texts, gold in scored]
-    return sum(float(match[0]) for match in matches) / claims
-
-
-def snippets(file: Path) -> dict[str, list[str]]:
-    """A JSON list of claims with their snippets, by id. Raises UserError for a file that is no such list, for a bad
-    entry, and for an id that stands there twice (the organisers' scorer takes the last)."""
-    try:
-        raw = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{file}: {error}; expected a JSON list of id and context") from error
-    if not isinstance(raw, list):
-        raise UserError(f"{file}: expected a JSON list of id and context")
+def read_snippets(file: Path) -> dict[str, list[str]]:
+    """Return the snippets of a JSON list of claims, by id. Raises UserError for a file that is no such list, and for an
+    id that stands there twice (the organisers' scorer takes the last)."""
     by_id: dict[str, list[str]] = {}
-    for place, entry in enumerate(raw):
-        try:
-            row = _Row.model_validate(entry)
-        except ValidationError as error:
-            raise UserError(f"{file}: entry {place}: {explain(error)}") from error
+    for row in read_list(file, _Row):
         if row.id in by_id:
-            raise UserError(f"{file}: entry {place}: id: {row.id!r} stands there already; expected each claim once")
+            raise UserError(f"{file}: id: {row.id!r} stands there twice; expected each claim once")
         by_id[row.id] = row.context
     return by_id
 
 
 def main() -> None:
-    """The command; raises UserError where the files cannot be scored."""
+    """Run the command; raises UserError where the files cannot be scored."""
     parser = argparse.ArgumentParser(
         prog="python -m aisr.metrics.context24_text", description="The score of Context24's second task."
     )
@@ -241,20 +221,16 @@ def main() -> None:
     parser.add_argument("--bertscore", action="store_true", help="BERTScore too; needs bert-score and its model")
     parser.add_argument("--json", action="store_true", help="everything as JSON, with the ROUGE of each claim")
     options = parser.parse_args()
-    official = score_official(snippets(options.gold), snippets(options.predictions), options.bertscore)
+    official = score_official(read_snippets(options.gold), read_snippets(options.predictions), options.bertscore)
     for key in official.unknown:
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
-    print(json.dumps(asdict(official), indent=1) if options.json else as_text(official))
-
-
-def as_text(official: Official) -> str:
-    """A score as a person reads it, in points of 100."""
-    means = (official.rouge1, official.rouge2, official.rougeL)
-    lines = [f"{name:10} {100 * value:5.1f}" for name, value in zip(KINDS, means, strict=True)]
-    if official.bertscore is not None:
-        lines.append(f"BERTScore  {100 * official.bertscore:5.1f}   (unscaled: any two texts are far above 0)")
+    if options.json:
+        print(json.dumps(asdict(official), indent=1))
+        return
+    for name, value in official.means.items():
+        print(f"{name:10} {100 * value:5.1f}")
     missing = official.claims - len(official.per_claim)
-    return "\n".join([*lines, f"of {official.claims} claims, {missing} of which count as 0: not predicted, or no gold"])
+    print(f"of {official.claims} claims, {missing} of which count as 0: not predicted, or no gold")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
-from aisr.base.jsonl import explain, valid_texts
-from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.base.jsonl import read_list, valid_texts
+from aisr.programs.context24_text.task import Context24TextRecord
+from aisr.programs.records import Text
 from aisr.programs.text import sentences, words
 
 BLANK = re.compile(r"\n[^\S\n]*+\n")
@@ -27,7 +28,7 @@ WORDS = 120  # of the paragraphs that such a line is cut into, at most, unless o
 
 
 def organisers_json(file: Path) -> Any:
-    """What a file of the organisers holds, in whole characters. Raises UserError for what is no JSON."""
+    """Return the content of a file of the organisers, in whole characters. Raises UserError for what is no JSON."""
     try:
         return valid_texts(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
@@ -35,7 +36,7 @@ def organisers_json(file: Path) -> Any:
 
 
 def full_texts(file: Path) -> dict[str, list[str]]:
-    """The paragraphs of each paper of a JSON object, by its key. Raises UserError for anything else."""
+    """Return the paragraphs of each paper of a JSON object, by its key. Raises UserError for anything else."""
     known = organisers_json(file)
     if not isinstance(known, dict):
         raise UserError(f"{file}: expected a JSON object, the text of each paper by its citekey")
@@ -43,34 +44,52 @@ def full_texts(file: Path) -> dict[str, list[str]]:
 
 
 def paragraphs(text: Any, source: str) -> list[str]:
-    """The paragraphs of a paper: those of a list, or what blank lines part; each line is one where none are blank, and
-    a line of more than `LONGEST` words is cut between sentences. Raises UserError for what is no text."""
+    """Return the paragraphs of a paper: those of a list, or what blank lines part; each line is one where none are
+    blank, and a line of more than `LONGEST` words is cut between sentences. Raises UserError for what is no text."""
     if isinstance(text, str):
         parts = BLANK.split(text.strip())
         text = parts if len(parts) > 1 else LINE_END.split(text)
     if not isinstance(text, list) or not all(isinstance(part, str) for part in text):
         raise UserError(f"{source}: expected a text, or a list of paragraphs")
-    pieces = [piece for part in text if part.strip() for piece in _cut(" ".join(words(part)))]
-    if not pieces:
+    result: list[str] = []
+    for line in (words(part) for part in text if part.strip()):
+        piece: list[str] = []
+        for sentence in map(str.split, sentences(" ".join(line)) if len(line) > LONGEST else ()):
+            if piece and len(piece) + len(sentence) > WORDS:
+                result.append(" ".join(piece))
+                piece = []
+            piece += sentence
+        result.append(" ".join(piece or line))
+    if not result:
         raise UserError(f"{source}: no text in there")
-    return pieces
+    return result
 
 
-def _cut(line: str) -> list[str]:
-    """A line, in pieces of whole sentences where it is too long."""
-    if line.count(" ") < LONGEST:
-        return [line]
-    pieces: list[list[str]] = [[]]
-    for sentence in sentences(line):
-        length = len(sentence.split())
-        if pieces[-1] and len(pieces[-1]) + length > WORDS:
-            pieces.append([])
-        pieces[-1] += sentence.split()
-    return [" ".join(piece) for piece in pieces]
+class _Claim(Context24TextRecord):
+    """A claim of the organisers' file, whose paper is in another."""
+
+    citekey: Text
+    paragraphs: list[str] = Field(default_factory=list)
+
+
+def write(claims: Path, papers: Path, out: Path) -> int:
+    """Write the records, and return how many there are. Raises UserError for a file of another form, for a bad claim,
+    and for one whose paper is not there."""
+    texts = full_texts(papers)
+    lines = []
+    for place, claim in enumerate(read_list(claims, _Claim)):
+        if claim.citekey not in texts:
+            raise UserError(
+                f"{claims}: entry {place}: citekey: no paper {claim.citekey!r} among the {len(texts)} papers"
+            )
+        record = claim.model_copy(update={"paragraphs": texts[claim.citekey]})
+        lines.append(json.dumps(record.model_dump(), ensure_ascii=False))
+    write_whole(out, "".join(f"{line}\n" for line in lines))
+    return len(lines)
 
 
 def main() -> None:
-    """The command; where something is wrong it raises UserError, and nothing is written."""
+    """Run the command; where something is wrong it raises UserError, and nothing is written."""
     parser = argparse.ArgumentParser(
         prog="python -m aisr.programs.context24_text.convert", description="Claims with the full text of their papers."
     )
@@ -80,30 +99,6 @@ def main() -> None:
     options = parser.parse_args()
     count = write(options.claims, options.papers, options.out)
     print(f"wrote {options.out}: {count} claims")
-
-
-def write(claims: Path, papers: Path, out: Path) -> int:
-    """Write the records, and how many there are. Raises UserError for a file of another form, for a bad claim, and for
-    one whose paper is not there."""
-    listed = organisers_json(claims)
-    if not isinstance(listed, list):
-        raise UserError(f"{claims}: expected a JSON list of claims")
-    texts = full_texts(papers)
-    lines = [_record(entry, texts, f"{claims}: entry {place}") for place, entry in enumerate(listed)]
-    write_whole(out, "".join(f"{line}\n" for line in lines))
-    return len(lines)
-
-
-def _record(entry: Any, texts: dict[str, list[str]], source: str) -> str:
-    """A claim with the text of its paper, as a line."""
-    key = entry.get("citekey") if isinstance(entry, dict) else None
-    if not isinstance(key, str) or key not in texts:
-        raise UserError(f"{source}: citekey: no paper {key!r} in --papers; it has {len(texts)}")
-    try:
-        record = Context24TextRecord.model_validate({**entry, "paragraphs": texts[key]})
-    except ValidationError as error:
-        raise UserError(f"{source}: {explain(error)}") from error
-    return json.dumps(record.model_dump(), ensure_ascii=False)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""The sentences of a paper as candidates: ranked for a claim, with their neighbours, and recognized in passages that
-were copied out of it.
+"""The sentences of a paper as candidates: ranked for a claim, and recognized in passages that were copied out of it.
 
-They are ranked by BM25, or by readable features of sentences on method: whether they match the claim,
-stand in a section on method, name who was studied and what was measured, and do not state the result again. The weights
-are written by hand until they are fitted to the gold passages of train.
+They are ranked by readable features of sentences on method: whether they match the claim, stand in a section on method,
+name who was studied and what was measured, and do not state the result again. The weights are written by hand until
+they are fitted to the gold passages of train.
 """
 
 import re
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict
 
 from aisr.programs.program import Fitted
-from aisr.programs.retrieval import bm25, heading, order, split_sentences, stemmed, without_content
+from aisr.programs.retrieval import bm25, heading, idle_places, order, split_sentences, stemmed
 from aisr.programs.text import SHORTEST, letters
 
 PAPERS = 64  # whose sentences are kept
@@ -34,74 +33,59 @@ class Paper(NamedTuple):
     owner: tuple[int, ...]  # the place of the paragraph that each stands in
     idle: frozenset[int]  # places of sentences in headings, bare captions, references and the like
 
-    def rank(self, claim: str) -> list[int]:
-        """Places of sentences, best first by BM25; idle ones only where all are."""
-        best = [int(place) for place in order(bm25(claim, self.sentences))]
+    def rank(self, scores: NDArray[np.float64]) -> list[int]:
+        """Return places of sentences by their scores, best first; idle ones only where all are."""
+        best = [int(place) for place in order(scores)]
         return [place for place in best if place not in self.idle] or best
 
-    def with_neighbours(self, places: Iterable[int]) -> list[int]:
-        """Sentences and the one on either side of each, of the same paragraph, in document order."""
-        return sorted(
-            {
-                near
-                for place in places
-                for near in range(max(place - 1, 0), min(place + 2, len(self.sentences)))
-                if self.owner[near] == self.owner[place]
-            }
-        )
-
     def text(self, places: Iterable[int]) -> str:
-        """The sentences at these places as one text."""
-        return " ".join(self.sentences[place] for place in places)
+        """Return the sentences at some places, in the order of the paper, as one text."""
+        return " ".join(self.sentences[place] for place in sorted(set(places)))
 
 
 @lru_cache(maxsize=PAPERS)
-def paper(paragraphs: tuple[str, ...]) -> Paper:
-    """A paper in sentences. What was parted within a number ("β = – 0 .", "12") is one sentence."""
-    split, owner = split_sentences(paragraphs)
-    sentences, owners = _joined(split, [int(place) for place in owner])
-    idle = {int(key) for key in without_content({str(place): text for place, text in enumerate(paragraphs)})}
-    places = frozenset(place for place, own in enumerate(owners) if own in idle)
-    return Paper(paragraphs, sentences, owners, places)
-
-
-def _joined(sentences: Sequence[str], owners: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Sentences of which none ends within a number, and the paragraph of each."""
-    texts: list[str] = []
-    kept: list[int] = []
-    for text, owner in zip(sentences, owners, strict=True):
-        if texts and kept[-1] == owner and WITHIN.search(texts[-1]) and text[:1].isdigit():
-            texts[-1] += f" {text}"
+def paper_of(paragraphs: tuple[str, ...]) -> Paper:
+    """Return a paper in sentences. What was parted within a number ("β = – 0 .", "12") is one sentence."""
+    sentences: list[str] = []
+    owner: list[int] = []
+    for text, place in zip(*split_sentences(paragraphs), strict=True):
+        if sentences and owner[-1] == place and WITHIN.search(sentences[-1]) and text[:1].isdigit():
+            sentences[-1] += f" {text}"
         else:
-            texts.append(text)
-            kept.append(owner)
-    return tuple(texts), tuple(kept)
+            sentences.append(text)
+            owner.append(int(place))
+    idle = idle_places(paragraphs)
+    return Paper(
+        paragraphs, tuple(sentences), tuple(owner), frozenset(k for k, place in enumerate(owner) if place in idle)
+    )
 
 
 def without_page(text: str) -> str:
-    """A passage without the page number behind it, "(p. 5)"."""
+    """Return a passage without the page number behind it, "(p. 5)"."""
     return PAGE.sub("", text.rstrip())
 
 
 @lru_cache(maxsize=PAPERS)
 def locate(source: Paper, passages: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """For each passage the places of the sentences that it holds: word for word but for what parsing changes, a part of
-    a sentence that is longer, or most words of one that was misread."""
+    """Return, for each passage, the places of the sentences that it holds: word for word but for what parsing changes,
+    a part of a sentence that is longer, or most words of one that was misread."""
+    stems = map(set, stemmed(source.sentences))
+    sentences = [(letters(text), own) for text, own in zip(source.sentences, stems, strict=True)]
     places = []
-    stems = stemmed(source.sentences)
-    texts = [letters(sentence) for sentence in source.sentences]
-    for passage, own in zip(passages, stemmed(passages), strict=True):
-        sought, held = letters(passage), set(own)
-        places.append(tuple(k for k in range(len(texts)) if _holds(sought, held, texts[k], stems[k])))
+    for passage, own in zip(passages, map(set, stemmed(passages)), strict=True):
+        held = letters(passage), own
+        places.append(tuple(place for place, sentence in enumerate(sentences) if _holds(*held, *sentence)))
     return tuple(places)
 
 
-def _holds(sought: str, held: set[str], text: str, stems: Sequence[str]) -> bool:
+def _holds(passage: str, passage_stems: set[str], sentence: str, stems: set[str]) -> bool:
     """Whether a passage, by its letters and stems, holds a sentence."""
-    if len(text) >= SHORTEST and (text in sought or (len(sought) >= SHORTEST and sought in text)):
+    if len(sentence) >= SHORTEST and (sentence in passage or (len(passage) >= SHORTEST and passage in sentence)):
         return True
-    return len(set(stems)) >= FEWEST and len(set(stems) & held) >= MOST_SHARED * len(set(stems))
+    return len(stems) >= FEWEST and len(stems & passage_stems) >= MOST_SHARED * len(stems)
 
+
+# --- Features of sentences on method, and their weights
 
 PATTERNS = {
     "participants": r"participants?|subjects|patients|volunteers|respondents|students|children|adults|users|cells?|"
@@ -117,10 +101,6 @@ PATTERNS = {
 FEATURES = {name: re.compile(rf"\b(?:{pattern})", re.IGNORECASE) for name, pattern in PATTERNS.items()}
 ON_METHOD = re.compile(r"method|material|participant|procedure|measure|design|sample|data|analys|experiment", re.I)
 NAMES = ("claim", "section", *PATTERNS)
-BY_HAND = {
-    "claim": 1.0, "section": 1.0, "participants": 0.6, "measures": 0.6, "procedure": 0.6, "particulars": 0.3,
-    "result": -0.8,
-}  # fmt: skip
 FEWEST_GOLD = 5  # gold sentences that weights are fitted to
 
 
@@ -131,25 +111,36 @@ class MethodWeights(Fitted):
     weights: dict[str, float]  # of each feature, in units of its spread, or of a 0 or 1
 
     def summary(self) -> str:
-        """It in a few words."""
+        """Return what they are, in a few words."""
         return "weights of the features of sentences on method"
 
     def page(self) -> str:
-        """They as a person reads them, as Markdown."""
+        """Return them as a Markdown table."""
         rows = [f"| {name} | {self.weights.get(name, 0):.2f} |" for name in NAMES]
         return "What ranks sentences, fitted to the gold passages of train:\n\n" + "\n".join(
             ["| feature | weight |", "|---|---|", *rows]
         )
 
     def rank(self, claim: str, source: Paper) -> list[int]:
-        """Places of sentences, best first; idle ones only where all are."""
-        scores = features(claim, source) @ np.array([self.weights.get(name, 0.0) for name in NAMES])
-        best = [int(place) for place in order(scores)]
-        return [place for place in best if place not in source.idle] or best
+        """Return places of sentences, best first; idle ones only where all are."""
+        return source.rank(features(claim, source) @ np.array([self.weights.get(name, 0.0) for name in NAMES]))
+
+
+BY_HAND = MethodWeights(
+    weights={
+        "claim": 1.0,
+        "section": 1.0,
+        "participants": 0.6,
+        "measures": 0.6,
+        "procedure": 0.6,
+        "particulars": 0.3,
+        "result": -0.8,
+    }
+)
 
 
 def features(claim: str, source: Paper) -> NDArray[np.float64]:
-    """The features of all sentences, shape (sentences, NAMES)."""
+    """Return the features of all sentences, shape (sentences, NAMES)."""
     match = bm25(claim, source.sentences)
     spread = float(match.std()) or 1.0
     under = headings(source)
@@ -165,7 +156,7 @@ def features(claim: str, source: Paper) -> NDArray[np.float64]:
 
 
 def headings(source: Paper) -> list[str]:
-    """The heading that each paragraph stands under; "" for none."""
+    """Return the heading that each paragraph stands under; "" for none."""
     under, last = [], ""
     for text in source.paragraphs:
         last = text if heading(text) else last
@@ -174,7 +165,7 @@ def headings(source: Paper) -> list[str]:
 
 
 def fit_weights(claims: Sequence[tuple[str, Paper, tuple[str, ...]]]) -> MethodWeights | None:
-    """Weights by which gold sentences come before others of their paper; None where too few are located. claims:
+    """Return weights by which gold sentences come before others of their paper; None where too few are located. claims:
     each with its paper and gold passages."""
     rows, gold = [], []
     for claim, source, passages in claims:

@@ -12,7 +12,7 @@ import pytest
 
 from aisr.base.errors import UserError, exit_code
 from aisr.metrics import context24_text
-from aisr.metrics.context24_text import KINDS, Grounded, score_official
+from aisr.metrics.context24_text import KINDS, RougeScores, score_official
 from aisr.metrics.intervals import score_interval
 from aisr.metrics.scores import value
 from support.paths import TESTS
@@ -27,12 +27,12 @@ def test_the_official_scorer_is_reproduced_by_files_and_by_the_task() -> None:
     for corpus in VECTORS:
         result = score_official(corpus["gold"], corpus["predictions"])
         answers = [tuple(corpus["predictions"].get(key, ())) for key in corpus["gold"]]
-        task = Grounded.of(list(corpus["gold"].values()), answers)
+        task = RougeScores.of(list(corpus["gold"].values()), answers)
         assert value(task) == pytest.approx(task.report().score, abs=1e-12)
         assert task.report().score == task.report().parts["rouge_l"]
         for part, kind in zip(("rouge_1", "rouge_2", "rouge_l"), KINDS, strict=True):
             wanted = pytest.approx(corpus["official"][kind], abs=1e-9)
-            assert getattr(result, kind) == wanted, corpus["name"]
+            assert result.means[kind] == wanted, corpus["name"]
             assert task.report().parts[part] == wanted, corpus["name"]
             official = corpus["per_claim"][kind]
             assert {key: row[kind] for key, row in result.per_claim.items()} == pytest.approx(official, abs=1e-9)
@@ -40,30 +40,30 @@ def test_the_official_scorer_is_reproduced_by_files_and_by_the_task() -> None:
 
 def test_one_good_snippet_beats_five_and_a_repeated_one_costs() -> None:
     alone, beside, twice = (
-        value(Grounded.of([[METHOD]], [texts])) for texts in ((METHOD,), (METHOD, *"abcd"), (METHOD, METHOD))
+        value(RougeScores.of([[METHOD]], [texts])) for texts in ((METHOD,), (METHOD, *"abcd"), (METHOD, METHOD))
     )
     assert [alone, beside, twice] == pytest.approx([1, 1 / 5, 0.5])
 
 
 def test_a_failed_claim_and_one_without_gold_earn_nothing_and_count() -> None:
-    result = Grounded.of([[METHOD], [METHOD], []], [(METHOD,), None, (METHOD,)])
+    result = RougeScores.of([[METHOD], [METHOD], []], [(METHOD,), None, (METHOD,)])
     assert result.right().tolist() == [True, False, False]
     assert result.surrogate(result).tolist() == result.values.tolist() == [1, 0, 0]
     assert result.ranking(np.array([[1.0, 1, 1], [2, 0, 0]])).tolist() == [pytest.approx(1 / 3), 1]
     assert result.report().remarks[0].startswith("0.7 snippets a claim, of 12 words each")
-    (nothing,) = Grounded.of([[METHOD]], [None]).report().remarks
+    (nothing,) = RougeScores.of([[METHOD]], [None]).report().remarks
     assert nothing == "no claim has a snippet"
     interval = score_interval(result)
     assert interval.low == 0 < interval.high
     with pytest.raises(ValueError, match="one prediction a record"):
-        Grounded.of([[METHOD]], [])
+        RougeScores.of([[METHOD]], [])
 
 
 def test_bertscore_names_the_model_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bert_score", None)
     with pytest.raises(UserError, match=r"bert-score, PyTorch and the model roberta-large \(1.4 GB"):
         score_official({"a": [METHOD]}, {"a": [METHOD]}, bertscore=True)
-    assert score_official({"a": [METHOD]}, {"a": [METHOD]}).bertscore is None
+    assert "bertscore" not in score_official({"a": [METHOD]}, {"a": [METHOD]}).means
 
 
 def test_bertscore_is_the_best_assignment_of_what_the_package_says(
@@ -78,11 +78,11 @@ def test_bertscore_is_the_best_assignment_of_what_the_package_says(
 
     monkeypatch.setitem(sys.modules, "bert_score", SimpleNamespace(score=score))
     gold, predicted = {"a": ["xxxx", "x"], "b": ["xx"], "c": ["x"]}, {"a": ["xx", "xxx"], "b": ["xx", "xx"]}
-    assert score_official(gold, predicted, bertscore=True).bertscore == pytest.approx((0.9 + 0.5) / 3)
+    assert score_official(gold, predicted, bertscore=True).means["bertscore"] == pytest.approx((0.9 + 0.5) / 3)
     files = [[{"id": key, "context": texts} for key, texts in one.items()] for one in (gold, predicted)]
     assert command(monkeypatch, tmp_path, files[0], files[1], "--bertscore") == 0
-    assert "BERTScore   46.7" in capsys.readouterr().out
-    assert score_official({"a": []}, {"a": ["x"]}, bertscore=True).bertscore == 0
+    assert "bertscore   46.7" in capsys.readouterr().out
+    assert score_official({"a": []}, {"a": ["x"]}, bertscore=True).means["bertscore"] == 0
 
 
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gold: Any, predicted: Any, *more: str) -> int:

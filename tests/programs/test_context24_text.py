@@ -12,15 +12,13 @@ from dspy.lm15 import Request
 
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
-from aisr.base.errors import UserError, exit_code
+from aisr.base.errors import exit_code
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge
 from aisr.programs.context24_text import convert
-from aisr.programs.context24_text.program import READ, Context24Text
-from aisr.programs.context24_text.record import Context24TextRecord
-from aisr.programs.context24_text.sentences import NAMES, MethodWeights, locate, paper
-from aisr.programs.context24_text.task import CONTEXT24_TEXT
+from aisr.programs.context24_text.sentences import NAMES, MethodWeights, locate, paper_of
+from aisr.programs.context24_text.task import CONTEXT24_TEXT, READ, Context24Text, Context24TextRecord
 from support.paths import SAMPLE
 from support.scripted import field, question, requests, scripted, written
 
@@ -57,18 +55,13 @@ def lines(passages: str) -> dict[str, str]:
     return dict(re.findall(r"^\[(S\d+)\] (.*)$", passages, re.MULTILINE))
 
 
-def test_a_submission_that_the_scorer_would_refuse_is_not_written(tmp_path: Path) -> None:
+def test_a_submission_that_the_scorer_would_refuse_is_a_problem(tmp_path: Path) -> None:
     submission, out = CONTEXT24_TEXT.submission, tmp_path / "s.json"
     assert submission.problem(claim(), ("a",)) is None
     assert "no snippet" in (submission.problem(claim(), ()) or "")
     assert "snippet 2 is blank" in (submission.problem(claim(), ("a", " ")) or "")
-    line = {"id": "a", "citekey": "", "dataset": "", "context": ["T"]}
-    for bad in ([line, line], [{**line, "context": []}], [{**line, "context": [" "]}]):
-        with pytest.raises(UserError, match="a: "):
-            submission.write(bad, out)
-        assert not out.exists()
-    submission.write([line], out)
-    assert json.loads(out.read_text()) == [{"id": "a", "context": ["T"]}]
+    submission.write([{**submission.fields(claim()), "context": ["T"]}], out)
+    assert json.loads(out.read_text()) == [{"id": claim().id, "citekey": "moss1", "context": ["T"]}]
 
 
 CLAIM = {"id": "x-1", "claim": "Moss grows.", "citekey": "moss", "dataset": "field", "context": ["Of moss."]}
@@ -130,14 +123,14 @@ def test_hostile_papers_stay_one_line_a_sentence() -> None:
 
 
 def test_a_sentence_is_not_cut_within_a_number() -> None:
-    assert paper(("Cover fell with light (β = – 0 . 12, p < 0 . 05). It rained.",)).sentences == (
+    assert paper_of(("Cover fell with light (β = – 0 . 12, p < 0 . 05). It rained.",)).sentences == (
         "Cover fell with light (β = – 0 . 12, p < 0 . 05).",
         "It rained.",
     )
 
 
 def test_gold_passages_are_located_in_the_paper() -> None:
-    source = paper(tuple(claim().paragraphs))
+    source = paper_of(tuple(claim().paragraphs))
     passages = (f"{METHOD} (p. 3)", "drawn at random and photographed", "Of something else altogether it is.")
     first, part, none = locate(source, passages)
     assert [source.sentences[place] for place in first] == [METHOD]
@@ -160,7 +153,7 @@ def test_method_comes_before_restated_results_also_where_the_lm_chooses_none() -
     restated = f"{RESULT} It rained a lot. We found that moss likes shade."
     record = claim(paragraphs=["Results", restated, "Methods", f"It was spring. {METHOD} Then we left."])
     program = Context24Text()
-    source = paper(tuple(record.paragraphs))
+    source = paper_of(tuple(record.paragraphs))
     sentences = [source.sentences[place] for place in program._ranked(record.claim, source)]
     assert sentences.index(METHOD) < sentences.index("We found that moss likes shade.")
     prompt = program.prepare(record).passages.splitlines()

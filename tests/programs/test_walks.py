@@ -158,7 +158,7 @@ def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -
     assert saved["fitted"]["weights"]
     assert "ROUGE-L" in walked.output["evaluate"]
     assert "fitted to the gold passages of train" in walked.output["inspect"]
-    gold = context24_text.snippets(as_json(tmp_path / "gold.json", read_rows(walked.gold)))
-    official = context24_text.score_official(gold, context24_text.snippets(walked.packed))
-    assert official.rougeL == pytest.approx(scores["test"]["score"])
+    gold = context24_text.read_snippets(as_json(tmp_path / "gold.json", read_rows(walked.gold)))
+    official = context24_text.score_official(gold, context24_text.read_snippets(walked.packed))
+    assert official.means["rougeL"] == pytest.approx(scores["test"]["score"])
     assert set(json.loads(walked.packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
