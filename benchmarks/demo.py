@@ -42,7 +42,7 @@ OPTIONS = {
     "track1": ["--max-train", "6"],
     "track2": ["--max-train", "6", "-T", "context_tokens=100"],
     "averitec": ["--max-train", "4", "--max-dev", "2", "--budget", "light", "-T", "questions=0"],
-    "context24-figures": ["--max-train", "4", "--max-dev", "2", "-T", "order=4"],
+    "context24-figures": ["--max-train", "4", "--max-dev", "2", "-T", "rerank_top=4"],
     "context24-text": ["--max-train", "4", "--max-dev", "2", "-T", "sentences=3"],
 }
 STEPS = ("compile", "predict", "submit", "score")

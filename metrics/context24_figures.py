@@ -22,12 +22,12 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from aisr.base.errors import UserError, exit_code
-from aisr.base.jsonl import explain
+from aisr.base.jsonl import read_list
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
-from aisr.programs.context24_figures.record import Ranking, Sought, place_of, tidy
+from aisr.programs.context24_figures.record import FigureGold, Ranking, place_of, tidy
 
 WHOLE, HALF = 1.0, 0.5
 
@@ -90,7 +90,7 @@ DEPTHS = (5, 10)  # of the shared task of 2024
 
 
 @dataclass(frozen=True)
-class Ranked(MeanScores):
+class NdcgScores(MeanScores):
     """The rankings of a corpus of claims; values: the mean of nDCG at both depths.
 
     The organisers report both and prefer neither; together they tell apart rankings that are equal down to the fifth
@@ -102,7 +102,7 @@ class Ranked(MeanScores):
     gold_first: NDArray[np.bool_]  # whether the gold elements stand before all others, (claims,)
 
     @classmethod
-    def of(cls, gold: Sequence[Sought], predicted: Sequence[Ranking | None]) -> Self:
+    def of(cls, gold: Sequence[FigureGold], predicted: Sequence[Ranking | None]) -> Self:
         """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ."""
         check_pairs(gold, predicted)
         pairs = [(right, ranking or ()) for right, ranking in zip(gold, predicted, strict=True)]
@@ -113,8 +113,9 @@ class Ranked(MeanScores):
             ).reshape(len(pairs), len(DEPTHS))
             for quirks in (False, True)
         )
-        gold_first = np.array([_gold_first(right, ranking) for right, ranking in pairs], dtype=np.bool_)
-        return cls(clean.mean(axis=1), clean, official, gold_first)
+        first = [(right.findings, ranking[: len(right.findings)]) for right, ranking in pairs]
+        gold_first = [bool(best) and all(gain(label, findings) == WHOLE for label in best) for findings, best in first]
+        return cls(clean.mean(axis=1), clean, official, np.array(gold_first, dtype=np.bool_))
 
     def right(self) -> NDArray[np.bool_]:
         """Whether an answer may be a demo: whether it names the gold elements before all others."""
@@ -128,9 +129,7 @@ class Ranked(MeanScores):
         return Report(score, parts, remarks=(f"as the organisers score it, letter by letter: nDCG{depths}",))
 
 
-def _gold_first(right: Sought, ranking: Ranking) -> bool:
-    first = ranking[: len(right.findings)]
-    return bool(first) and all(gain(label, right.findings) == WHOLE for label in first)
+# --- The organisers' own files
 
 
 class Claim(BaseModel):
@@ -143,44 +142,10 @@ class Claim(BaseModel):
     figures_tables: list[str]
 
 
-def main() -> None:
-    """The command; raises UserError where the files cannot be scored."""
-    parser = argparse.ArgumentParser(
-        prog="python -m aisr.metrics.context24_figures", description="nDCG of predicted figures and tables."
-    )
-    parser.add_argument("gold", type=Path, help="JSON list of claims with findings and figures_tables")
-    parser.add_argument("predictions", type=Path, help="CSV file: a header, then id and labels joined by commas")
-    parser.add_argument("--official-quirks", action="store_true", help="what the organisers' scorer prints")
-    parser.add_argument("--depths", type=int, nargs="+", default=list(DEPTHS), help="5 10 in 2024, 3 5 in 2025")
-    options = parser.parse_args()
-    gold = claims(options.gold)
-    rankings = predictions(options.predictions, options.official_quirks)
-    lines = []
-    for k in options.depths:
-        values = per_claim(gold, rankings, k, options.official_quirks)
-        lines.append(f"nDCG@{k:<3} {mean(values):.4f}  of {len(values)} claims")
-    print("\n".join(lines))
-
-
-def claims(file: Path) -> list[Claim]:
-    """The claims of the organisers' file. Raises UserError for anything else."""
-    try:
-        listed = TypeAdapter(list[Claim]).validate_json(file.read_bytes())
-    except OSError as error:
-        raise UserError(f"{file}: {error}; expected a JSON list of claims") from error
-    except ValidationError as error:
-        raise UserError(
-            f"{file}: {explain(error)}; expected a JSON list of claims with id, findings and figures_tables"
-        ) from error
-    if not listed:
-        raise UserError(f"{file}: no claims; expected a JSON list of them")
-    return listed
-
-
-def predictions(file: Path, official_quirks: bool = False) -> dict[str, list[str]]:
-    """The labels of each claim of a CSV file by its id, best first; with `official_quirks` as they stand between the
-    commas, and the last of an id's lines. Raises UserError for a line without two columns or an id that stands there
-    twice."""
+def read_predictions(file: Path, official_quirks: bool = False) -> dict[str, list[str]]:
+    """Return the labels of each claim of a CSV file by its id, best first; with `official_quirks` as they stand between
+    the commas, and the last of an id's lines. Raises UserError for a line without two columns or an id that stands
+    there twice."""
     try:
         with open(file, encoding="utf-8-sig", newline="") as opened:
             rows = list(csv.reader(opened))[1:]
@@ -189,9 +154,7 @@ def predictions(file: Path, official_quirks: bool = False) -> dict[str, list[str
     rankings: dict[str, list[str]] = {}
     for number, row in enumerate(rows, start=2):
         if len(row) < 2:
-            raise UserError(
-                f"{file}:{number}: {len(row)} columns; expected an id, and labels joined by commas in quotes"
-            )
+            raise UserError(f"{file}:{number}: {len(row)} columns; expected an id, and labels joined by commas")
         if row[0] in rankings and not official_quirks:
             raise UserError(f"{file}:{number}: {row[0]!r} stands there already; expected each claim once")
         labels = row[1].split(",")
@@ -199,16 +162,15 @@ def predictions(file: Path, official_quirks: bool = False) -> dict[str, list[str
     return rankings
 
 
-def per_claim(
+def score_claims(
     gold: Sequence[Claim], rankings: Mapping[str, Sequence[str]], k: int, official_quirks: bool = False
 ) -> dict[str, float]:
-    """nDCG at k of each claim that counts: all that have gold elements; with `official_quirks` those of them that were
-    predicted. Raises UserError for a claim that is not in the gold, which the organisers' scorer passes over, and where
-    no claim counts, which it does not survive."""
-    known = {claim.id for claim in gold}
-    unknown = [key for key in rankings if key not in known]
+    """Return nDCG at k of each claim that counts: all that have gold elements; with `official_quirks` those of them
+    that were predicted. Raises UserError for a claim that is not in the gold, which the organisers' scorer passes over,
+    and where no claim counts, at which it stops."""
+    unknown = rankings.keys() - {claim.id for claim in gold}
     if unknown and not official_quirks:
-        raise UserError(f"claim {unknown[0]!r} is not in the gold; expected ids of its claims")
+        raise UserError(f"claim {min(unknown)!r} is not in the gold; expected ids of its claims")
     counted = [claim for claim in gold if claim.findings and (claim.id in rankings or not official_quirks)]
     if not counted:
         raise UserError("no claim that has gold elements was predicted; expected one at least")
@@ -218,9 +180,21 @@ def per_claim(
     }
 
 
-def mean(values: Mapping[str, float]) -> float:
-    """The score of claims."""
-    return sum(values.values()) / len(values)
+def main() -> None:
+    """Run the command; raises UserError where the files cannot be scored."""
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.metrics.context24_figures", description="nDCG of predicted figures and tables."
+    )
+    parser.add_argument("gold", type=Path, help="JSON list of claims with findings and figures_tables")
+    parser.add_argument("predictions", type=Path, help="CSV file: a header, then id and labels joined by commas")
+    parser.add_argument("--official-quirks", action="store_true", help="what the organisers' scorer prints")
+    parser.add_argument("--depths", type=int, nargs="+", default=list(DEPTHS), help="5 10 in 2024, 3 5 in 2025")
+    options = parser.parse_args()
+    gold = read_list(options.gold, Claim)
+    rankings = read_predictions(options.predictions, options.official_quirks)
+    scores = {k: score_claims(gold, rankings, k, options.official_quirks) for k in options.depths}
+    for k, values in scores.items():
+        print(f"nDCG@{k:<3} {sum(values.values()) / len(values):.4f}  of {len(values)} claims")
 
 
 if __name__ == "__main__":

@@ -16,18 +16,21 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
-from aisr.base.jsonl import explain
+from aisr.base.jsonl import explain, read_list
 from aisr.programs.context24_figures.citations import parts
 from aisr.programs.context24_figures.record import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
 from aisr.programs.context24_text.convert import full_texts, organisers_json
+from aisr.programs.records import Text
 from aisr.programs.text import sentences
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
@@ -41,7 +44,7 @@ GAP = re.compile(r"(?<=\d) (?=\(?[A-Z]\)?$)|[()]|(?<=[A-Z] S) (?=\d)|(?<![.:])[.
 
 
 def cleaned(typed: str) -> list[str]:
-    """The labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, FIG 2B`.
+    """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, FIG 2B`.
 
     Quotes, line ends, doubled blanks and dots at the end are left out; `Figure 2 a`, `FIG2A` and `Fig. 2(A)` become
     `FIG 2A`; a letter alone is a panel of the figure before it. What still cannot be read as a label stays in its own
@@ -50,7 +53,7 @@ def cleaned(typed: str) -> list[str]:
     labels: list[str] = []
     figure = ""
     for part in APART.split(STRAY.sub("", typed)):
-        label = _cleaned(part)
+        label = _cleaned(" ".join(part.split()))
         if figure and PANEL.fullmatch(label):
             labels = [one for one in labels if one != figure]  # FIG 2, A and B: its panels, not all of it
             labels.append(figure + label.upper())
@@ -61,24 +64,28 @@ def cleaned(typed: str) -> list[str]:
     return list(dict.fromkeys(label for label in labels if label and len(label) <= LONGEST and not UNFIT.search(label)))
 
 
-def squeezed(label: str) -> str:
-    """Letters, digits and dashes of a label, by which file names know it: `CAPTION FIG1S1` is about `FIG 1S1`."""
-    return re.sub(r"[^A-Z0-9-]", "", label.upper())
+def _labels(typed: str, where: str, changes: list[str]) -> list[str]:
+    """Return the same, and add a line to the changes where they are not what was typed."""
+    labels = cleaned(typed)
+    if labels != [typed]:
+        changes.append(f"{where} {typed!r}: now {', '.join(labels) or 'left out'}")
+    return labels
 
 
-def _cleaned(part: str) -> str:
-    flat = " ".join(part.split())
-    if LABEL.fullmatch(flat):
-        return flat
-    spelled = SPELLED.sub(_spelled, tidy(flat), count=1)
+def _cleaned(label: str) -> str:
+    """Return one label as labels are spelt; as it is where it cannot be read as one."""
+    if LABEL.fullmatch(label):
+        return label
+    spelled = SPELLED.sub(
+        lambda match: f"{'SUPP ' if match['supplement'] else ''}{(match['kind'] or match['glued'])[:3]} ",
+        tidy(label),
+        count=1,
+    )
     spelled = GAP.sub("", " ".join(spelled.split()))
-    return spelled if LABEL.fullmatch(spelled) else flat
+    return spelled if LABEL.fullmatch(spelled) else label
 
 
-def _spelled(match: re.Match[str]) -> str:
-    kind = (match["kind"] or match["glued"])[:3]
-    return f"{'SUPP ' if match['supplement'] else ''}{kind} "
-
+# --- Figures, tables and their captions
 
 PICTURES = (".png", ".jpg", ".jpeg")
 CAPTION = "CAPTION"  # in the name of a picture of a caption, and not of a figure
@@ -103,90 +110,74 @@ class Elements:
         self.changes: list[str] = []
         self._captions = captions
         self._figures = figures
-        self._together = organisers_json(captions) if captions is not None and captions.is_file() else None
-        if not isinstance(self._together, dict | None):
+        self._all_captions = organisers_json(captions) if captions and captions.is_file() else {}
+        if not isinstance(self._all_captions, dict):
             raise UserError(f"--captions {captions}: expected a JSON object, captions by citekey")
         self._known: dict[tuple[str, tuple[str, ...]], list[Listed]] = {}
 
-    def of(self, citekey: str, listed: Sequence[str] | None = None) -> list[Listed]:
-        """The elements of a paper: those that have a picture, or else those `listed`, or else those with a caption and
-        the panels that it tells apart. Raises UserError for a citekey that is no name of a file."""
+    def of(self, citekey: str, listed: Sequence[str]) -> list[Listed]:
+        """Return the elements of a paper: those that have a picture, or else those `listed`, or else those with a
+        caption and the panels that it tells apart. Raises UserError for a citekey that is no name of a file."""
         if Path(citekey).name != citekey or citekey in (".", ".."):
             raise UserError(f"citekey {citekey[:80]!r}: expected a name, such as li2022molecular")
-        key = (citekey, tuple(listed or ()))
-        if key not in self._known:
-            self._known[key] = self._made(*key)
-        return self._known[key]
-
-    def _made(self, citekey: str, listed: Sequence[str]) -> list[Listed]:
+        key = (citekey, tuple(listed))
+        if key in self._known:
+            return self._known[key]
         captions = self._captions_of(citekey)
         folder = self._figures / citekey if self._figures else None
-        pictures = {}
-        if folder is not None and folder.is_dir():
-            files = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in PICTURES)
-            pictures = {Path(name).stem: f"{citekey}/{name}" for name in files if CAPTION not in name}
-        named = pictures or dict.fromkeys(listed) or dict.fromkeys(_figure_labels(captions))
+        files = sorted(folder.iterdir()) if folder and folder.is_dir() else []
+        pictures = {
+            file.stem: f"{citekey}/{file.name}"
+            for file in files
+            if file.suffix.lower() in PICTURES and CAPTION not in file.name
+        }
         elements: dict[str, Listed] = {}
-        for typed, picture in named.items():
-            labels = cleaned(typed)
-            if labels != [typed]:
-                self.changes.append(f"{citekey}: element {typed!r}: now {', '.join(labels) or 'left out'}")
-            for label in labels:
-                element = {"label": label, "caption": _caption_of(label, captions), "img_path": picture or ""}
+        for typed, picture in (pictures or dict.fromkeys([*listed] or _figure_labels(captions), "")).items():
+            for label in _labels(typed, f"{citekey}: element", self.changes):
+                element = {"label": label, "caption": _caption_of(label, captions), "img_path": picture}
                 elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
-        return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
+        self._known[key] = sorted(elements.values(), key=lambda element: _by_number(element["label"]))
+        return self._known[key]
 
     def _captions_of(self, citekey: str) -> dict[str, str]:
-        """The captions of a paper by the squeezed labels of what they are about."""
-        raw: Any = None
-        if self._together is not None:
-            raw = self._together.get(citekey)
-        elif self._captions is not None and (file := self._captions / f"{citekey}.json").is_file():
+        """Return the captions of a paper by the squeezed labels of what they are about."""
+        raw = self._all_captions.get(citekey, {})
+        if self._captions and (file := self._captions / f"{citekey}.json").is_file():
             raw = organisers_json(file)
-        if raw is None:
-            return {}
         if not isinstance(raw, dict) or not all(isinstance(text, str) for text in raw.values()):
             raise UserError(f"captions of {citekey}: expected a JSON object, a text by the name of each figure")
         captions = {}
         for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
-            text = readable(raw[name])
-            if text:
-                captions[squeezed(Path(name).stem.replace(CAPTION, ""))] = text
+            if text := readable(raw[name]):
+                captions[_squeezed(Path(name).stem.replace(CAPTION, ""))] = text
             elif raw[name].strip("'\" \n"):
                 self.changes.append(f"{citekey}: {name}: what was read is no caption; left out")
         return captions
 
 
 def readable(read: str) -> str:
-    """A caption as it was read, in one line, without Python's quotes, marks of what was missed and sentences that the
-    reader wrote again and again; "" for what is no caption."""
-    text = MISSING.sub(" ", _unquoted(read.strip()))
+    """Return a caption as it was read, in one line, without Python's quotes, marks of what was missed and sentences
+    that the reader wrote again and again; "" for what is no caption."""
+    text = read.strip()
+    if PYTHON_TEXT.fullmatch(text):
+        with suppress(SyntaxError, ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that mean nothing
+            text = str(ast.literal_eval(text))
+    text = MISSING.sub(" ", text)
     if INVENTED.match(text) and not HEAD.search(text):
         return ""
     return " ".join(dict.fromkeys(sentence for part in text.split("\n\n") for sentence in sentences(part)))
 
 
-def _unquoted(text: str) -> str:
-    """What a text says that Python printed with quotes around it; any other text as it is."""
-    if PYTHON_TEXT.fullmatch(text):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of escapes that mean nothing
-                return str(ast.literal_eval(text))
-        except (SyntaxError, ValueError):
-            pass
-    return text
-
-
 def _caption_of(label: str, captions: dict[str, str]) -> str:
-    """The caption with a label's name, with the pieces that follow it on other pages."""
-    name = squeezed(label)
+    """Return the caption with a label's name, with the pieces that follow it on other pages."""
+    name = _squeezed(label)
     pieces = [text for key, text in captions.items() if key == name or PIECE.sub("", key) == name]
     return " ".join(dict.fromkeys(pieces))
 
 
 def _figure_labels(captions: dict[str, str]) -> Iterable[str]:
-    """Labels of figures by their captions, each with its panels behind it."""
+    """Yield labels of figures by their captions, each with its panels behind it."""
     whole = dict.fromkeys(PIECE.sub("", key) if PIECE.sub("", key) in captions else key for key in captions)
     for key in whole:
         (label,) = cleaned(key) or ("",)
@@ -198,15 +189,100 @@ def _figure_labels(captions: dict[str, str]) -> Iterable[str]:
 
 
 def _by_number(label: str) -> str:
-    """What sorts FIG 10 behind FIG 2, and panels behind their figure."""
+    """Return what sorts FIG 10 behind FIG 2, and panels behind their figure."""
     return NUMBER.sub(lambda digits: digits[0].zfill(6), label)
 
 
-Entry = dict[str, Any]
+def _squeezed(label: str) -> str:
+    """Return letters, digits and dashes of a label, as in names of files: `CAPTION FIG1S1` is about `FIG 1S1`."""
+    return re.sub(r"[^A-Z0-9-]", "", label.upper())
+
+
+# --- Claims
+
+
+class Claim(BaseModel):
+    """An entry of the organisers' list. findings: the gold labels; None where they are withheld."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Text
+    claim: Text
+    citekey: Text
+    dataset: str | None = None
+    findings: list[str] | None = None
+    figures_tables: list[str] | None = None
+
+
+def convert(
+    claims: Path, papers: Path, captions: Path | None = None, figures: Path | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the records as JSON, and a line for each thing that was changed or left out. Raises UserError for a file
+    of another form, and where no claim is left."""
+    changes: list[str] = []
+    texts = full_texts(papers)
+    elements = Elements(captions, figures)
+    records = []
+    for claim in _merged(read_list(claims, Claim), changes):
+        candidates = elements.of(claim.citekey, claim.figures_tables or ())
+        if candidates:
+            records.append(_record(claim, texts, candidates, changes))
+        else:
+            changes.append(f"{claim.id}: left out; of {claim.citekey} no figure or table is known")
+    if not records:
+        raise UserError(f"{claims}: no claim of a paper with figures; expected --captions, --figures or figures_tables")
+    return records, [*changes, *elements.changes]
+
+
+def _merged(claims: Sequence[Claim], changes: list[str]) -> list[Claim]:
+    """Return claims whose labels are clean, each once: labelled ones of the same words about the same paper are one,
+    which has the findings of all; another claim of an id that was given before gets an id of its own."""
+    first: dict[tuple[str, str], Claim] = {}
+    ids: Counter[str] = Counter()
+    kept = []
+    for claim in claims:
+        if claim.findings is not None:
+            labels = [label for typed in claim.findings for label in _labels(typed, f"{claim.id}: findings:", changes)]
+            claim.findings = list(dict.fromkeys(labels))
+        before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
+        if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
+            before.findings = list(dict.fromkeys([*(before.findings or ()), *(claim.findings or ())])) or None
+            changes.append(f"{claim.id}: the same claim as {before.id}; now one, with the findings of both")
+            continue
+        ids[claim.id] += 1
+        if (count := ids[claim.id]) > 1:
+            changes.append(f"{claim.id}: the id of another claim already; now {claim.id}-{count}")
+            claim.id = f"{claim.id}-{count}"
+        kept.append(claim)
+    return kept
+
+
+def _record(
+    claim: Claim, texts: dict[str, list[str]], elements: Sequence[Listed], changes: list[str]
+) -> dict[str, Any]:
+    """Return a claim with its paper."""
+    key = claim.citekey
+    if key not in texts:
+        changes.append(f"{claim.id}: no full text of {key}; its captions are all that is known")
+    spelled = {tidy(element["label"]): element["label"] for element in elements}
+    record = {
+        **claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True),
+        "paragraphs": texts.get(key, []),
+        "elements": elements,
+    }
+    if claim.findings is not None:
+        record["findings"] = [spelled.get(tidy(label), label) for label in claim.findings]
+    if lacking := [label for label in claim.findings or () if tidy(label) not in spelled]:
+        changes.append(f"{claim.id}: {', '.join(lacking)}: gold, and no element of {key}; kept, and cannot be found")
+    try:
+        Context24FiguresRecord.model_validate(record)
+    except ValidationError as error:
+        raise UserError(f"{claim.id}: {explain(error)}") from error
+    return record
 
 
 def main() -> None:
-    """The command; where something is wrong it raises UserError, and nothing is written."""
+    """Run the command; where something is wrong it raises UserError, and nothing is written."""
     parser = argparse.ArgumentParser(
         prog="python -m aisr.programs.context24_figures.convert", description="Claims with the figures of their papers."
     )
@@ -224,100 +300,6 @@ def main() -> None:
     print(
         f"wrote {options.out}: {len(records)} claims about {len(papers)} papers; {len(changes)} changes, listed above"
     )
-
-
-def convert(
-    claims: Path, papers: Path, captions: Path | None = None, figures: Path | None = None
-) -> tuple[list[Entry], list[str]]:
-    """The records as JSON, and what was changed or left out, a line each. Raises UserError for a file of another form,
-    and where no claim is left."""
-    changes: list[str] = []
-    texts = full_texts(papers)
-    known = Elements(captions, figures)
-    records = []
-    for entry in _merged(_entries(claims), changes):
-        record = _record(entry, texts, known, changes)
-        if record is not None:
-            records.append(record)
-    if not records:
-        raise UserError(f"{claims}: no claim of a paper with figures; expected --captions, --figures or figures_tables")
-    return records, [*changes, *known.changes]
-
-
-def _entries(claims: Path) -> list[Entry]:
-    """The claims as they stand in the file."""
-    listed = organisers_json(claims)
-    if not isinstance(listed, list):
-        raise UserError(f"{claims}: expected a JSON list of claims")
-    for place, entry in enumerate(listed):
-        text = ("id", "claim", "citekey")
-        if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) and entry[name] for name in text):
-            raise UserError(f"{claims}: entry {place}: expected an object with the texts id, claim and citekey")
-        for name in ("findings", "figures_tables"):
-            labels = entry.get(name)
-            if labels is not None and not (isinstance(labels, list) and all(isinstance(one, str) for one in labels)):
-                raise UserError(f"{claims}: entry {place}: {name}: expected a list of labels")
-    return listed
-
-
-def _merged(entries: list[Entry], changes: list[str]) -> Iterator[Entry]:
-    """Claims whose labels are clean, each once: labelled ones of the same words about the same paper are one, which has
-    the findings of all; another claim of an id that was given before gets an id of its own."""
-    first: dict[tuple[str, str], Entry] = {}
-    ids: dict[str, int] = {}
-    kept = []
-    for raw in entries:
-        entry = {**raw, "findings": _findings(raw, changes)}
-        before = first.setdefault((" ".join(entry["claim"].lower().split()), entry["citekey"]), entry)
-        if before is not entry and (before["id"] == entry["id"] or (before["findings"] and entry["findings"])):
-            before["findings"] = list(dict.fromkeys([*(before["findings"] or ()), *(entry["findings"] or ())])) or None
-            changes.append(f"{entry['id']}: the same claim as {before['id']}; now one, with the findings of both")
-            continue
-        ids[entry["id"]] = count = ids.get(entry["id"], 0) + 1
-        if count > 1:
-            entry["id"] = f"{raw['id']}-{count}"
-            changes.append(f"{raw['id']}: the id of another claim already; now {entry['id']}")
-        kept.append(entry)
-    yield from kept
-
-
-def _findings(entry: Entry, changes: list[str]) -> list[str] | None:
-    """The gold labels of a claim, clean; None where they are withheld."""
-    if entry.get("findings") is None:
-        return None
-    findings: list[str] = []
-    for typed in entry["findings"]:
-        labels = cleaned(typed)
-        if labels != [typed]:
-            changes.append(f"{entry['id']}: findings: {typed!r}: now {', '.join(labels) or 'left out'}")
-        findings += labels
-    return list(dict.fromkeys(findings))
-
-
-def _record(entry: Entry, texts: dict[str, list[str]], known: Elements, changes: list[str]) -> Entry | None:
-    """A claim with its paper; None, and a line among the changes, where there is nothing to rank."""
-    key = entry["citekey"]
-    elements = known.of(key, entry.get("figures_tables"))
-    if not elements:
-        changes.append(f"{entry['id']}: left out; of {key} no figure or table is known")
-        return None
-    if key not in texts:
-        changes.append(f"{entry['id']}: no full text of {key}; its captions are all that is known")
-    spelled = {tidy(element["label"]): element["label"] for element in elements}
-    findings = [spelled.get(tidy(label), label) for label in entry["findings"] or ()]
-    if lacking := [label for label in findings if tidy(label) not in spelled]:
-        changes.append(f"{entry['id']}: {', '.join(lacking)}: gold, and no element of {key}; kept, and cannot be found")
-    record = {
-        **{name: entry[name] for name in ("id", "claim", "citekey", "dataset") if entry.get(name)},
-        "paragraphs": texts.get(key, []),
-        "elements": elements,
-        **({"findings": findings} if entry["findings"] is not None else {}),
-    }
-    try:
-        Context24FiguresRecord.model_validate(record)
-    except ValidationError as error:
-        raise UserError(f"{entry['id']}: {explain(error)}") from error
-    return record
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class Paper(NamedTuple):
 
 
 def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
-    """A paper. A panel without a caption of its own has that of its figure."""
+    """Return a paper. A panel without a caption of its own has that of its figure."""
     places = [place_of(element.label) for element in elements]
     own = {place: element.caption for place, element in zip(places, elements, strict=True)}
     wholes, own_parts, captions = [], [], []
@@ -57,42 +57,53 @@ def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
 
 
 def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
-    """The labels of all elements of a paper, best first; those without any text come last, in the order of the
+    """Return the labels of all elements of a paper, best first; those without any text come last, in the order of the
     record. Raises what the matcher raises."""
     if strategy == FUSION:
-        return _by_rank([rank_elements(claim, paper, one, match) for one in FUSED])
+        # Reciprocal rank fusion (Cormack et al. 2009); equals stand in the order of the first.
+        rankings = [rank_elements(claim, paper, one, match) for one in FUSED]
+        total = dict.fromkeys(rankings[0], 0.0)
+        for ranking in rankings:
+            for place, label in enumerate(ranking, start=1):
+                total[label] += 1 / (RANK_CONSTANT + place)
+        return sorted(total, key=lambda label: -total[label])
     kind, _, size = strategy.partition("/")
-    return (_by_documents if kind == ELEMENT else _by_chunks)(claim, paper, size, match)
+    if kind == ELEMENT:
+        texts = list(documents(paper, strategy).values())
+        scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
+        return [paper.labels[place] for place in order(scores)]
+    return _by_chunks(claim, paper, size, match)
 
 
 def documents(paper: Paper, strategy: Strategy = DEFAULT) -> dict[str, str]:
-    """The text on each element, by its label: its caption, and the chunks that cite it. With `fusion` these have the
-    size of the default strategy."""
+    """Return the text on each element, by its label: its caption, and the chunks that cite it, of the size of the
+    default strategy with `fusion`. A panel that is never cited has the chunks that cite its figure's other panels."""
     _, _, size = (DEFAULT if strategy == FUSION else strategy).partition("/")
-    return _documents(paper, size)
+    texts = chunks(paper.paragraphs, size)
+    cited = cited_by(texts, paper.labels)
+    result = {}
+    for label, caption in zip(paper.labels, paper.captions, strict=True):
+        citing = [text for text, named in zip(texts, cited, strict=True) if label in named]
+        if not citing:
+            near = siblings(label, paper.labels)
+            citing = [text for text, named in zip(texts, cited, strict=True) if near.intersection(named)]
+        result[label] = " ".join(filter(None, (caption, *citing)))
+    return result
 
 
 @lru_cache(maxsize=2 * PAPERS)
 def chunks(paragraphs: tuple[str, ...], size: str) -> tuple[str, ...]:
-    """The chunks of a paper in document order, none of them empty. size: `sentence`, or a number of words."""
+    """Return the chunks of a paper in document order, none of them empty. size: `sentence`, or a number of words."""
     if size == SENTENCE:
         return tuple(sentence for text in paragraphs for sentence in sentences(" ".join(words(text))))
     each = [word for text in paragraphs for word in words(text)]
     return tuple(" ".join(each[begin : begin + int(size)]) for begin in range(0, len(each), int(size)))
 
 
-def texts_of(chunks: tuple[str, ...], labels: Labels) -> dict[str, str]:
-    """For each element the chunks that cite it, one behind the other; "" where none does. A panel that is never cited
-    has the chunks that cite its figure's other panels."""
-    cited = cited_by(chunks, labels)
-    citing = {label: [chunk for chunk, named in zip(chunks, cited, strict=True) if label in named] for label in labels}
-    return {label: " ".join(citing[label] or _of_siblings(label, chunks, cited, labels)) for label in labels}
-
-
 @lru_cache(maxsize=2 * PAPERS)
 def cited_by(chunks: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
-    """The elements that each chunk cites, in order of mention: a panel that is named with the figure that it belongs
-    to, or a whole figure with all of its panels."""
+    """Return the elements that each chunk cites, in order of mention: a panel that is named with the figure that it
+    belongs to, or a whole figure with all of its panels."""
     known = _places(labels)
 
     def cites(chunk: str) -> Labels:
@@ -106,23 +117,11 @@ def cited_by(chunks: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
 
 
 def letters(panel: str) -> list[str]:
-    """The letters that a panel goes by in a text: A of `A`, of `A-1` and of `AI`; A, B and C of `A-C`."""
+    """Return the letters that a panel goes by in a text: A of `A`, of `A-1` and of `AI`; A, B and C of `A-C`."""
     first, _, last = panel.partition("-")
     if len(last) == 1 and first[:1] < last:
         return [chr(sign) for sign in range(ord(first[0]), ord(last) + 1)]
     return [first[0]]
-
-
-def _documents(paper: Paper, size: str) -> dict[str, str]:
-    citing = texts_of(chunks(paper.paragraphs, size), paper.labels)
-    captions = zip(paper.labels, paper.captions, strict=True)
-    return {label: " ".join(filter(None, (caption, citing[label]))) for label, caption in captions}
-
-
-def _by_documents(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
-    texts = list(_documents(paper, size).values())
-    scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
-    return [paper.labels[place] for place in order(scores)]
 
 
 def _by_chunks(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
@@ -138,18 +137,9 @@ def _by_chunks(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]
     return list(dict.fromkeys((*best, *paper.labels)))
 
 
-def _by_rank(rankings: Sequence[Sequence[str]]) -> list[str]:
-    """Rankings of the same labels as one, by reciprocal rank fusion (Cormack et al. 2009); equals in the order of the
-    first."""
-    total = dict.fromkeys(rankings[0], 0.0)
-    for ranking in rankings:
-        for place, label in enumerate(ranking, start=1):
-            total[label] += 1 / (RANK_CONSTANT + place)
-    return sorted(total, key=lambda label: -total[label])
-
-
 def _caption_chunks(paper: Paper) -> dict[str, Labels]:
-    """Captions as chunks, each with the elements that it is about: those that share it, and the figure of a panel."""
+    """Return captions as chunks, each with the elements that it is about: those that share it, and the figure of a
+    panel."""
     about: dict[str, Labels] = {}
     for label, text in zip(paper.labels, paper.captions, strict=True):
         about[text] = (*about.get(text, ()), label)
@@ -161,36 +151,27 @@ def _caption_chunks(paper: Paper) -> dict[str, Labels]:
     return about
 
 
-def _of_siblings(label: str, chunks: Sequence[str], cited: Sequence[Labels], labels: Labels) -> list[str]:
-    near = siblings(label, labels)
-    return [chunk for chunk, named in zip(chunks, cited, strict=True) if near.intersection(named)]
-
-
 def siblings(label: str, labels: Sequence[str]) -> set[str]:
-    """The figure of a label and its panels, among some labels."""
+    """Return the figure of a label and its panels, among some labels."""
     place = place_of(label)
     return {other for other in labels if place and (at := place_of(other)) and at.figure == place.figure}
 
 
 @lru_cache(maxsize=PAPERS)
 def _places(labels: Labels) -> dict[Figure, dict[str, Place]]:
-    """The labels of each figure and table, with what they name."""
+    """Return the labels of each figure and table, with what they name. It goes by the name that citations give it,
+    where the S of a supplementary one and the word mean the same."""
     figures: dict[Figure, dict[str, Place]] = {}
     for label in labels:
-        place = place_of(label)
-        if place is not None:
-            figures.setdefault(_key(place.figure), {})[label] = place
+        if place := place_of(label):
+            kind, number, supplement = place.figure
+            bare = number.removeprefix("S")
+            figures.setdefault(Figure(kind, bare, supplement or bare != number), {})[label] = place
     return figures
 
 
-def _key(figure: Figure) -> Figure:
-    """A figure as citations name it, where the S of a supplementary one and the word mean the same."""
-    number = figure.number.removeprefix("S")
-    return Figure(figure.kind, number, figure.supplement or number != figure.number)
-
-
 def _meant(cited: Cited, of_figure: Mapping[str, Place]) -> list[str]:
-    """The labels that a citation means: those that it names, then those that follow from it."""
+    """Return the labels that a citation means: those that it names, then those that follow from it."""
     whole = [label for label, place in of_figure.items() if not place.panel]
     panels = [label for label, place in of_figure.items() if place.panel]
     if not cited.panels:

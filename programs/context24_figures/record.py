@@ -17,9 +17,8 @@ MOST = 10  # elements of a ranking that the score looks at
 LABEL = re.compile(
     r"(?P<supplement>SUPP )?(?P<kind>FIG|TAB) (?P<number>S?\d{1,6}(?:[S-]\d{1,6})?)(?P<panel>[A-Z][A-Z0-9-]{0,9})?"
 )
-UNFIT = re.compile(
-    r'[,"\[\]\x00-\x1f\x7f]'
-)  # labels are joined by commas in a CSV file, and stand in brackets in prompts
+# Labels are joined by commas in a CSV file, and stand in brackets in prompts.
+UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
 LONGEST = 80  # characters of a label
 
 
@@ -40,12 +39,12 @@ class Place(NamedTuple):
 
 
 def tidy(label: str) -> str:
-    """A label in one spelling: capitals, single blanks, none around it."""
+    """Return a label in one spelling: capitals, single blanks, none around it."""
     return " ".join(label.upper().split())
 
 
 def place_of(label: str) -> Place | None:
-    """What a label names; None for one that is not of the form `SUPP FIG S1A`, `TAB 2`."""
+    """Return what a label names; None for one that is not of the form `SUPP FIG S1A`, `TAB 2`."""
     parts = LABEL.fullmatch(tidy(label))
     if parts is None:
         return None
@@ -74,7 +73,7 @@ class Element(BaseModel):
     img_path: PicturePath = None
 
 
-class Sought(NamedTuple):
+class FigureGold(NamedTuple):
     """The gold of a claim: the labels of its evidence, and those of all elements that the paper has."""
 
     findings: tuple[str, ...]
@@ -85,8 +84,8 @@ Ranking = tuple[str, ...]  # labels of elements, best first, at most `MOST`
 
 
 class Context24FiguresRecord(Record):
-    """A claim and the paper that it is about: its text, and its figures and tables. citekey: what the organisers call
-    the paper; findings: the labels that evidence the claim, which need not be among the elements."""
+    """A claim and the paper that it is about: its text, and its figures and tables. citekey: the organisers' name
+    of the paper; findings: the labels that evidence the claim, which need not be among the elements."""
 
     converter: ClassVar[str] = (
         "aisr.programs.context24_figures.convert {file} --papers fulltexts.json --captions extracted_captions "
@@ -112,11 +111,11 @@ class Context24FiguresRecord(Record):
         return [element.img_path for element in self.elements if element.img_path]
 
     @property
-    def gold(self) -> Sought | None:
+    def gold(self) -> FigureGold | None:
         """The gold elements; None where they are withheld, or there are none, which the score passes over."""
         if not self.findings:
             return None
-        return Sought(tuple(self.findings), tuple(element.label for element in self.elements))
+        return FigureGold(tuple(self.findings), tuple(element.label for element in self.elements))
 
 
 class Context24FiguresPrediction(Prediction):
@@ -129,5 +128,5 @@ class Context24FiguresPrediction(Prediction):
         return tuple(self.ranking)
 
     @staticmethod
-    def line(answer: Ranking | Sought) -> dict[str, Any]:
+    def line(answer: Ranking | FigureGold) -> dict[str, Any]:
         return {"ranking": list(answer)}

@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 
 from aisr.base.errors import exit_code
+from aisr.base.jsonl import read_list
 from aisr.metrics import context24_figures
-from aisr.metrics.context24_figures import Ranked, gain, ndcg, official_gain
+from aisr.metrics.context24_figures import (
+    Claim,
+    NdcgScores,
+    gain,
+    ndcg,
+    official_gain,
+    read_predictions,
+    score_claims,
+)
 from aisr.metrics.intervals import difference_interval, score_interval
-from aisr.programs.context24_figures.record import Sought
+from aisr.programs.context24_figures.record import FigureGold
 from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"
@@ -25,12 +34,12 @@ def test_it_equals_the_organisers_scorer(tmp_path: Path) -> None:
     for row in VECTORS:
         (tmp_path / "gold.json").write_text(json.dumps(row["gold"]))
         (tmp_path / "predicted.csv").write_bytes(row["csv"].encode())
-        gold = context24_figures.claims(tmp_path / "gold.json")
-        rankings = context24_figures.predictions(tmp_path / "predicted.csv", official_quirks=True)
+        gold = read_list(tmp_path / "gold.json", Claim)
+        rankings = read_predictions(tmp_path / "predicted.csv", official_quirks=True)
         for name, score in [*row["official_2024"].items(), *row["official_2025"].items()]:
-            result = context24_figures.per_claim(gold, rankings, int(name.removeprefix("ndcg@")), official_quirks=True)
+            result = score_claims(gold, rankings, int(name.removeprefix("ndcg@")), official_quirks=True)
             assert result == pytest.approx(row["per_claim"][name], abs=1e-9), row["id"]
-            assert context24_figures.mean(result) == pytest.approx(score, abs=1e-9), row["id"]
+            assert np.mean([*result.values()]) == pytest.approx(score, abs=1e-9), row["id"]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +75,10 @@ def test_by_hand() -> None:
         ndcg(["FIG 1"], [], PAPER, 5)
 
 
-def scores(*rankings: tuple[str, ...] | None) -> Ranked:
-    return Ranked.of([Sought(("FIG 1A",), tuple(PAPER)), Sought(("FIG 2", "TAB 1"), tuple(PAPER))], rankings)
+def scores(*rankings: tuple[str, ...] | None) -> NdcgScores:
+    return NdcgScores.of(
+        [FigureGold(("FIG 1A",), tuple(PAPER)), FigureGold(("FIG 2", "TAB 1"), tuple(PAPER))], rankings
+    )
 
 
 def test_a_corpus() -> None:
@@ -90,7 +101,7 @@ def test_a_corpus() -> None:
     with pytest.raises(ValueError, match="one prediction a record"):
         scores(None)
     with pytest.raises(ValueError, match="no records"):
-        Ranked.of([], []).report()
+        NdcgScores.of([], []).report()
 
 
 def ran(monkeypatch: pytest.MonkeyPatch, gold: list[dict[str, Any]], predicted: str, folder: Path, *words: str) -> int:

@@ -10,10 +10,9 @@ import pytest
 from aisr.base.errors import UserError
 from aisr.metrics import context24_figures
 from aisr.predict.judge import judge
-from aisr.programs.context24_figures.program import Context24Figures
 from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord
-from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures
 from support.corpora import Row
 from support.scripted import field, question, requests, scripted, written
 
@@ -54,7 +53,10 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
     submission.write(lines, out)
     rows = [*csv.reader(out.read_text().splitlines())]
     assert rows == [["claimid", "predictions"], ["a", "FIG 2A,TAB 1"], ["b, c", "FIG 1"]]
-    assert context24_figures.predictions(out, official_quirks=True) == {"a": ["FIG 2A", "TAB 1"], "b, c": ["FIG 1"]}
+    assert context24_figures.read_predictions(out, official_quirks=True) == {
+        "a": ["FIG 2A", "TAB 1"],
+        "b, c": ["FIG 1"],
+    }
     # What the evaluator would misread is refused before.
     assert submission.problem(claim(), ("FIG 1", "FIG 2")) is None
     assert "'FIG 9' is no element of the paper" in str(submission.problem(claim(), ("FIG 9",)))
@@ -114,7 +116,7 @@ def test_a_panel_is_ranked_by_its_own_sentence_and_part_of_the_caption(strategy:
 
 def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None:
     lm = scripted(lambda request: written(question(request), {"ranking": ["FIG 1C"]}))
-    program = Context24Figures(strategy="chunk/100", order=4)
+    program = Context24Figures(strategy="chunk/100", rerank_top=4)
     example = program.prepare(claim())
     before = list(example.best_first)
     outcome = judge(CONTEXT24_FIGURES, program, example, lm)
@@ -129,9 +131,9 @@ def test_a_labelled_record_is_a_demo_that_names_gold_first() -> None:
     (row,) = program.trimmed_demos(program.prepare(claim()))
     assert row.ranking == ["FIG 1C", "FIG 1"]
     assert all(name in row for name in program.main_predictor.signature.fields)
-    hidden = Context24Figures(order=2).prepare(claim(findings=["FIG 3"]))
+    hidden = Context24Figures(rerank_top=2).prepare(claim(findings=["FIG 3"]))
     assert hidden.incomplete
-    assert Context24Figures(order=2).trimmed_demos(hidden) == []
+    assert Context24Figures(rerank_top=2).trimmed_demos(hidden) == []
 
 
 def lines(record: Context24FiguresRecord, **options: Any) -> list[str]:

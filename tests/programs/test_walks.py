@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from aisr.base.jsonl import read_list
 from aisr.metrics import averitec, context24_figures, context24_text
 from aisr.tracking.store import open_store
 from support.averitec import quoting
@@ -125,18 +126,19 @@ def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
         return written(request.question, {"ranking": [best if request.has_demos else shown[-1]]})
 
     findings = {row["claim"]: row["findings"] for row in sample("context24-figures")}
-    walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=element/sentence", "-T", "order=6")
+    walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=element/sentence", "-T", "rerank_top=6")
     scores = walked.manifest["scores"]
     assert walked.manifest["options"]["strategy"] == "element/sentence"
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
     assert "nDCG@10" in walked.output["evaluate"]
     rows = [{**row, "figures_tables": [one["label"] for one in row["elements"]]} for row in read_rows(walked.gold)]
-    claims = context24_figures.claims(as_json(tmp_path / "gold.json", rows))
+    claims = read_list(as_json(tmp_path / "gold.json", rows), context24_figures.Claim)
     means = {}
     for quirks in (False, True):
-        rankings = context24_figures.predictions(walked.packed, quirks)
-        means[quirks] = context24_figures.mean(context24_figures.per_claim(claims, rankings, 10, quirks))
+        rankings = context24_figures.read_predictions(walked.packed, quirks)
+        values = context24_figures.score_claims(claims, rankings, 10, quirks).values()
+        means[quirks] = sum(values) / len(values)
     assert means[False] == pytest.approx(walked.report["ndcg_10"])
     assert f"@10 {100 * means[True]:.1f}" in walked.report["remarks"][0]
 
