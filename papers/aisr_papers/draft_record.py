@@ -28,7 +28,7 @@ DRAFT_DEFINITIONS: dict[str, str] = {
     DraftLabel.CONTRADICTED: "a table, figure or passage that is shown states another value, direction or rank for the "
     "same thing",
     DraftLabel.BEYOND: "adds a cause, or states a finding for more than was tested",
-    DraftLabel.NOT_FOUND: "nothing that is shown states or denies it",
+    DraftLabel.NOT_FOUND: "nothing that is shown states or denies any part of it",
 }
 
 
