@@ -63,6 +63,7 @@ def level(kind: Kind, label: str) -> Level:
 
 CELLS = " | "  # between the cells of a row of a table
 BETWEEN = re.compile(r" \|(?: |$)")
+BOLD = re.compile(r"\*\*(.*)\*\*")  # a cell, as a model is shown that it is printed so
 
 
 class Piece(NamedTuple):
@@ -276,8 +277,10 @@ def layout_of(piece: Piece) -> Layout:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a row of a table, as a line of a piece has it; an empty cell has no blank at the line's ends."""
-    return BETWEEN.split(f" {line}" if line.startswith("| ") else line)
+    """The cells of a row of a table, as a line of a piece has it, without marks of bold; an empty cell has no blank at
+    the line's ends."""
+    cells = BETWEEN.split(f" {line}" if line.startswith("| ") else line)
+    return [bold[1] if (bold := BOLD.fullmatch(cell)) else cell for cell in cells]
 
 
 def reasons_as_data(flag: Flag) -> list[dict[str, Any]]:

@@ -106,7 +106,7 @@ def review_draft(
             final = [again.get((one.paragraph, one.sentence), one) for one in first]
             judged.append((by, final))
     for by, without in judged:  # behind all flags: where a limit is reached, these are worth more
-        flags += add_reasons(by, draft, without, lm, done)
+        flags += add_reasons(by.program, draft, without, lm, done)
     summary, details = _reliability_of_all(used, lm.spec)
     return Review(
         draft,

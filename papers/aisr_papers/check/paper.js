@@ -25,9 +25,10 @@ const MOST_ROWS = 200, AROUND = 10; // of a table: beyond so many, those at its 
 function drawTable(rows, marked = new Map()) {
   const near = (k) => k < AROUND || [...marked.keys()].some((row) => Math.abs(row - k) <= AROUND);
   const cellsOf = (row) => row.replace(/^\| /, " | ").split(/ \|(?: |$)/);
+  const bold = (cell) => (/^\*\*.+\*\*$/.test(cell) ? [el("b", null, cell.slice(2, -2))] : [cell]);
   // A row of one cell is the name of those below it.
   const draw = (row, k) => el("tr", { class: marked.has(k) ? "marked-line" : null }, ...cellsOf(row).map((cell, column, cells) =>
-    el("td", { class: marked.get(k)?.includes(column) ? "cell" : null, colspan: cells.length === 1 ? cellsOf(rows[0]).length : null }, cell)));
+    el("td", { class: marked.get(k)?.includes(column) ? "cell" : null, colspan: cells.length === 1 ? cellsOf(rows[0]).length : null }, ...bold(cell))));
   const all = () => el("table", null, el("tbody", null, ...rows.map(draw)));
   if (rows.length <= MOST_ROWS) return rows.length ? [all()] : [];
   const kept = [...rows.keys()].filter(near);

@@ -285,9 +285,16 @@ def caption_evidence(table: Float, judged: Sequence[int]) -> dict[str, Any]:
     """The table as evidence for its own caption and notes: its cells (of a very long one the first rows) and of the
     caption and notes what is not judged. Bold cells are marked where a judged sentence speaks of them."""
     texts = caption_sentences(table.caption, table.notes)
+    return whole_table(table, judged, with_bold=any(MARKED.search(texts[place]) for place in judged))
+
+
+def whole_table(table: Float, judged: Sequence[int], with_bold: bool = True) -> dict[str, Any]:
+    """A table with all of its rows (of a very long one the first) and of caption and notes what is not judged; bold
+    cells stand between `**`. judged: the positions of sentences of caption and notes."""
+    texts = caption_sentences(table.caption, table.notes)
     rest = " ".join(text for place, text in enumerate(texts) if place not in judged)
     rows = table.rows
-    if any(MARKED.search(texts[place]) for place in judged):
+    if with_bold:
         lines = [row.split("\t") for row in rows.split("\n")]
         rows = "\n".join(
             "\t".join(f"**{cell}**" if (line, column) in table.bold else cell for column, cell in enumerate(row))

@@ -15,11 +15,10 @@ from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.dismissed import mark_dismissed
 from aisr_papers.check.flags import LABELS, Flag, Mark, Piece, Reason, Review, failing_flags
 from aisr_papers.check.judging import review_draft
-from aisr_papers.check.reason_question import StatedReason
-from aisr_papers.check.reasons import confirm
+from aisr_papers.check.reasons import StatedReason, confirm
 from aisr_papers.check.write import as_jsonl, as_sarif, format_line
 from aisr_papers.cli import print_review
-from aisr_papers.draft import Draft, Float, Picture, Place
+from aisr_papers.draft import Draft, Float, Picture, Place, add_captions
 from paper_support import drafts, papers, reasons
 from paper_support.judges import checker, opened
 from support.scripted import field, question, requests, written
@@ -187,11 +186,12 @@ def test_a_quote_is_shown_where_it_stands_in_the_words_of_the_evidence(
         assert flag.marks == (mark,)  # and no line that only shares words
 
 
-def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
+def test_several_checks_share_a_question_with_the_table_whole_and_each_with_its_neighbours() -> None:
     birds = "\n".join(["Detector | F1", *(f"Bird-{k} | {k}.5" for k in range(90))])
     numbers = range(10, 90, 4)
     texts = [f"Bird-{k} reaches an F1 of {k}.7 (Table 1)." for k in numbers]
-    made = drafts.draft(*texts, tables=(drafts.table(birds),))
+    table = drafts.table(birds, NOTE)._replace(bold=frozenset({(89, 1)}))
+    made = drafts.draft(*texts, tables=(table,))
 
     def answer(request: Any) -> str:
         prompt = question(request)
@@ -210,7 +210,24 @@ def test_several_checks_share_a_question_with_the_best_lines_of_each() -> None:
     assert [one.quote for flag in flags for one in flag.reasons] == [f"{k}.5" for k in numbers]
     asked = [one for one in map(question, requests(lm.opened)) if reasons.asks_why(one)]
     assert [len(reasons.flagged(one)) for one in asked] == [16, 4]
-    assert len(str(field(asked[1], "evidence")).split("\n")) < 27  # of 91
+    for one in asked:
+        evidence = str(field(one, "evidence"))
+        assert NOTE in evidence
+        assert evidence.count("| Bird-88 | **88.5**") == 1
+        assert not any(text in evidence for text in texts)
+    neighbours = json.loads(str(field(asked[1], "neighbours")))
+    assert neighbours[0] == f"sentence 1: before: {texts[15]} after: {texts[17]}"
+    assert neighbours[3] == f"sentence 4: before: {texts[18]} after: (nothing)"
+
+
+def test_a_caption_that_is_flagged_is_no_evidence_for_itself() -> None:
+    caption = "F1 of two detectors. Lark has 99.9 on the heath."
+    made = add_captions(drafts.draft("We listened.", tables=(drafts.table(drafts.SITES, caption),)))
+    stated = reasons.stated(quote="Lark has 99.9 on the heath")
+    review, questions = review_by(made, stated)
+    assert [one.label for one in review.flags] == ["Contradicted"]
+    assert "99.9" not in str(field(questions[1], "evidence"))
+    assert review.flags[0].reasons == (Reason(NOT_CONFIRMED),)
 
 
 @pytest.mark.parametrize(
