@@ -5,8 +5,7 @@ import io
 import os
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -20,8 +19,9 @@ from aisr.text import pluralize, printable, without_keys
 
 if TYPE_CHECKING:
     from aisr import LanguageModel
-    from aisr_papers.check.checks import Checks
-    from aisr_papers.check.flags import Flag, Review
+    from aisr_papers.check.judging import Checker
+    from aisr_papers.check.questions import Checks
+    from aisr_papers.check.review import Review
     from aisr_papers.draft import Draft
 
 UNJUDGED = 1  # exit code: the command went through, something was not judged
@@ -114,6 +114,17 @@ Price = Annotated[
         rich_help_panel=COST_PANEL,
     ),
 ]
+MaxUsd = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="Send nothing more once so many US dollars are spent: by all runs with this --out, or all calls of `mcp`.",
+        rich_help_panel=COST_PANEL,
+    ),
+]
+MaxCalls = Annotated[
+    int | None, typer.Option(min=1, help="Send nothing more after so many LM calls.", rich_help_panel=COST_PANEL)
+]
 Artifacts = Annotated[
     Path,
     typer.Option(
@@ -164,17 +175,8 @@ def check_paper(
     api_base: ApiBase = None,
     threads: Threads = None,
     price: Price = None,
-    max_usd: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="Send nothing more once so many US dollars are spent, by all runs with this --out.",
-            rich_help_panel=COST_PANEL,
-        ),
-    ] = None,
-    max_calls: Annotated[
-        int | None, typer.Option(min=1, help="Send nothing more after so many LM calls.", rich_help_panel=COST_PANEL)
-    ] = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
     estimate: Annotated[
         bool,
         typer.Option(
@@ -192,66 +194,87 @@ def check_paper(
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
     from aisr_papers.check.dismissed import mark_dismissed, read_dismissed
+    from aisr_papers.check.exact import NO_LM, add_exact_flags, read_paper, without_lm
+    from aisr_papers.check.review import failing_flags, failing_labels
+    from aisr_papers.check.write import write_files
+    from aisr_papers.display import note, print_lost, print_review, print_spend
     from aisr_papers.open import check_paper as check_path
     from aisr_papers.open import check_papers_folder
 
     check_path(paper)
     check_papers_folder(papers)
     digests = read_dismissed(dismissed)
-    if _is_without_lm(lm, [program, citation_program, evidence]):
-        _without_lm(paper, root, papers, out, fail_on or [], digests, strict)
-        return
-    opened = open_lm(
-        lm,
-        artifacts,
-        api_base=api_base,
-        threads=threads,
-        price=price,
-        max_usd=max_usd,
-        max_calls=max_calls,
-        output=None if estimate else out,
-        needs_key=not estimate,
-    )
-    from aisr.files import cache_folder
-    from aisr_papers import display
-    from aisr_papers.check.checks import collect_checks
-    from aisr_papers.check.exact import add_exact_flags, read_paper
-    from aisr_papers.check.flags import failing_flags, failing_labels
-    from aisr_papers.check.judging import BUILT_IN, Programs, make_checkers, review_draft
-    from aisr_papers.check.reasons import EMBEDDED
+    opened = None
+    if _asks_lm(lm, [program, citation_program, evidence]):
+        limits = {"max_usd": max_usd, "max_calls": max_calls}
+        options = {"api_base": api_base, "threads": threads, "price": price, **limits}
+        opened = open_lm(lm, artifacts, output=None if estimate else out, needs_key=not estimate, **options)
+        from aisr.files import cache_folder
+        from aisr_papers.check.judging import Programs, make_checkers
 
-    judging = opened.estimating() if estimate else opened
-    draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
-    is_lost = _print_lost(draft)
-    programs = Programs(program, citation_program)
-    checkers = make_checkers(programs, judging, draft.folder, draft.drawings, artifacts, evidence)
-    labels = failing_labels(fail_on or [], [label for by in checkers for label in by.labels.meanings])
-    content = collect_checks(draft, cited, interpretations)
-    if estimate:
-        if not content.claims and not content.citations:
-            display.note("nothing to check: " + (_why_nothing(content) or "there is no text in it"))
-        with display.progress() as done, _printed_warnings():
-            review_draft(draft, content, checkers, judging, done)
-        display.print_estimate(judging.spend, max_usd, max_calls)
-        return
-    if opened.spec == EMBEDDED:
-        display.note(BUILT_IN)
-    display.note(
-        f"checking {paper} with {lm}: {pluralize(content.statements, 'statement')} against the paper in "
-        f"{pluralize(len(content.claims), 'question')}, {pluralize(len(content.citations), 'citation')} against cited "
-        "papers"
-    )
-    with display.progress() as done, _printed_warnings():
-        review = review_draft(draft, content, checkers, opened, done)
-    review = mark_dismissed(add_exact_flags(review, cited), digests)
+        judging = opened.estimating() if estimate else opened
+        draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
+        is_lost = print_lost(draft)
+        programs = Programs(program, citation_program)
+        checkers = make_checkers(programs, judging, draft.folder, draft.drawings, artifacts, evidence)
+        labels = failing_labels(fail_on or [], [label for by in checkers for label in by.labels.meanings])
+        review = _judge(paper, draft, cited, checkers, judging, interpretations, estimate, limits)
+        if review is None:
+            return
+        review = add_exact_flags(review, cited)
+    else:
+        labels = failing_labels(fail_on or [], [])
+        draft, cited = read_paper(paper, root, papers, None)
+        is_lost = print_lost(draft)
+        review = without_lm(draft, cited)
+    review = mark_dismissed(review, digests)
     failing = failing_flags(review, labels, above or 0.0)
-    written = _write(out, review)  # before anything is printed: that may fail, and the flags were paid for
+    written = write_files(out, review) if out else []  # before anything is printed: the flags were paid for
+    if review.lm == NO_LM:
+        note(review.reliability[0])
+        review = replace(review, reliability=review.reliability[1:])
     print_review(review, failing, notes)
-    display.print_spend(opened.spend)
-    _print_written(written)
+    if opened:
+        print_spend(opened.spend)
+    if written:
+        note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
     if failing:
         raise typer.Exit(FLAGGED)
     raise typer.Exit(UNJUDGED if review.unjudged or (strict and is_lost) else 0)
+
+
+def _judge(
+    paper: Path,
+    draft: "Draft",
+    cited: Mapping[str, Mapping[str, str]],
+    checkers: "Sequence[Checker]",
+    lm: "LanguageModel",
+    interpretations: bool,
+    estimate: bool,
+    limits: Mapping[str, Any],
+) -> "Review | None":
+    """The paper with the flags of a model; None where its cost is estimated alone, which is printed."""
+    from aisr_papers import display
+    from aisr_papers.check.judging import BUILT_IN, review_draft
+    from aisr_papers.check.questions import collect_checks
+    from aisr_papers.check.reasons import EMBEDDED
+
+    checks = collect_checks(draft, cited, interpretations)
+    if estimate and not checks.claims and not checks.citations:
+        display.note("nothing to check: " + (_why_nothing(checks) or "there is no text in it"))
+    if not estimate:
+        if lm.spec == EMBEDDED:
+            display.note(BUILT_IN)
+        display.note(
+            f"checking {paper} with {lm.spec}: {pluralize(checks.statements, 'statement')} against the paper in "
+            f"{pluralize(len(checks.claims), 'question')}, {pluralize(len(checks.citations), 'citation')} against "
+            "cited papers"
+        )
+    with display.progress() as done, _printed_warnings():
+        review = review_draft(draft, checks, checkers, lm, done)
+    if estimate:
+        display.print_estimate(lm.spend, **limits)
+    return None if estimate else review
 
 
 def open_lm(lm: str, artifacts: Path, **options: Any) -> "LanguageModel":
@@ -280,62 +303,6 @@ def _printed_warnings() -> Iterator[None]:
         yield
 
 
-def _without_lm(
-    paper: Path,
-    root: Path | None,
-    papers: Path | None,
-    out: Path | None,
-    fail_on: Sequence[str],
-    dismissed: Set[str],
-    strict: bool,
-) -> None:
-    """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
-    from aisr_papers.check.dismissed import mark_dismissed
-    from aisr_papers.check.exact import read_paper, without_lm
-    from aisr_papers.check.flags import failing_flags, failing_labels
-    from aisr_papers.display import note
-
-    labels = failing_labels(fail_on, [])
-    draft, cited = read_paper(paper, root, papers, None)
-    review = mark_dismissed(without_lm(draft, cited), dismissed)
-    failing = failing_flags(review, labels, 0.0)
-    written = _write(out, review)  # before anything is printed
-    is_lost = _print_lost(draft)
-    scope, *others = review.reliability
-    note(scope)
-    print_review(replace(review, reliability=tuple(others)), failing)
-    _print_written(written)
-    if failing:
-        raise typer.Exit(FLAGGED)
-    if strict and is_lost:
-        raise typer.Exit(UNJUDGED)
-
-
-def _print_lost(draft: "Draft") -> bool:
-    """Print where much of the paper could not be read, and return whether that is so."""
-    from aisr_papers.check.flags import lost_words
-    from aisr_papers.display import note
-
-    lost = lost_words(draft)
-    for number, line in enumerate(lost):
-        note(f"  {line}" if number else line)
-    return bool(lost)
-
-
-def _write(out: Path | None, review: "Review") -> Sequence[Path]:
-    """The files of --out, written."""
-    from aisr_papers.check.write import write_files
-
-    return write_files(out, review) if out is not None else []
-
-
-def _print_written(files: Sequence[Path]) -> None:
-    from aisr_papers.display import note
-
-    if files:
-        note(f"wrote {', '.join(map(str, files))}; open the first in a browser")
-
-
 def _why_nothing(checks: "Checks") -> str:
     """Why nothing of a paper is checked, by the numbers of its sentences."""
     reasons = [f"{pluralize(count, 'sentence')}: {why}" for why, count in checks.skipped.items()]
@@ -343,60 +310,6 @@ def _why_nothing(checks: "Checks") -> str:
         citing = pluralize(sum(checks.missing.values()), "sentence")
         reasons.append(f"{citing} with a citation of a work without a file; --papers brings them")
     return "; ".join(reasons)
-
-
-MOST = 10  # things of a kind that are named
-
-
-def print_review(review: "Review", failing: "Sequence[Flag]", notes: bool = False) -> None:
-    """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
-    line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
-    reliable it is; and how many sentences --fail-on names."""
-    from aisr_papers.check.flags import EXACT, NO_REASON, NOT_JUDGED, lost_words
-    from aisr_papers.check.write import format_line, left_out, list_recomputed
-    from aisr_papers.display import note, table
-
-    for place in review.by_doubt():
-        one = review.flags[place]
-        listed = one.doubtful or (notes and one.folded and not one.dismissed)
-        if listed and one.label:
-            note(format_line(review, one))
-    if not review.flags:
-        note("nothing to report")
-    else:
-        table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
-    folded = sum(one.folded and not one.dismissed for one in review.flags)
-    if folded and not notes:
-        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")
-    failures = Counter(one.failure for one in review.flags if one.label is None)
-    unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
-    wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []
-    known = lost_words(review.draft)[:1]  # comes first
-    _print_groups([*wanting, *(one for one in left_out(review) if one["title"] not in known)])
-    unexplained = Counter(one.failure for one in review.flags if one.label and one.failure)
-    for why, count in unexplained.most_common(MOST):
-        note(why.replace(NO_REASON, f"{NO_REASON} for {pluralize(count, 'flag')}", 1))
-    if gone := review.dismissed:
-        note(f"{pluralize(len(gone), 'flag')} dismissed; folded on the page, and not counted by --fail-on")
-    for remark in review.reliability:
-        note(remark)
-    _print_groups(list_recomputed(review))
-    if failing:
-        unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
-        less = f", {unknown} of them with unknown confidence" if unknown else ""
-        note(f"--fail-on: {pluralize(len(failing), 'sentence')}{less}")
-
-
-def _print_groups(groups: "Sequence[Mapping[str, Any]]") -> None:
-    """Print titles, and below each its first items."""
-    from aisr_papers.display import note
-
-    for group in groups:
-        note(group["title"])
-        for item in group["items"][:MOST]:
-            note(f"  {item}")
-        if len(group["items"]) > MOST:
-            note(f"  … and {len(group['items']) - MOST} more; the page names them all")
 
 
 def mcp(
@@ -414,20 +327,8 @@ def mcp(
     api_base: ApiBase = None,
     threads: Threads = None,
     price: Price = None,
-    max_usd: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="Send nothing more once so many US dollars are spent in this session.",
-            rich_help_panel=COST_PANEL,
-        ),
-    ] = None,
-    max_calls: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Send nothing more after so many LM calls in this session.", rich_help_panel=COST_PANEL
-        ),
-    ] = MOST_CALLS,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = MOST_CALLS,
     artifacts: Artifacts = ARTIFACTS,
 ) -> None:
     """Serve the checker to coding agents, as an MCP server on standard input and output.
@@ -441,28 +342,25 @@ def mcp(
         import mcp as _installed  # noqa: F401
     except ImportError as error:
         raise UserError("`check-paper mcp` needs the extra: pip install 'aisr-papers[mcp]'") from error
-    from aisr_papers.check.server import serve
-    from aisr_papers.check.session import Session, Settings
+    from aisr_papers.check.server import Settings, serve
 
-    if _is_without_lm(lm, [program, citation_program, evidence]):
-        serve(Session(Settings(folders, artifacts, dismissed=digests), None))
-        return
-    opened = open_lm(
-        lm, artifacts, api_base=api_base, threads=threads, price=price, max_usd=max_usd, max_calls=max_calls
-    )
-    from aisr_papers.check.judging import Programs
+    settings = Settings(folders, artifacts, evidence=evidence, dismissed=digests)
+    if _asks_lm(lm, [program, citation_program, evidence]):
+        limits = {"max_usd": max_usd, "max_calls": max_calls}
+        opened = open_lm(lm, artifacts, api_base=api_base, threads=threads, price=price, **limits)
+        from aisr_papers.check.judging import Programs
 
-    programs = Programs(program, citation_program)
-    serve(Session(Settings(folders, artifacts, programs, evidence, digests, max_usd, max_calls), opened))
+        settings = replace(settings, lm=opened, programs=Programs(program, citation_program))
+    serve(settings)
 
 
-def _is_without_lm(lm: str, of_an_lm: Sequence[str | None]) -> bool:
-    """Whether no language model is to be asked. Raises UserError where an option goes with one."""
+def _asks_lm(lm: str, of_an_lm: Sequence[str | None]) -> bool:
+    """Whether a language model is to be asked. Raises UserError where an option needs one and none is."""
     if lm != "none":
-        return False
+        return True
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
-    return True
+    return False
 
 
 def _existing(folders: Sequence[Path]) -> list[Path]:

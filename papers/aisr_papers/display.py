@@ -1,7 +1,8 @@
-"""What the commands print: notes, tables, a line of progress, what LM calls came to."""
+"""What the commands print: a checked paper, a line of progress, what LM calls came to."""
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -10,7 +11,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from aisr.text import printable
+from aisr.text import pluralize, printable
+from aisr_papers.check.flags import EXACT, NO_REASON, Flag
+from aisr_papers.check.review import NOT_JUDGED, Group, Review, left_out, list_recomputed, lost_words
+from aisr_papers.check.write import format_line
+from aisr_papers.draft import Draft
 
 Spend = Mapping[str, int | float | None]  # see `aisr.LanguageModel.spend`
 
@@ -74,3 +79,61 @@ def print_estimate(spend: Spend, max_usd: float | None, max_calls: int | None) -
         note(f"warning: --max-calls {max_calls} would end it early")
     if max_usd is not None and usd is not None and usd > max_usd:
         note(f"warning: --max-usd {max_usd:g} would end it early")
+
+
+# --- A checked paper.
+
+MOST = 10  # things of a kind that are named
+
+
+def print_review(review: Review, failing: Sequence[Flag], notes: bool = False) -> None:
+    """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
+    line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
+    reliable it is; and how many sentences --fail-on names."""
+    for place in review.by_doubt():
+        one = review.flags[place]
+        listed = one.doubtful or (notes and one.folded and not one.dismissed)
+        if listed and one.label:
+            note(format_line(one))
+    if not review.flags:
+        note("nothing to report")
+    else:
+        table("flags", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
+    folded = sum(one.folded and not one.dismissed for one in review.flags)
+    if folded and not notes:
+        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")
+    failures = Counter(one.failed for one in review.flags if one.label is None)
+    unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
+    wanting = [Group(f"{NOT_JUDGED}: {review.unjudged}", unjudged)] if unjudged else []
+    known = lost_words(review.draft)[:1]  # comes first
+    _print_groups([*wanting, *(one for one in left_out(review) if one.title not in known)])
+    unexplained = Counter(one.failed for one in review.flags if one.label and one.failed)
+    for why, count in unexplained.most_common(MOST):
+        note(why.replace(NO_REASON, f"{NO_REASON} for {pluralize(count, 'flag')}", 1))
+    if gone := review.dismissed:
+        note(f"{pluralize(len(gone), 'flag')} dismissed; folded on the page, and not counted by --fail-on")
+    for remark in review.reliability:
+        note(remark)
+    _print_groups(list_recomputed(review))
+    if failing:
+        unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
+        less = f", {unknown} of them with unknown confidence" if unknown else ""
+        note(f"--fail-on: {pluralize(len(failing), 'sentence')}{less}")
+
+
+def _print_groups(groups: Sequence[Group]) -> None:
+    """Print titles, and below each its first items."""
+    for title, items in groups:
+        note(title)
+        for item in items[:MOST]:
+            note(f"  {item}")
+        if len(items) > MOST:
+            note(f"  … and {len(items) - MOST} more; the page names them all")
+
+
+def print_lost(draft: Draft) -> bool:
+    """Print where much of the paper could not be read, and return whether that is so."""
+    lost = lost_words(draft)
+    for number, line in enumerate(lost):
+        note(f"  {line}" if number else line)
+    return bool(lost)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from aisr_papers import cli
+from aisr_papers import display
 from paper_support import word_files
 from paper_support.commands import CheckPaper
 from paper_support.paths import PAPERS, SAMPLE
@@ -192,7 +192,7 @@ def test_files_are_written_before_anything_is_printed(
     def print_nothing(*words: object) -> None:
         raise OSError("the terminal is gone")
 
-    monkeypatch.setattr(cli, "print_review", print_nothing)
+    monkeypatch.setattr(display, "print_review", print_nothing)
     (tmp_path / "paper.md").write_text("# T\n\nIn Bog, 37 of 120 (38.8 %) sang.\n", encoding="utf-8")
     words = ["--lm", lm, "--api-base", loopback.url] if lm != "none" else ["--lm", lm]
     with suppress(OSError):

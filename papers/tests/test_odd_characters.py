@@ -7,7 +7,6 @@ import pytest
 
 from aisr import UserError
 from aisr_papers import cited_papers as cited_works
-from aisr_papers.check.session import Refused, citation_check, claim_check
 from aisr_papers.open import read_draft
 
 NO_ENDS = "one\u2028two\u2029three\u0085four"
@@ -38,10 +37,3 @@ def test_markdown_beyond_the_limits_says_which(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("word is.\n\n" * 300_000, encoding="utf-8")
     with pytest.raises(UserError, match=r"beyond the limits .2 MiB"):
         read_draft(tmp_path / "a.md")
-
-
-def test_an_agent_is_told_of_half_a_character() -> None:
-    with pytest.raises(Refused, match="half of a surrogate pair"):
-        claim_check(["\ud800"], ["a"])
-    with pytest.raises(Refused, match="half of a surrogate pair"):
-        citation_check("a", ["\ud800"])

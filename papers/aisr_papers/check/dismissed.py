@@ -10,7 +10,8 @@ from pathlib import Path
 
 from aisr import UserError
 from aisr.files import digest_file, digest_texts
-from aisr_papers.check.flags import EXACT, Flag, Review, merge_flags
+from aisr_papers.check.flags import EXACT, Flag, merge_flags
+from aisr_papers.check.review import Review, shorten
 from aisr_papers.readers.figures import Limits
 
 DIGEST_LENGTH = 16
@@ -41,11 +42,9 @@ def read_dismissed(file: Path | None) -> frozenset[str]:
     return frozenset(word for _, word in digests)
 
 
-def dismissal_line(review: Review, flag: Flag) -> str:
+def dismissal_line(flag: Flag) -> str:
     """Return the line by which a flag is dismissed: its digest, and what a person knows it by."""
-    sentence = " ".join(review.sentence(flag).text.split())
-    words = sentence if len(sentence) <= MOST_WORDS else f"{sentence[:MOST_WORDS].rpartition(' ')[0]} …"
-    return f"{flag.digest} {flag.label}: {words}"
+    return f"{flag.digest} {flag.label}: {shorten(flag.sentence, MOST_WORDS)}"
 
 
 def mark_dismissed(review: Review, dismissed: Set[str]) -> Review:
@@ -55,7 +54,7 @@ def mark_dismissed(review: Review, dismissed: Set[str]) -> Review:
     Of the pictures those are read that a flag shows, also where nothing is dismissed yet: a flag is dismissed by the
     digest that the page of its first review has.
     """
-    names = {piece.picture for one in review.flags if _is_fault(one) for piece in one.evidence if piece.picture}
+    names = {piece.picture for one in review.flags if _is_fault(one) for piece in one.pieces if piece.picture}
     files = {
         path: picture.file
         for one in review.draft.floats.values()
@@ -71,11 +70,10 @@ def mark_dismissed(review: Review, dismissed: Set[str]) -> Review:
         if not _is_fault(flag):
             return flag
         # Of what was recomputed, the statement is a few numbers, which another sentence may repeat.
-        sentence = review.sentence(flag).text
-        what = [flag.subject] if flag.kind not in EXACT and flag.subject else map(digest_piece, flag.evidence)
-        shown = [pictures.get(piece.picture, "") for piece in flag.evidence if piece.picture]
-        digest = digest_texts([flag.kind, flag.work or "", sentence, *what, *shown])
-        return flag._replace(digest=digest, dismissed=digest in dismissed)
+        what = [flag.subject] if flag.kind not in EXACT and flag.subject else map(digest_piece, flag.pieces)
+        shown = [pictures.get(piece.picture, "") for piece in flag.pieces if piece.picture]
+        digest = digest_texts([flag.kind, flag.work or "", flag.sentence, *what, *shown])
+        return replace(flag, digest=digest, dismissed=digest in dismissed)
 
     return replace(review, flags=merge_flags(map(mark, review.flags)))
 

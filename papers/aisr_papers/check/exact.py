@@ -11,13 +11,15 @@ from aisr_papers.check.flags import (
     LABELS,
     Flag,
     Mark,
+    NamedPlace,
     Piece,
     QuoteLabel,
     Reason,
-    Review,
     hidden_flags,
+    make_flag,
     sort_flags,
 )
+from aisr_papers.check.review import Review
 from aisr_papers.cited_claims import find_misquotes
 from aisr_papers.draft import Draft, add_captions
 from aisr_papers.open import read_cited_papers, read_draft
@@ -61,7 +63,7 @@ def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> R
     """A review with the wrong tests, percentages and quotes among its flags. cited: key of a work -> paragraphs, id ->
     text."""
     facts = recompute(review.draft)
-    flags = [*_of_statistics(facts), *_of_quotes(review.draft, cited)]
+    flags = [*_of_statistics(review.draft, facts), *_of_quotes(review.draft, cited)]
     return replace(
         review,
         flags=sort_flags([*flags, *review.flags]),
@@ -89,20 +91,21 @@ OUTCOMES = {Outcome.HOLDS: "right", Outcome.WRONG: "wrong", Outcome.UNDECIDED: "
 NONE = "no test or percentage in them could be recomputed"
 
 
-def _of_statistics(facts: Sequence[PlacedFact]) -> Iterator[Flag]:
+def _of_statistics(draft: Draft, facts: Sequence[PlacedFact]) -> Iterator[Flag]:
     for one in facts:
         if one.fact.wrong:
-            reasons = (Reason(one.fact.computed),)
-            yield Flag("statistics", one.paragraph, one.sentence, one.fact.statement, one.fact.label, reasons=reasons)
+            position, fact = (one.paragraph, one.sentence), one.fact
+            reasons = (Reason(fact.computed),)
+            yield make_flag(draft, "statistics", position, fact.statement, fact.label, reasons=reasons)
 
 
 def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Flag]:
     for one in find_misquotes(draft, cited):
         label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
-        evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
+        pieces = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
         reason = Reason(f"no such words in {one.work}")
         if one.true is not None:
-            reason = Reason(f"{one.work} has: “{one.true}”", one.true, Mark(0, 0) if evidence else None)
-        yield Flag(
-            "quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, reasons=(reason,)
-        )
+            place, mark = (NamedPlace(one.source), Mark(0, 0)) if one.source else (None, None)
+            reason = Reason(f"{one.work} has: “{one.true}”", one.true, place, mark=mark)
+        position = one.paragraph, one.sentence
+        yield make_flag(draft, "quote", position, one.quote, label, work=one.work, pieces=pieces, reasons=(reason,))

@@ -1,28 +1,26 @@
-"""Flags on the sentences of a paper, each with its place and the evidence that it is held against; how two on one
-sentence become one, and which make `--fail-on` fail."""
+"""Flags on the sentences of a paper: what a line of `paper.jsonl` holds, and the evidence that a page shows beside."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from aisr import UserError
-from aisr.text import pluralize
-from aisr_papers.draft import Draft, Place, Sentence
+from pydantic import Field, computed_field
+
+from aisr_papers.draft import Draft, Place
 from aisr_papers.draft_record import DraftLabel
 from aisr_papers.recompute.facts import MEANINGS
 from aisr_papers.recompute.grid import Layout, read_layout
-from aisr_papers.recompute.recompute import PlacedFact
 
 Kind = Literal["claim", "citation", "hidden", "statistics", "quote"]
 EXACT: tuple[Kind, ...] = ("statistics", "quote")  # without a model: no confidence, and no doubt of that kind
 Level = Literal["error", "warning", "note"]
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
 HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
+NO_REASON = "no reason"  # what the failure of a flag with a label begins with
 
 
 class QuoteLabel(StrEnum):
@@ -39,7 +37,6 @@ class Labels(NamedTuple):
     meanings: Mapping[str, str]  # a line for each
 
 
-NO_REASON = "no reason"  # what the failure of a flag with a label begins with
 LABELS: Mapping[Kind, Labels] = {
     "statistics": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
     "quote": Labels(
@@ -52,22 +49,20 @@ LABELS: Mapping[Kind, Labels] = {
 }
 
 
-def level(kind: Kind, label: str) -> Level:
-    """How bad a label is."""
-    if label == DraftLabel.NOT_FOUND:
+def level(kind: Kind, label: str | None) -> Level:
+    """Return how bad a label is: what was recomputed or looked up, or what the paper itself contradicts, is an error;
+    what else a model finds fault with a warning; what is not found or not judged a note."""
+    if label is None or label == DraftLabel.NOT_FOUND:
         return "note"
-    return (
-        "error" if label == DraftLabel.CONTRADICTED or (kind in EXACT and label != QuoteLabel.NOT_FOUND) else "warning"
-    )
+    is_wrong = label == DraftLabel.CONTRADICTED or (kind in EXACT and label != QuoteLabel.NOT_FOUND)
+    return "error" if is_wrong else "warning"
 
 
-CELLS = " | "  # between the cells of a row of a table
-BETWEEN = re.compile(r" \|(?: |$)")
-BOLD = re.compile(r"\*\*(.*)\*\*")  # a cell, as a model is shown that it is printed so
+# --- The evidence of a flag, as the model read it.
 
 
 class Piece(NamedTuple):
-    """An item of evidence as the model read it."""
+    """An item of evidence."""
 
     key: str  # "Table 3" or "P3"
     lines: tuple[str, ...]  # its text, and below that the rows of a table, one a line
@@ -83,167 +78,27 @@ class Mark(NamedTuple):
     columns: tuple[int, ...] = ()  # of a row of a table the cells that decide, from 0
 
 
-class Reason(NamedTuple):
-    """Why a sentence is flagged: what the evidence has instead, and where."""
-
-    text: str  # in words; empty where a check has nothing but its label
-    quote: str = ""  # the words, or the cell, as the evidence shows them
-    mark: Mark | None = None  # where these stand; None where there is no place, or a model's was not confirmed
-    label: str = ""  # of the check that gives this reason, where the label of another leads the flag
-    confidence: float | None = None  # how likely that label is, in 0-1
+BETWEEN = re.compile(r" \|(?: |$)")  # cells of a row
+BOLD = re.compile(r"\*\*(.*)\*\*")  # a cell, as a model is shown that it is printed so
 
 
-class Flag(NamedTuple):
-    """What is reported of one sentence, or of one citation in it: a fault, or that none was found, or neither."""
+@lru_cache(maxsize=64)  # of one table there may be many reasons
+def layout_of(piece: Piece) -> Layout:
+    """Return the table in a piece of evidence."""
+    return read_layout(list(map(_cells, piece.lines[1:])))
 
-    kind: Kind
-    paragraph: int  # its position in the draft
-    sentence: int  # its position in the paragraph
-    statement: str  # what was judged, which of a citation may be a part of the sentence
-    label: str | None  # None where it was not judged, for the reason `failure`
-    neutral: bool = False
-    confidence: float | None = None  # how likely the label is, in 0-1; None where the LM gives no probabilities
-    failure: str | None = None
-    work: str | None = None  # key of the cited work
-    evidence: tuple[Piece, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    subject: str = ""  # a digest of what a model judged and of all that there was to judge it by
-    digest: str = ""  # a digest of sentence and evidence, by which a dismissed flag is known again
-    dismissed: bool = False  # a reader wants to see this flag no more
 
-    @property
-    def level(self) -> Level:
-        """How bad it is: what was recomputed or looked up, or what the paper itself contradicts, is an error; what else
-        a model finds fault with a warning; what is not found or not judged a note."""
-        return "note" if self.label is None else level(self.kind, self.label)
+def _cells(line: str) -> list[str]:
+    """The cells of a row, without marks of bold; an empty cell has no blank at the line's ends."""
+    cells = BETWEEN.split(f" {line}" if line.startswith("| ") else line)
+    return [bold[1] if (bold := BOLD.fullmatch(cell)) else cell for cell in cells]
 
-    @property
-    def folded(self) -> bool:
-        """Whether it is no fault, but worth a look where there is time: the paper neither states nor denies it."""
-        return self.label == DraftLabel.NOT_FOUND
 
-    @property
-    def doubtful(self) -> bool:
-        """Whether a reader should look at it: it found fault, or there is no flag; and nobody dismissed it."""
-        return not self.neutral and not self.folded and not self.dismissed
+# --- Why a sentence is flagged.
 
 
 @dataclass(frozen=True)
-class Review:
-    """A paper and all flags on it, in its own order."""
-
-    draft: Draft
-    lm: str
-    flags: tuple[Flag, ...]
-    labels: Mapping[Kind, Labels]  # of each kind that was judged
-    reliability: tuple[str, ...] = ()  # what the flags are worth, and in `details` more of it
-    details: tuple[str, ...] = ()
-    skipped: Mapping[str, int] = field(default_factory=dict)  # see `aisr_papers.check.checks.Checks`
-    missing: Mapping[str, int] = field(default_factory=dict)
-    stopped: str | None = None  # the limit that ended the judging early
-    pictures: Mapping[str, str] = field(default_factory=dict)  # those that could not be shown to a model -> the reason
-    recomputed: tuple[PlacedFact, ...] = ()  # all statements that were, also what holds and what is not decided
-
-    def meaning(self, flag: Flag) -> str:
-        """What the label of a flag means, in a line; empty where there is none."""
-        labels = self.labels.get(flag.kind)
-        return labels.meanings.get(flag.label or "", "") if labels else ""
-
-    def sentence(self, flag: Flag) -> Sentence:
-        """The sentence of the draft that a flag is about."""
-        return self.draft.paragraphs[flag.paragraph].sentences[flag.sentence]
-
-    def place(self, flag: Flag) -> Place:
-        """Where that stands."""
-        return self.sentence(flag).place
-
-    def file(self, flag: Flag) -> str:
-        """Its file as editors and CI find it, see `file_path`."""
-        return file_path(self.draft.folder, self.place(flag))
-
-    def counts(self) -> dict[str, int]:
-        """How often each label was given, the commonest first; what was not judged under "not judged", and what readers
-        dismissed under "dismissed", at the end."""
-        counts = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.flags)
-        return dict(sorted(counts.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
-
-    @property
-    def dismissed(self) -> list[Flag]:
-        """The flags that readers want to see no more."""
-        return [one for one in self.flags if one.dismissed]
-
-    @property
-    def unjudged(self) -> int:
-        """How many flags are wanting."""
-        return sum(one.label is None for one in self.flags)
-
-    def by_doubt(self) -> list[int]:
-        """Positions of the flags, the most doubtful first: what was decided without a model; what is contradicted,
-        then other faults, of both those with a confirmed reason first, the surest first; what was not judged; what was
-        not found in the paper; what no fault was found with, the least sure first; and what was dismissed. Equals, and
-        what has no confidence, in the paper's order, the latter behind."""
-        return sorted(range(len(self.flags)), key=lambda place: _doubt(self.flags[place]))
-
-
-LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
-
-
-def lost_words(draft: Draft) -> list[str]:
-    """Where much of a source is not in the draft: how much, then its longest stretches; nothing elsewhere."""
-    read = draft.coverage
-    if read is None or read.share >= LEAST_READ:
-        return []
-    stretches = [f"{one.place}: {pluralize(one.length, 'word')}: {one.text} …" for one in read.missing]
-    return [f"Only {int(100 * read.share)} % of the {read.words:,} words of the paper could be read", *stretches]
-
-
-NOT_JUDGED, DISMISSED = "not judged", "dismissed"
-
-
-def _doubt(flag: Flag) -> tuple[int, float]:
-    sure = 0.0 if flag.confidence is None else flag.confidence
-    if flag.dismissed:
-        return 7, 0
-    if flag.neutral:
-        return 6, 1.0 if flag.confidence is None else sure
-    if flag.kind in EXACT:
-        return 0, 0
-    if flag.kind == "hidden":
-        return 1, 0
-    if flag.label is None:
-        return 4, 0
-    unconfirmed = all(one.mark is None for one in flag.reasons)
-    return {"error": 2, "warning": 3, "note": 5}[flag.level], unconfirmed - sure
-
-
-def file_path(folder: Path, place: Place) -> str:
-    """The file of a place as editors and CI find it: from the current folder where it is below that, else from the
-    paper's folder. With slashes, and without the path of this machine."""
-    file = (folder / place.file).resolve()
-    here = Path.cwd()
-    return (file.relative_to(here) if file.is_relative_to(here) else Path(place.file)).as_posix()
-
-
-def hidden_flags(draft: Draft) -> list[Flag]:
-    """A flag on each sentence that the file holds and no reader sees."""
-    return [
-        Flag("hidden", number, position, sentence.text, HIDDEN)
-        for number, paragraph in enumerate(draft.paragraphs)
-        for position, sentence in enumerate(paragraph.sentences)
-        if sentence.hidden
-    ]
-
-
-def sort_flags(flags: list[Flag]) -> tuple[Flag, ...]:
-    """Flags in the paper's order; those on one sentence as they came."""
-    return tuple(sorted(flags, key=lambda one: (one.paragraph, one.sentence)))
-
-
-# --- Reasons as other programs and lines show them.
-
-
-class ReasonPlace(NamedTuple):
+class NamedPlace:
     """Where a reason stands, by the names that the paper gives."""
 
     name: str  # `Table 3`, or the section or key of a passage
@@ -255,78 +110,185 @@ class ReasonPlace(NamedTuple):
         return f"{self.name}: {beside}" if beside else self.name
 
 
-def reason_place(flag: Flag, reason: Reason) -> ReasonPlace | None:
-    """Where a reason of a flag stands; None where it has no place."""
-    mark = reason.mark
-    if mark is None:
-        return None
-    piece = flag.evidence[mark.piece]
+def name_place(piece: Piece, mark: Mark) -> NamedPlace:
+    """Return the names of a marked line of a piece."""
     layout = layout_of(piece)
-    place = mark.line - 1
+    row = mark.line - 1
     # A section, or a note below the table, is what is quoted, and has no name besides.
-    names = layout.beside[place] if place in layout.beside and len({*layout.rows[place]} - {""}) > 1 else ()
+    names = layout.beside[row] if row in layout.beside and len({*layout.rows[row]} - {""}) > 1 else ()
     above = [layout.above(column) for column in mark.columns if column]
     columns = [" ".join(filter(None, dict.fromkeys(heads))) for heads in above]
-    return ReasonPlace(piece.key, ", ".join(filter(None, dict.fromkeys(names))), " / ".join(columns))
+    return NamedPlace(piece.key, ", ".join(filter(None, dict.fromkeys(names))), " / ".join(columns))
 
 
-@lru_cache(maxsize=64)  # of one table there may be many reasons
-def layout_of(piece: Piece) -> Layout:
-    """The table in a piece of evidence."""
-    return read_layout(list(map(_cells, piece.lines[1:])))
+@dataclass(frozen=True)
+class Reason:
+    """What the evidence has instead of what a sentence states, and where."""
+
+    text: str  # in words; empty where a check has nothing but its label
+    quote: str = ""  # the words, or the cell, as the evidence shows them
+    place: NamedPlace | None = None  # where these stand; None where there is no place, or a model's was not confirmed
+    label: str = ""  # of the check that gives this reason, where the label of another leads the flag
+    confidence: float | None = None  # how likely that label is, in 0-1
+    mark: Annotated[Mark | None, Field(exclude=True)] = None  # of `place`, among the pieces of the flag
+
+    def __str__(self) -> str:
+        """In words, with the place where the text does not name it."""
+        where = f" [{self.place}]" if self.place and self.place.name not in self.text else ""
+        return ": ".join(filter(None, (label_words(self), f"{self.text}{where}".strip())))
 
 
-def _cells(line: str) -> list[str]:
-    """The cells of a row of a table, as a line of a piece has it, without marks of bold; an empty cell has no blank at
-    the line's ends."""
-    cells = BETWEEN.split(f" {line}" if line.startswith("| ") else line)
-    return [bold[1] if (bold := BOLD.fullmatch(cell)) else cell for cell in cells]
+# --- The flag.
 
 
-def reasons_as_data(flag: Flag) -> list[dict[str, Any]]:
-    """The reasons of a flag as JSON holds them: text, quote, place (name, row, column), label and confidence of
-    another check; what is empty is left out."""
-    data = []
-    for one in flag.reasons:
-        place = reason_place(flag, one)
-        names = {key: value for key, value in place._asdict().items() if value} if place else None
-        sure = None if one.confidence is None else round(one.confidence, 4)
-        fields = {"label": one.label, "confidence": sure, "text": one.text, "quote": one.quote, "place": names}
-        data.append({key: value for key, value in fields.items() if value not in ("", None)})
-    return data
+@dataclass(frozen=True)
+class MarkedLine:
+    """A line of evidence that decided, or is nearest in its words."""
+
+    key: str  # of its piece
+    text: str
+    named: int | None  # the place among the pieces that the program named, from 1
 
 
-def reason_words(flag: Flag) -> str:
-    """The reasons of a flag in words, each with its place where the text does not name it."""
-    return "; ".join(filter(None, (_in_words(flag, one) for one in flag.reasons)))
+@dataclass(frozen=True)
+class Flag:
+    """What is reported of one sentence, or of one citation in it: a fault, or that none was found, or neither. All but
+    the fields that are excluded is a line of `paper.jsonl`."""
 
+    kind: Kind
+    file: str  # as editors and CI find it, see `file_path`
+    line: int | None  # from 1, where the file has lines
+    page: int | None  # from 1, where it has pages
+    paragraph: str | None  # of a Word file, which has neither: heading and paragraph
+    sentence: str
+    statement: str  # what was judged, which of a citation may be a part of the sentence
+    label: str | None  # None where it was not judged, for the reason `failed`
+    position: Annotated[tuple[int, int], Field(exclude=True)] = (0, 0)  # of paragraph and sentence in the draft
+    neutral: Annotated[bool, Field(exclude=True)] = False  # whether the label finds no fault
+    confidence: float | None = None  # how likely the label is, in 0-1; None where the LM gives no probabilities
+    failed: str | None = None  # why it was not judged, or has no reason
+    work: str | None = None  # key of the cited work
+    reasons: tuple[Reason, ...] = ()
+    dismissed: bool = False  # a reader wants to see this flag no more
+    pieces: Annotated[tuple[Piece, ...], Field(exclude=True)] = ()
+    marks: Annotated[tuple[Mark, ...], Field(exclude=True)] = ()
+    # A digest of what a model judged and of all that there was to judge it by, and one of sentence and evidence, by
+    # which a dismissed flag is known again.
+    subject: Annotated[str, Field(exclude=True)] = ""
+    digest: Annotated[str, Field(exclude=True)] = ""
 
-def _in_words(flag: Flag, reason: Reason) -> str:
-    place = reason_place(flag, reason)
-    where = f" [{place}]" if place and place.name not in reason.text else ""
-    return ": ".join(filter(None, (label_words(reason), f"{reason.text}{where}".strip())))
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def level(self) -> Level | None:
+        """How bad it is, see `level`; None where no fault was found."""
+        return None if self.neutral else level(self.kind, self.label)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def evidence(self) -> list[MarkedLine]:
+        """The lines of evidence that stand out."""
+        marked = [(self.pieces[mark.piece], mark) for mark in self.marks]
+        return [MarkedLine(piece.key, piece.lines[mark.line], mark.place or None) for piece, mark in marked]
+
+    @property
+    def folded(self) -> bool:
+        """Whether it is no fault, but worth a look where there is time: the paper neither states nor denies it."""
+        return self.label == DraftLabel.NOT_FOUND
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a reader should look at it: it found fault, or there is no label; and nobody dismissed it."""
+        return not self.neutral and not self.folded and not self.dismissed
+
+    @property
+    def within(self) -> str:
+        """Where it is in a file without lines: `page 3`, `Results, paragraph 3`; empty for lines."""
+        return Place("", self.line, self.page, self.paragraph or "").within
+
+    @property
+    def why(self) -> str:
+        """The reasons in words."""
+        return "; ".join(filter(None, map(str, self.reasons)))
 
 
 def label_words(judged: Flag | Reason) -> str:
-    """A label and how sure it is: `Contradicted 83 %`; empty where there is none."""
+    """Return a label and how sure it is: `Contradicted 83 %`; empty where there is none."""
     sure = "" if judged.confidence is None else f" {judged.confidence:.0%}".replace("%", " %")
     return f"{judged.label}{sure}" if judged.label else ""
 
 
+def make_flag(
+    draft: Draft, kind: Kind, position: tuple[int, int], statement: str, label: str | None, **fields: Any
+) -> Flag:
+    """Return a flag on a sentence of a draft. fields: further ones of `Flag`."""
+    paragraph, sentence = position
+    flagged = draft.paragraphs[paragraph].sentences[sentence]
+    place = flagged.place
+    file = file_path(draft.folder, place)
+    where = (file, place.line, place.page, place.paragraph or None)
+    return Flag(kind, *where, flagged.text, statement, label, position, **fields)
+
+
+def file_path(folder: Path, place: Place) -> str:
+    """Return the file of a place as editors and CI find it: from the current folder where it is below that, else from
+    the paper's folder. With slashes, and without the path of this machine."""
+    return _file_path(folder, place.file, Path.cwd())
+
+
+@lru_cache(maxsize=256)  # flags share files
+def _file_path(folder: Path, name: str, here: Path) -> str:
+    file = (folder / name).resolve()
+    return (file.relative_to(here) if file.is_relative_to(here) else Path(name)).as_posix()
+
+
+def hidden_flags(draft: Draft) -> list[Flag]:
+    """Return a flag on each sentence that the file holds and no reader sees."""
+    return [
+        make_flag(draft, "hidden", (number, place), sentence.text, HIDDEN)
+        for number, paragraph in enumerate(draft.paragraphs)
+        for place, sentence in enumerate(paragraph.sentences)
+        if sentence.hidden
+    ]
+
+
+def sort_flags(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """Return flags in the paper's order; those on one sentence as they came."""
+    return tuple(sorted(flags, key=lambda one: one.position))
+
+
+def doubt(flag: Flag) -> tuple[int, float]:
+    """Return what sorts flags, the most doubtful first: what was decided without a model; what is contradicted, then
+    other faults, of both those with a confirmed reason first, the surest first; what was not judged; what was not found
+    in the paper; what no fault was found with, the least sure first; and what was dismissed."""
+    sure = 0.0 if flag.confidence is None else flag.confidence
+    if flag.dismissed:
+        return 7, 0
+    if flag.level is None:
+        return 6, 1.0 if flag.confidence is None else sure
+    if flag.kind in EXACT:
+        return 0, 0
+    if flag.kind == "hidden":
+        return 1, 0
+    if flag.label is None:
+        return 4, 0
+    is_unconfirmed = all(one.place is None for one in flag.reasons)
+    return {"error": 2, "warning": 3, "note": 5}[flag.level], is_unconfirmed - sure
+
+
 # --- One sentence, one flag.
 
-ANOTHER = "the verdict of another check of this sentence"  # that gives no reason
+ANOTHER = "the label of another check of this sentence"  # that gives no reason
 LEADING: tuple[Kind, ...] = (*EXACT, "hidden", "claim")  # of checks that are equally bad, what leads: the surest first
 
 
 def merge_flags(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The flags with those on one sentence made one, which has the reasons of all. The worst label leads, and of
+    """Return the flags with those on one sentence made one, which has the reasons of all. The worst label leads, and of
     equals the one of the surest check; each other label is named in its reason. A flag on a citation stays its own:
     it is about another work; so does what was not judged: the same command goes on there."""
     groups: dict[object, list[Flag]] = {}
     for number, one in enumerate(flags):
-        alone = one.kind == "citation" or one.label is None
-        groups.setdefault(number if alone else (one.paragraph, one.sentence), []).append(one)
+        is_alone = one.kind == "citation" or one.label is None
+        groups.setdefault(number if is_alone else one.position, []).append(one)
     return tuple(_merge(group) for group in groups.values())
 
 
@@ -343,48 +305,24 @@ def _merge(group: Sequence[Flag]) -> Flag:
 
 def _with_reasons_of(lead: Flag, other: Flag) -> Flag:
     """A flag with evidence, marks and reasons of another on its sentence."""
-    evidence = tuple(dict.fromkeys((*lead.evidence, *other.evidence)))
-    places = [evidence.index(piece) for piece in other.evidence]
+    pieces = tuple(dict.fromkeys((*lead.pieces, *other.pieces)))
+    places = [pieces.index(piece) for piece in other.pieces]
 
     def move(mark: Mark) -> Mark:
         return mark._replace(piece=places[mark.piece])
 
-    by = ("", None) if other.label == lead.label else (other.label or "", other.confidence)
-    stated = other.reasons or [Reason(ANOTHER if by[0] else "")]
-    reasons = [Reason(one.text, one.quote, one.mark and move(one.mark), *by) for one in stated]
-    return lead._replace(
-        evidence=evidence,
+    label, confidence = ("", None) if other.label == lead.label else (other.label or "", other.confidence)
+    reasons = [
+        replace(one, mark=one.mark and move(one.mark), label=label, confidence=confidence)
+        for one in other.reasons or [Reason(ANOTHER if label else "")]
+    ]
+    return replace(
+        lead,
+        pieces=pieces,
         # A line that is only like the sentence says nothing beside a reason.
         marks=(*lead.marks, *(map(move, other.marks) if other.reasons else ())),
         reasons=(*lead.reasons, *reasons),
         work=lead.work or other.work,
-        failure=lead.failure or other.failure,
+        failed=lead.failed or other.failed,
         dismissed=lead.dismissed or other.dismissed,
     )
-
-
-# --- `--fail-on`: which flags make the command fail.
-
-
-def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The labels of --fail-on, whatever their case; `statistics` and `quote` are all labels of that kind. Raises
-    UserError for what is none."""
-    exact = [label for kind in EXACT for label in LABELS[kind].meanings]
-    labels = {label.lower(): {label} for label in [*known, *exact, HIDDEN]}
-    labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
-    unknown = [label for label in wanted if label.lower() not in labels]
-    if unknown:
-        raise UserError(
-            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *exact])}"
-        )
-    return {label for one in wanted for label in labels[one.lower()]}
-
-
-def failing_flags(review: Review, labels: set[str], above: float) -> list[Flag]:
-    """The flags with one of the labels, be it in a reason, whose confidence is at least `above`, in 0-1. One without
-    a known confidence counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
-
-    def fails(one: Flag | Reason) -> bool:
-        return one.label in labels and (one.confidence is None or one.confidence >= above)
-
-    return [one for one in review.flags if not one.dismissed and (fails(one) or any(map(fails, one.reasons)))]

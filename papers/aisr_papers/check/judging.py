@@ -12,20 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import aisr
-from aisr.text import clean, item, percent
-from aisr_papers.check.checks import Checks, subject_digests
-from aisr_papers.check.flags import (
-    Flag,
-    Kind,
-    Labels,
-    Mark,
-    Piece,
-    Review,
-    hidden_flags,
-    sort_flags,
-)
-from aisr_papers.check.questions import SECTION, Check
+from aisr.files import digest_texts
+from aisr.text import clean, item, percent, valid_text
+from aisr_papers.check.flags import Flag, Kind, Labels, Mark, Piece, hidden_flags, make_flag, sort_flags
+from aisr_papers.check.questions import SECTION, Check, Checks, without_pictures
 from aisr_papers.check.reasons import EMBEDDED, Done, add_reasons, ignore
+from aisr_papers.check.review import Review
 from aisr_papers.cues import NUMBER, nearest_line
 from aisr_papers.draft import Draft
 from aisr_papers.draft_record import DraftLabel, DraftRecord
@@ -100,21 +92,18 @@ def review_draft(
         labels[by.kind] = by.labels
         if of_kind:
             used.append(by)
-            first = judge_checks(by, of_kind, lm, done, is_first=not judged)
+            first = judge_checks(by, draft, of_kind, lm, done, is_first=not judged)
             more = _with_whole_tables(first, checks) if by.kind == "claim" else ()
-            again = {(one.paragraph, one.sentence): one for one in judge_checks(by, more, lm, done)}
-            final = [again.get((one.paragraph, one.sentence), one) for one in first]
-            judged.append((by, final))
+            again = {one.position: one for one in judge_checks(by, draft, more, lm, done)}
+            judged.append((by, [again.get(one.position, one) for one in first]))
     for by, without in judged:  # behind all flags: where a limit is reached, these are worth more
         flags += add_reasons(by.program, draft, without, lm, done)
-    summary, details = _reliability_of_all(used, lm.spec)
     return Review(
         draft,
         lm.spec,
         sort_flags(flags),
         labels,
-        (BUILT_IN if lm.spec == EMBEDDED else AID, *summary),
-        tuple(details),
+        (BUILT_IN if lm.spec == EMBEDDED else AID, *_reliability(used, lm.spec)),
         checks.skipped,
         checks.missing,
         lm.exhausted_reason or _end_of_judging(flags),
@@ -124,7 +113,7 @@ def review_draft(
 
 def _end_of_judging(flags: Sequence[Flag]) -> str | None:
     """What ended the judging early; None where nothing did."""
-    failures = (one.failure or "" for one in flags)
+    failures = (one.failed or "" for one in flags)
     return next((one.removeprefix(NOT_REACHED) for one in failures if one.startswith(NOT_REACHED)), None)
 
 
@@ -133,14 +122,19 @@ def _with_whole_tables(flags: Sequence[Flag], checks: Checks) -> Sequence[Check]
     their flags stand."""
     if checks.questions is None:
         return ()
-    unknown = [(one.paragraph, one.sentence) for one in flags if one.label == DraftLabel.NOT_FOUND]
+    unknown = [one.position for one in flags if one.label == DraftLabel.NOT_FOUND]
     return checks.questions.with_whole_table(unknown, checks.claims)
 
 
 def judge_checks(
-    by: Checker, checks: Sequence[Check], lm: aisr.LanguageModel, done: Done = ignore, is_first: bool = False
+    by: Checker,
+    draft: Draft,
+    checks: Sequence[Check],
+    lm: aisr.LanguageModel,
+    done: Done = ignore,
+    is_first: bool = False,
 ) -> list[Flag]:
-    """A flag for each sentence of each check, in the order of the checks; `done` gets those of each check.
+    """A flag for each sentence of each check of a draft, in the order of the checks; `done` gets those of each check.
 
     A check that fails gives flags without a label. So do those that a limit of the LM left over, or an error that would
     fail every check alike, such as a key that expires; what was answered by then is kept. is_first: whether nothing was
@@ -163,48 +157,52 @@ def judge_checks(
                     ended.append(error)
                 else:
                     if verdict is not None:
-                        flags[place] = _flags(by, checks[place], verdict)
+                        flags[place] = _flags(by, draft, checks[place], verdict)
                         done(flags[place])
         finally:  # also where `done` ends the work
             pool.shutdown(wait=False, cancel_futures=True)
     if ended and is_first and lm.exhausted_reason is None and not flags:
         raise ended[0]
     reason = lm.exhausted_reason or f"the LM takes no more calls ({next(iter(ended), None)})"
-    left = (_unjudged(by, check, NOT_REACHED + reason) for check in checks)
+    left = (_unjudged(by, draft, check, NOT_REACHED + reason) for check in checks)
     return [one for place, unjudged in enumerate(left) for one in flags.get(place, unjudged)]
 
 
-def _flags(by: Checker, check: Check, verdict: aisr.Verdict) -> list[Flag]:
+def _flags(by: Checker, draft: Draft, check: Check, verdict: aisr.Verdict) -> list[Flag]:
     pieces, marks = _evidence(check, verdict.evidence)
     if verdict.failure is not None:
-        return [one._replace(evidence=pieces) for one in _unjudged(by, check, verdict.failure)]
-    neutral = by.labels.neutral
-    flags = []
-    for (paragraph, sentence), statement, label, probabilities, of_statement, subject in zip(
-        check.places,
-        _shown_statements(check),
-        verdict.labels,
-        verdict.probabilities,
-        marks,
-        subject_digests(check),
-        strict=True,
-    ):
-        flags.append(
-            Flag(
-                by.kind,
-                paragraph,
-                sentence,
-                statement,
-                label,
-                label == neutral,
-                probabilities[label] if probabilities else None,
-                work=check.work,
-                evidence=pieces,
-                marks=of_statement,
-                subject=subject,
-            )
+        return _unjudged(by, draft, check, verdict.failure, pieces)
+    return [
+        make_flag(
+            draft,
+            by.kind,
+            position,
+            statement,
+            label,
+            neutral=label == by.labels.neutral,
+            confidence=round(min(probabilities[label], 1.0), 4) if probabilities else None,
+            work=check.work,
+            pieces=pieces,
+            marks=of_statement,
+            subject=subject,
         )
-    return flags
+        for position, statement, label, probabilities, of_statement, subject in zip(
+            check.places,
+            _shown_statements(check),
+            verdict.labels,
+            verdict.probabilities,
+            marks,
+            _subject_digests(check),
+            strict=True,
+        )
+    ]
+
+
+def _unjudged(by: Checker, draft: Draft, check: Check, why: str, pieces: tuple[Piece, ...] = ()) -> list[Flag]:
+    return [
+        make_flag(draft, by.kind, position, statement, None, failed=why, work=check.work, pieces=pieces)
+        for position, statement in zip(check.places, _shown_statements(check), strict=True)
+    ]
 
 
 def _shown_statements(check: Check) -> list[str]:
@@ -215,11 +213,17 @@ def _shown_statements(check: Check) -> list[str]:
     return [item(one, ids.__contains__) for one in check.statements]
 
 
-def _unjudged(by: Checker, check: Check, why: str) -> list[Flag]:
-    return [
-        Flag(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work)
-        for (paragraph, sentence), statement in zip(check.places, _shown_statements(check), strict=True)
-    ]
+def _subject_digests(check: Check) -> list[str]:
+    """For each statement a digest of its words and of all its evidence, whatever part of that a model is shown."""
+    if isinstance(check.record, DraftRecord):
+        bare = without_pictures(check.record)
+        statements, parts = bare.statements, [item.model_dump_json() for item in bare.evidence_bundle]
+    else:
+        statements = [valid_text(one) for one in check.statements]
+        paper = check.record["cited_paper_full_text"]
+        parts = [valid_text(text) for paragraph in paper for pair in paragraph.items() for text in pair]
+    evidence = digest_texts(parts)
+    return [digest_texts([statement, evidence]) for statement in statements]
 
 
 # --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.
@@ -270,7 +274,7 @@ def _nearest(statement: str, shown: Sequence[aisr.ShownEvidence]) -> tuple[Mark,
 # --- What flags are worth: the error rate of the program that gave them, as far as one was measured.
 
 AID = (
-    "An aid, no proof: verdicts are a model's opinion, and some are wrong, also of those that find no fault. Read the "
+    "An aid, no proof: labels are a model's opinion, and some are wrong, also of those that find no fault. Read the "
     "sentence and its evidence before you change or reject anything."
 )
 UNMEASURED = "Judged by uncompiled programs: no error rate of them is known."
@@ -281,52 +285,34 @@ BUILT_IN = (
 KINDS = {"claim": "Statements against the rest of the paper", "citation": "Citations against cited papers"}
 
 
-class Reliability(NamedTuple):
-    """What a reader should know of flags before the first of them, and more of it."""
-
-    summary: list[str]
-    details: list[str]
-
-
-def reliability(by: Checker, lm: str) -> Reliability:
-    """What flags of one kind are worth. lm: the spec of the LM that judges."""
-    what, scores = KINDS[by.kind], by.program.test_scores
-    if by.name is None:
-        return Reliability([f"{what}: judged by an uncompiled program. No error rate of it is known."], [])
-    judged_by = f"{what}: judged by {by.name}."
-    if scores is None or scores.accuracy is None:
-        return Reliability([f"{judged_by} No error rate of it is known: no scores on a test split came with it."], [])
-    summary = [
-        f"{judged_by} On its test split ({scores.records} records) it labelled {percent(scores.accuracy)} % of "
-        f"{scores.statements} statements right."
-    ]
-    if scores.lm != lm:
-        summary.append(
-            f"That is the program with {scores.lm}, and it is {lm} that judged here: with this one no error rate is "
-            "known."
-        )
-    details = f"{what}. {_by_label(scores)} {_calibration(scores)}"
-    return Reliability(summary, [details, "Papers other than those of the test split may be harder."])
-
-
-def _reliability_of_all(checkers: Sequence[Checker], lm: str) -> Reliability:
-    """The same of all kinds of flag; where nothing is known of any, it is said once."""
+def _reliability(checkers: Sequence[Checker], lm: str) -> list[str]:
+    """What a reader should know of the flags before the first of them. lm: the spec of the LM that judges."""
     if len(checkers) > 1 and not any(by.name for by in checkers):
-        return Reliability([UNMEASURED], [])
-    each = [reliability(by, lm) for by in checkers]
-    details = dict.fromkeys(line for one in each for line in one.details)
-    return Reliability([line for one in each for line in one.summary], list(details))
+        return [UNMEASURED]
+    return [f"{KINDS[by.kind]}: {_measured(by, lm)}" for by in checkers]
 
 
-def _by_label(scores: aisr.TestScores) -> str:
-    parts = [
+def _measured(by: Checker, lm: str) -> str:
+    """What the flags of one kind are worth: the scores of their program on its test split."""
+    if by.name is None:
+        return "judged by an uncompiled program. No error rate of it is known."
+    scores = by.program.test_scores
+    if scores is None or scores.accuracy is None:
+        return f"judged by {by.name}. No error rate of it is known: no scores on a test split came with it."
+    per_label = [
         f"{label} {percent(one.precision)} % and {percent(one.recall)} % ({one.support})"
         for label, one in scores.per_label.items()
     ]
-    return f"How often each label was right where given, and given where due (of how many): {'; '.join(parts)}."
-
-
-def _calibration(scores: aisr.TestScores) -> str:
-    if scores.calibration_error is None:
-        return "How far its confidence can be trusted was not recorded."
-    return f"Its confidence was off by {percent(scores.calibration_error)} points on average there."
+    error = scores.calibration_error
+    parts = [
+        f"judged by {by.name}. On its test split ({scores.records} records) it labelled {percent(scores.accuracy)} % "
+        f"of {scores.statements} statements right. How often each label was right where given, and given where due (of "
+        f"how many): {'; '.join(per_label)}.",
+        "" if error is None else f"Its confidence was off by {percent(error)} points on average there.",
+        "Other papers may be harder.",
+        ""
+        if scores.lm == lm
+        else f"That is the program with {scores.lm}, and it is {lm} that judged here: with this one no error rate is "
+        "known.",
+    ]
+    return " ".join(filter(None, parts))

@@ -41,40 +41,40 @@ function drawTable(rows, marked = new Map()) {
 
 const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
 
-// A paper with its verdicts: text in its own order, a list with the doubtful ones first, evidence beside it.
+// A paper with its flags: text in its own order, a list with the doubtful ones first, evidence beside it.
 (() => {
-  const { labels, paragraphs, verdicts, order, bundles, pieces } = data("review");
+  const { labels, paragraphs, flags, order, bundles, pieces } = data("review");
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), detail = byId("detail"), search = byId("search");
   const EXACT = ["statistics", "quote"];
   const FEW = 4; // pieces of evidence that are all shown
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
 
-  const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
-  const colourOf = (verdict) => {
-    if (verdict.folded) return "vn";
-    if (verdict.kind === "hidden") return "vh";
-    if (EXACT.includes(verdict.kind) || verdict.level === "error") return "vx";
-    const place = verdict.label === null ? -1 : Object.keys(labels[verdict.kind].meanings).indexOf(verdict.label);
+  const nameOf = (flag) => (flag.label === null ? UNJUDGED : flag.label);
+  const colourOf = (flag) => {
+    if (flag.folded) return "vn";
+    if (flag.kind === "hidden") return "vh";
+    if (EXACT.includes(flag.kind) || flag.level === "error") return "vx";
+    const place = flag.label === null ? -1 : labels[flag.kind].indexOf(flag.label);
     return place < 0 ? "vf" : "v" + place;
   };
-  const dot = (verdict) => el("span", { class: "dot " + colourOf(verdict), "aria-hidden": "true" });
-  const sure = (verdict) => (verdict.confidence === null ? "" : " " + percent(verdict.confidence));
-  const labelOf = (verdict) => nameOf(verdict) + sure(verdict);
-  const sentenceOf = (verdict) => paragraphs[verdict.paragraph].sentences[verdict.sentence];
-  const key = (paragraph, sentence) => `s-${paragraph}-${sentence}`;
+  const dot = (flag) => el("span", { class: "dot " + colourOf(flag), "aria-hidden": "true" });
+  const sure = (flag) => (flag.confidence === null ? "" : " " + percent(flag.confidence));
+  const labelOf = (flag) => nameOf(flag) + sure(flag);
+  const sentenceOf = (flag) => paragraphs[flag.position[0]].sentences[flag.position[1]];
+  const key = (position) => `s-${position[0]}-${position[1]}`;
 
   // What stands about each sentence, the most doubtful first.
   const about = new Map();
   for (const number of order) {
-    const id = key(verdicts[number].paragraph, verdicts[number].sentence);
+    const id = key(flags[number].position);
     about.set(id, [...(about.get(id) || []), number]);
   }
   const spans = new Map();
 
-  let chosen = verdicts.some((verdict) => verdict.doubtful) ? DOUBTFUL : ALL;
+  let chosen = flags.some((flag) => flag.doubtful) ? DOUBTFUL : ALL;
   let unfolded = false; // whether what was not found is listed behind the doubtful
-  let listed = []; // numbers of verdicts
+  let listed = []; // numbers of flags
   let at = 0; // place in `listed`
 
   // --- the paper
@@ -87,7 +87,7 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
           text.push(el("h2", null, heading));
       });
       headings = paragraph.headings;
-      text.push(el("p", null, ...paragraph.sentences.flatMap((sentence, k) => [drawSentence(sentence, key(p, k)), " "])));
+      text.push(el("p", null, ...paragraph.sentences.flatMap((sentence, k) => [drawSentence(sentence, key([p, k])), " "])));
     });
     byId("text").replaceChildren(...text);
   }
@@ -95,29 +95,29 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
   function drawSentence(sentence, id) {
     const numbers = about.get(id);
     if (!numbers) return el("span", { class: "unchecked", id, title: sentence.place }, el("bdi", null, sentence.text));
-    const first = verdicts[numbers[0]];
+    const first = flags[numbers[0]];
     const classes = ["sentence", colourOf(first), first.doubtful && "doubtful", sentence.hidden && "hidden"];
-    const tags = numbers.map((number) => drawTag(verdicts[number]));
+    const tags = numbers.map((number) => drawTag(flags[number]));
     const span = el("span", { class: classes.filter(Boolean).join(" "), id, title: sentence.place, onclick: () => choose(numbers[0]) },
       el("bdi", null, sentence.text), ...tags);
     spans.set(id, span);
     return span;
   }
 
-  function drawTag(verdict) {
-    const words = verdict.doubtful ? labelOf(verdict) : sure(verdict).trim() || "✓";
-    return el("span", { class: "tag", title: labelOf(verdict) + (verdict.work ? ": " + verdict.work : "") }, dot(verdict), words);
+  function drawTag(flag) {
+    const words = flag.doubtful ? labelOf(flag) : sure(flag).trim() || "✓";
+    return el("span", { class: "tag", title: labelOf(flag) + (flag.work ? ": " + flag.work : "") }, dot(flag), words);
   }
 
   // --- the list
   function matches(number, words) {
-    const verdict = verdicts[number];
-    const listed = verdict.doubtful || (verdict.folded && unfolded);
-    const kinds = [nameOf(verdict), ALL, listed && DOUBTFUL, verdict.dismissed && DISMISSED];
+    const flag = flags[number];
+    const listed = flag.doubtful || (flag.folded && unfolded);
+    const kinds = [nameOf(flag), ALL, listed && DOUBTFUL, flag.dismissed && DISMISSED];
     if (!kinds.includes(chosen)) return false;
     if (!words.length) return true;
-    const sentence = sentenceOf(verdict);
-    const text = [sentence.text, sentence.place, nameOf(verdict), verdict.work || ""].join("\n").toLowerCase();
+    const sentence = sentenceOf(flag);
+    const text = [sentence.text, sentence.place, nameOf(flag), flag.work || ""].join("\n").toLowerCase();
     return words.every((word) => text.includes(word));
   }
 
@@ -126,12 +126,12 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     listed = order.filter((number) => matches(number, words));
     at = Math.max(0, listed.indexOf(current));
-    byId("found").textContent = `${listed.length} of ${verdicts.length} verdicts`;
+    byId("found").textContent = `${listed.length} of ${flags.length} flags`;
     for (const one of document.querySelectorAll("#labels button"))
       one.setAttribute("aria-pressed", String(one.dataset.label === chosen));
     list.replaceChildren(...some(listed.flatMap((number, place) => [drawFold(number, place), drawRow(number, place)]).concat(drawFold(null, listed.length))));
     const narrow = words.length > 0 || ![DOUBTFUL, ALL].includes(chosen);
-    const kept = new Set(listed.map((number) => key(verdicts[number].paragraph, verdicts[number].sentence)));
+    const kept = new Set(listed.map((number) => key(flags[number].position)));
     for (const [id, span] of spans) span.classList.toggle("other", narrow && !kept.has(id));
     show();
   }
@@ -139,27 +139,27 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
   // Before the first row of what was not listed, or where it would stand: a switch that folds and unfolds these rows.
   function drawFold(number, place) {
     if (chosen !== DOUBTFUL) return null;
-    const here = number === null ? !unfolded : verdicts[number].folded && !(place && verdicts[listed[place - 1]].folded);
-    const folded = verdicts.filter((verdict) => verdict.folded).length;
+    const here = number === null ? !unfolded : flags[number].folded && !(place && flags[listed[place - 1]].folded);
+    const folded = flags.filter((flag) => flag.folded).length;
     if (!here || !folded) return null;
     const words = `${unfolded ? "▾" : "▸"} not found in the paper's tables, figures and text: ${folded}`;
     return el("button", { type: "button", class: "fold", "aria-expanded": String(unfolded), onclick: () => { unfolded = !unfolded; filter(); } }, words);
   }
 
   function drawRow(number, place) {
-    const verdict = verdicts[number], sentence = sentenceOf(verdict);
-    return el("div", { class: "row" + (verdict.dismissed ? " gone" : ""), id: "row-" + number, role: "option", onclick: () => go(place) },
-      el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
+    const flag = flags[number], sentence = sentenceOf(flag);
+    return el("div", { class: "row" + (flag.dismissed ? " gone" : ""), id: "row-" + number, role: "option", onclick: () => go(place) },
+      el("div", { class: "top" }, dot(flag), el("b", null, labelOf(flag)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
       el("div", { class: "words" }, sentence.text),
-      ...verdict.reasons.slice(0, 1).map(({ text }) => el("div", { class: "words why" }, text)));
+      ...flag.reasons.slice(0, 1).map(({ text }) => el("div", { class: "words why" }, text)));
   }
 
   function drawLabels() {
-    const count = { [DOUBTFUL]: verdicts.filter((verdict) => verdict.doubtful).length };
-    for (const number of order) count[nameOf(verdicts[number])] = (count[nameOf(verdicts[number])] || 0) + 1;
-    const gone = verdicts.filter((verdict) => verdict.dismissed).length;
+    const count = { [DOUBTFUL]: flags.filter((flag) => flag.doubtful).length };
+    for (const number of order) count[nameOf(flags[number])] = (count[nameOf(flags[number])] || 0) + 1;
+    const gone = flags.filter((flag) => flag.dismissed).length;
     if (gone) count[DISMISSED] = gone;
-    count[ALL] = verdicts.length;
+    count[ALL] = flags.length;
     byId("labels").replaceChildren(...Object.entries(count).map(([name, times]) =>
       el("button", { type: "button", "data-label": name, onclick: () => { chosen = name; filter(); } }, `${name} ${times}`)));
   }
@@ -185,12 +185,12 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
     for (const span of document.querySelectorAll(".sentence.here")) span.classList.remove("here");
     detail.scrollTop = 0;
     if (!listed.length) {
-      const none = verdicts.length ? "No sentence is like that." : "There are no verdicts.";
+      const none = flags.length ? "No sentence is like that." : "There are no flags.";
       detail.replaceChildren(el("p", { class: "empty" }, none));
       return;
     }
-    const verdict = verdicts[listed[at]], row = byId("row-" + listed[at]);
-    const id = key(verdict.paragraph, verdict.sentence);
+    const flag = flags[listed[at]], row = byId("row-" + listed[at]);
+    const id = key(flag.position);
     row.setAttribute("aria-selected", "true");
     row.scrollIntoView({ block: "nearest" });
     list.setAttribute("aria-activedescendant", row.id);
@@ -198,47 +198,47 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
     spans.get(id).scrollIntoView({ block: "center" });
     const others = about.get(id).filter((number) => number !== listed[at]);
     detail.replaceChildren(
-      el("div", { class: "where" }, sentenceOf(verdict).place),
-      ...[listed[at], ...others].flatMap((number) => drawVerdict(verdicts[number])));
+      el("div", { class: "where" }, sentenceOf(flag).place),
+      ...[listed[at], ...others].flatMap((number) => drawFlag(flags[number])));
     for (const cell of detail.querySelectorAll("td.cell")) reveal(cell);
     try { history.replaceState(null, "", "#" + id); } catch { /* a sandboxed frame */ }
   }
 
-  function drawVerdict(verdict) {
-    const meaning = verdict.label === null ? verdict.failure : verdict.meaning;
+  function drawFlag(flag) {
+    const meaning = flag.label === null ? flag.failed : flag.meaning;
     return some([
-      el("div", { class: "verdict-of " + colourOf(verdict) },
-        el("div", { class: "top" }, dot(verdict), el("b", null, labelOf(verdict)),
-          verdict.confidence === null && verdict.label !== null && !["hidden", ...EXACT].includes(verdict.kind)
+      el("div", { class: "flag-of " + colourOf(flag) },
+        el("div", { class: "top" }, dot(flag), el("b", null, labelOf(flag)),
+          flag.confidence === null && flag.label !== null && !["hidden", ...EXACT].includes(flag.kind)
             && el("span", { class: "quiet" }, "confidence unknown"),
-          verdict.work && el("span", { class: "quiet" }, "cites " + verdict.work)),
+          flag.work && el("span", { class: "quiet" }, "cites " + flag.work)),
         el("p", { class: "quiet" }, meaning),
-        el("p", null, verdict.statement),
-        ...verdict.reasons.map(drawReason),
-        verdict.label !== null && verdict.failure && el("p", { class: "quiet" }, verdict.failure),
-        verdict.dismissed && el("p", { class: "quiet" }, "Dismissed."),
-        verdict.dismissal && el("details", { class: "dismissal" }, el("summary", { class: "quiet" }, "Dismiss this flag"),
-          el("p", { class: "quiet" }, "Add this line to the file of --dismissed:"), el("code", null, verdict.dismissal))),
-      ...drawEvidence(verdict),
+        el("p", null, flag.statement),
+        ...flag.reasons.map(drawReason),
+        flag.label !== null && flag.failed && el("p", { class: "quiet" }, flag.failed),
+        flag.dismissed && el("p", { class: "quiet" }, "Dismissed."),
+        flag.dismissal && el("details", { class: "dismissal" }, el("summary", { class: "quiet" }, "Dismiss this flag"),
+          el("p", { class: "quiet" }, "Add this line to the file of --dismissed:"), el("code", null, flag.dismissal))),
+      ...drawEvidence(flag),
     ]);
   }
 
   function drawReason({ label, confidence, text, quote, place }) {
-    const also = label && label + (confidence === undefined ? "" : " " + percent(confidence));
+    const also = label && label + (confidence === null ? "" : " " + percent(confidence));
     const beside = place && [place.row, place.column].filter(Boolean).join(", ");
     return el("p", { class: "why" }, also && el("b", null, also + (text ? ": " : "")), text && el("bdi", null, text),
       place && !text.includes(place.name) && el("span", { class: "quiet" }, ` (${place.name}${beside && ": " + beside}`,
         quote && !text.includes(quote) && el("bdi", null, `: “${quote}”`), ")"));
   }
 
-  function drawEvidence(verdict) {
-    const all = bundles[verdict.evidence] || [];
-    const named = verdict.marks.filter(([, , place]) => place > 0);
-    const cited = verdict.kind === "citation", placed = verdict.reasons.filter(({ mark }) => mark);
-    const draw = (k) => drawPiece(pieces[all[k]], verdict.marks.filter(([piece]) => piece === k), placed.filter(({ mark }) => mark[0] === k));
+  function drawEvidence(flag) {
+    const all = bundles[flag.evidence] || [];
+    const named = flag.marks.filter(([, , place]) => place > 0);
+    const cited = flag.kind === "citation", placed = flag.reasons.filter(({ mark }) => mark);
+    const draw = (k) => drawPiece(pieces[all[k]], flag.marks.filter(([piece]) => piece === k), placed.filter(({ mark }) => mark[0] === k));
     // First where reasons stand, then what decides, or is nearest, then the rest of what the model read.
     const few = !cited && all.length <= FEW;
-    const marks = [...placed.map(({ mark }) => mark), ...(few ? [] : cited ? named : verdict.marks)];
+    const marks = [...placed.map(({ mark }) => mark), ...(few ? [] : cited ? named : flag.marks)];
     const first = [...new Set(marks.map(([piece]) => piece))];
     const rest = all.map((_, k) => k).filter((k) => !first.includes(k));
     if (few) return [...first, ...rest].map(draw);

@@ -1,18 +1,21 @@
-"""The records that the judge of a draft is given: statements of a paper, some at a time, each with the tables, figures
-and passages of the rest of the paper that speak of it."""
+"""What of a paper is checked against what: statements, some at a time, against the tables, figures and passages of the
+rest of the paper that speak of them, and citing sentences against cited papers. Each check is a record to judge."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby, zip_longest
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisr.files import digest_text
-from aisr.text import tokens
+from aisr.text import tokens, valid_text
 from aisr_papers.check.index import PaperIndex, Passage
-from aisr_papers.check.statements import MARKED, result_numbers
-from aisr_papers.draft import Float, Sentence, caption_sentences
+from aisr_papers.check.statements import MARKED, choose_statements, result_numbers
+from aisr_papers.cited_claims import split_claims
+from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.draft_record import DraftRecord
 from aisr_papers.recompute.grid import read_layout
 
@@ -25,6 +28,7 @@ BESIDE = 200  # characters of each neighbouring paragraph
 MOST_PARAGRAPH = 600  # characters, beyond which only what is near the statements is shown
 LEFT_OUT = "(rows are left out here)"
 SECTION = "Section “"
+NO_EVIDENCE = "nothing else in the paper speaks of it"
 
 Place = tuple[int, int]  # the position of a paragraph in the draft, and that of a sentence in it
 Citation = Mapping[str, Any]  # a record of Track 2, as a line of its files has it
@@ -46,6 +50,66 @@ class Check(NamedTuple):
 def citation_record(name: str, claim: str, paper: Mapping[str, str]) -> Citation:
     """Return the record of a claim about a cited paper. paper: its paragraphs, id -> text."""
     return {"id": name, "claim_text": claim, "cited_paper_full_text": [{key: text} for key, text in paper.items()]}
+
+
+def without_pictures(record: DraftRecord) -> DraftRecord:
+    """The record away from its paper's folder: a path would lead to another picture there, or to none. Halves of
+    characters, which no file of records can hold, become question marks."""
+    fields = json.loads(valid_text(json.dumps(record.model_dump(mode="json"), ensure_ascii=False)))
+    for item in fields["evidence_bundle"]:
+        item["img_path"] = None
+    return DraftRecord.model_validate(fields)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What there is to check in a paper."""
+
+    claims: tuple[Check, ...]  # for the program of the task draft
+    citations: tuple[Check, ...]  # for that of Track 2
+    skipped: Mapping[str, int]  # reason -> number of sentences that are not held against the paper
+    missing: Mapping[str, int]  # key of a cited work without a file -> number of sentences that cite it
+    questions: "Questions | None" = None  # what asks again where nothing was found; None where there is no paper
+
+    @property
+    def statements(self) -> int:
+        """How many sentences are held against the paper."""
+        return sum(len(check.places) for check in self.claims)
+
+
+def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]], interpretations: bool = False) -> Checks:
+    """What there is to check in a draft. cited: key of a work -> its paragraphs, id -> text, where its file was read;
+    interpretations: whether causes and generality without a number are judged too.
+
+    What is hidden from a reader is never asked about. The id of a record names the file and what is in the record, not
+    the line: it stays the same when something else in the paper is edited.
+    """
+    index = PaperIndex(draft)
+    chosen = choose_statements(draft, index.tables, interpretations)
+    questions = Questions(index)
+    claims = questions.checks(chosen.places)
+    skipped = chosen.skipped
+    skipped[NO_EVIDENCE] = sum(map(len, chosen.places.values())) - sum(len(check.places) for check in claims)
+    missing: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
+    citations: list[Check] = []
+    for number, paragraph in enumerate(draft.paragraphs):
+        for place, sentence in enumerate(paragraph.sentences):
+            if not sentence.hidden and paragraph.caption_of is None:
+                missing.update(key for key in sentence.work_keys if not cited.get(key))
+                citations += _citation_checks(sentence, (number, place), cited, taken)
+    return Checks(claims, tuple(citations), dict(+skipped), dict(missing), questions)
+
+
+def _citation_checks(
+    sentence: Sentence, place: Place, cited: Mapping[str, Mapping[str, str]], taken: Counter[str]
+) -> Iterator[Check]:
+    for key, claim in split_claims(sentence.text, sentence.work_keys):
+        paper = cited.get(key)
+        if not paper:
+            continue
+        name = record_id(sentence.place.file, [key, claim, *paper.values()], taken)
+        yield Check(citation_record(name, claim, paper), (place,), key)
 
 
 class Questions:

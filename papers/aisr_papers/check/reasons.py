@@ -7,6 +7,7 @@ quote stands; a reason without one is called not confirmed.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import aisr
 from aisr.retrieval import order
 from aisr.task import EvidenceItem, PicturedText, Picture, render
 from aisr.text import ROW, clean, folded, item, tokens
-from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of
+from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of, name_place
 from aisr_papers.check.index import match
 from aisr_papers.check.questions import whole_table
 from aisr_papers.draft import Draft, Sentence
@@ -113,7 +114,7 @@ class Asked(NamedTuple):
 def add_reasons(
     program: aisr.LoadedProgram, draft: Draft, flags: Sequence[Flag], lm: aisr.LanguageModel, done: Done = ignore
 ) -> list[Flag]:
-    """The flags of a program with the reasons of those that find fault; where none could be had, `failure` says so.
+    """The flags of a program with the reasons of those that find fault; where none could be had, `failed` says so.
     Each question is about some of them, of any checks; `done` gets its flags. What the built-in LM writes is worth
     nothing: it is not asked."""
     if lm.spec == EMBEDDED:
@@ -127,7 +128,7 @@ def add_reasons(
         except (aisr.UnusableAnswer, aisr.LMUnavailable) as error:
             stopped = lm.exhausted_reason
             why = str(error) if stopped is None else f"not reached: {stopped}"
-            return [flags[one.place]._replace(failure=f"{NO_REASON}: {why}") for one in group]
+            return [replace(flags[one.place], failed=f"{NO_REASON}: {why}") for one in group]
 
     explained = list(flags)
     with ThreadPoolExecutor(lm.threads) as pool:
@@ -178,12 +179,12 @@ def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], 
     explained = []
     for number, (_, flag, pieces, _) in _number(group):
         stated = by_number.get(str(number))
-        called = [numbers[piece] if piece in pieces else "" for piece in flag.evidence]
-        reason = confirm(stated, flag.evidence, called, pictured if evidence.pictures else set()) if stated else None
+        called = [numbers[piece] if piece in pieces else "" for piece in flag.pieces]
+        reason = confirm(stated, flag.pieces, called, pictured if evidence.pictures else set()) if stated else None
         if reason is None:
-            explained.append(flag._replace(failure=f"{NO_REASON}: the model names none"))
+            explained.append(replace(flag, failed=f"{NO_REASON}: the model names none"))
         else:
-            explained.append(flag._replace(reasons=(reason,), marks=_marks(flag, reason)))
+            explained.append(replace(flag, reasons=(reason,), marks=_marks(flag, reason)))
     return explained
 
 
@@ -198,18 +199,18 @@ def _show(draft: Draft, place: int, flag: Flag) -> Asked:
     its sentence refers to; of the other evidence what speaks most of its statement, as far as there is room."""
     flag = _with_whole_tables(draft, flag)
     referred = _referred(draft, flag)
-    marked = [flag.evidence[mark.piece] for mark in flag.marks]
+    marked = [flag.pieces[mark.piece] for mark in flag.marks]
     is_claim = flag.kind == "claim"
     rests_on = [piece for piece in (*marked, *referred) if is_claim and (len(piece.lines) > 1 or piece.picture)]
-    best = order(match(flag.statement, [ROW.join(piece.lines) for piece in flag.evidence]))
+    best = order(match(flag.statement, [ROW.join(piece.lines) for piece in flag.pieces]))
     shown = dict.fromkeys(rests_on)
     left = PASSAGES if is_claim else PARAGRAPHS
-    for piece in dict.fromkeys([*marked, *(flag.evidence[number] for number in best)]):
+    for piece in dict.fromkeys([*marked, *(flag.pieces[number] for number in best)]):
         cost = sum(map(tokens, piece.lines))
         if piece not in shown and (cost <= left or not shown):
             shown[piece] = None
             left -= cost
-    return Asked(place, flag, tuple(shown), _neighbours(draft.paragraphs[flag.paragraph].sentences, flag.sentence))
+    return Asked(place, flag, tuple(shown), _neighbours(draft.paragraphs[flag.position[0]].sentences, flag.position[1]))
 
 
 def _with_whole_tables(draft: Draft, flag: Flag) -> Flag:
@@ -218,27 +219,29 @@ def _with_whole_tables(draft: Draft, flag: Flag) -> Flag:
     if flag.kind != "claim":
         return flag
     tables = {one.name: one for one in draft.floats.values() if one.rows}
-    caption_of = draft.paragraphs[flag.paragraph].caption_of
-    pieces = list(flag.evidence)
+    paragraph, sentence = flag.position
+    caption_of = draft.paragraphs[paragraph].caption_of
+    pieces = list(flag.pieces)
     for number, piece in enumerate(pieces):
         table = tables.get(piece.key)
         if table and len(piece.lines) > 1:
-            shown = whole_table(table, [flag.sentence] if table.key == caption_of else [])
+            shown = whole_table(table, [sentence] if table.key == caption_of else [])
             text, *rows = render([EvidenceItem.model_validate(shown)]).text.split(ROW)
             pieces[number] = piece._replace(lines=(text.partition("] ")[2], *rows))
     marks = []
     for mark in flag.marks:
         lines = [line.replace("**", "") for line in pieces[mark.piece].lines]
-        line = flag.evidence[mark.piece].lines[mark.line].replace("**", "")
+        line = flag.pieces[mark.piece].lines[mark.line].replace("**", "")
         marks.append(mark._replace(line=lines.index(line) if line in lines else 0))
-    return flag._replace(evidence=tuple(pieces), marks=tuple(dict.fromkeys(marks)))
+    return replace(flag, pieces=tuple(pieces), marks=tuple(dict.fromkeys(marks)))
 
 
 def _referred(draft: Draft, flag: Flag) -> list[Piece]:
     """The evidence that the sentence of a flag refers to."""
-    keys = draft.paragraphs[flag.paragraph].sentences[flag.sentence].float_keys
+    paragraph, sentence = flag.position
+    keys = draft.paragraphs[paragraph].sentences[sentence].float_keys
     names = {draft.floats[key].name for key in keys if key in draft.floats}
-    return [piece for piece in flag.evidence if piece.key in names]
+    return [piece for piece in flag.pieces if piece.key in names]
 
 
 def _neighbours(sentences: Sequence[Sentence], place: int) -> str:
@@ -288,9 +291,11 @@ def confirm(stated: StatedReason, pieces: Sequence[Piece], keys: Sequence[str], 
             continue
         place = _find_cell(stated, quote, piece) if stated.row or stated.column else _find_line(quote, piece)
         if place is not None:
-            return Reason(text, place.quote, place.mark._replace(piece=number))
+            mark = place.mark._replace(piece=number)
+            return Reason(text, place.quote, name_place(piece, mark), mark=mark)
         if piece in seen and not quote:
-            return Reason(f"{SEEN}: {text}"[:MOST_CHARACTERS], mark=Mark(number, 0))
+            mark = Mark(number, 0)
+            return Reason(f"{SEEN}: {text}"[:MOST_CHARACTERS], place=name_place(piece, mark), mark=mark)
     return Reason(f"{NOT_CONFIRMED}: {text}"[:MOST_CHARACTERS])
 
 

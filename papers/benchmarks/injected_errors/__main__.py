@@ -18,7 +18,8 @@ from typing import NamedTuple
 from aisr import UserError
 from aisr.files import write_whole
 from aisr_papers.check.exact import NO_LM, without_lm
-from aisr_papers.check.flags import Flag, Review, level
+from aisr_papers.check.flags import Flag
+from aisr_papers.check.review import Review
 from aisr_papers.cli import ARTIFACTS
 from aisr_papers.display import note, print_spend, table
 from aisr_papers.draft import Draft
@@ -96,7 +97,7 @@ def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Dr
 
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts."""
-    from aisr_papers.check.checks import without_pictures
+    from aisr_papers.check.questions import without_pictures
     from benchmarks.injected_errors.checking import labelled
 
     made = [one for copy in copies(papers, seeds, faults) for one in labelled(*copy)]
@@ -145,9 +146,8 @@ def to_result(run: Run) -> CheckResult:
     flagged: dict[tuple[int, int], str] = {}
     for one in review.flags:
         if (severity := level_of(one)) is not None:
-            place = (one.paragraph, one.sentence)
-            flagged[place] = min(severity, flagged.get(place, severity), key=LEVELS.index)
-    judged = {(one.paragraph, one.sentence) for one in review.flags if one.label is not None}
+            flagged[one.position] = min(severity, flagged.get(one.position, severity), key=LEVELS.index)
+    judged = {one.position for one in review.flags if one.label is not None}
     if review.lm == NO_LM:
         judged = {
             (number, place)
@@ -156,14 +156,14 @@ def to_result(run: Run) -> CheckResult:
             if not one.hidden
         }
     listed = [review.flags[place] for place in review.by_doubt()]
-    places = dict.fromkeys((one.paragraph, one.sentence) for one in listed if level_of(one) in FLAGS)
+    places = dict.fromkeys(one.position for one in listed if level_of(one) in FLAGS)
     kinds = {(one.paragraph, one.sentence): str(one.kind) for one in run.copy.faults}
     return CheckResult(run.paper, kinds, frozenset(judged), flagged, list(places))
 
 
 def level_of(flag: Flag) -> str | None:
     """The severity of a flag; None for no fault or no flag."""
-    return None if flag.label is None or flag.neutral else level(flag.kind, flag.label)
+    return None if flag.label is None or flag.neutral else flag.level
 
 
 def print_results(runs: Sequence[Run], places: Counter[Kind]) -> None:

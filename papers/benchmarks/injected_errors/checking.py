@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.files import cache_folder
-from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.exact import add_exact_flags, read_paper
-from aisr_papers.check.flags import Review
 from aisr_papers.check.judging import Programs, make_checkers, review_draft
-from aisr_papers.check.questions import Check
+from aisr_papers.check.questions import Check, collect_checks
+from aisr_papers.check.review import Review
 from aisr_papers.cli import open_lm
 from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr_papers.check.checks import collect_checks
+from aisr_papers.check.questions import collect_checks
 from aisr_papers.check.statements import (
     CITING,
     FRONT,

@@ -1,21 +1,16 @@
 """A dismissed flag does not come back until its sentence or its evidence changes."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.api import LanguageModel
-from aisr_papers.check.session import Session, Settings
 from paper_support.commands import CheckPaper
 from support.commands import Finished
 from support.corpora import read_rows
-from support.loopback import Loopback
 from support.pages import listening
-from support.runs import opened
 
 PAPER = r"""\documentclass{article}
 \begin{document}
@@ -47,7 +42,7 @@ def checked(check_paper: CheckPaper, *more: object) -> Finished:
 def dismiss(paper: Path) -> None:
     """Dismiss the first flag, by the line that the page shows."""
     text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
-    flag = json.loads(text)["verdicts"][0]
+    flag = json.loads(text)["flags"][0]
     with (paper / "dismissed.txt").open("a") as file:
         file.write(f"# of other runs\n\n{flag['dismissal']}\n")
 
@@ -113,15 +108,3 @@ def test_what_is_no_file_of_digests_is_refused(
     assert (done.code, message in done.err, (paper / "review").exists()) == (2, True, False)
     refused = check_paper("mcp", "--folder", ".", "--lm", "none", "--dismissed", "dismissed.txt")
     assert (refused.code, message in refused.err) == (2, True)
-
-
-def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:
-    settings, lm = Settings([paper.resolve()], paper / "artifacts"), LanguageModel(opened(loopback.url))
-    session = Session(settings, lm)
-    read = session.paper("main.tex", None)
-    before = session.review_so_far(read, session.exact_review(read), [])
-    (flag,) = (one for one in before.flags if one.label == "Wrong percentage")
-    session = Session(replace(settings, dismissed={flag.digest}), lm)
-    after = session.review(session.paper("main.tex", None), lambda _: None)
-    (flagged,) = (one for one in session.sentences(after, range(len(after.flags))) if one.dismissed)
-    assert (flagged.level, flagged.label) == (None, "Wrong percentage")

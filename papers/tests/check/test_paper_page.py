@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from aisr_papers.check.flags import Labels, Mark, Piece, Reason, Review
+from aisr_papers.check.flags import Labels, Mark, NamedPlace, Piece, Reason
 from aisr_papers.check.page import Thumbnail, no_picture, thumbnails
+from aisr_papers.check.review import Review
 from aisr_papers.check.write import write_page
 from aisr_papers.draft import Paragraph, Unread
 from paper_support import papers
@@ -41,7 +42,7 @@ def listed(page: Page) -> list[str]:
 
 
 def current(page: Page) -> str:
-    return page.locator("#detail .verdict-of b").first.inner_text()
+    return page.locator("#detail .flag-of b").first.inner_text()
 
 
 def test_the_paper_stands_in_its_own_order_with_a_flag_on_each_checked_sentence(opened: Open, tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_the_doubtful_come_first_and_keys_filters_and_words_go_through_them(open
     page = opened(papers.reviewed(tmp_path))
     contradicted = "Contradicted 83\xa0%"
     assert listed(page) == ["Hidden text", contradicted, "Overstate 60\xa0%", "Beyond the evidence"]
-    expect(page.locator("#found")).to_have_text("4 of 5 verdicts")
+    expect(page.locator("#found")).to_have_text("4 of 5 flags")
     page.keyboard.press("j")
     assert current(page) == contradicted
     expect(page.locator(".sentence.here")).to_contain_text("Lark reaches 70.2")
@@ -82,7 +83,7 @@ def test_the_doubtful_come_first_and_keys_filters_and_words_go_through_them(open
     assert len(listed(page)) == 5
     page.keyboard.press("/")
     page.keyboard.type("ash2020")
-    expect(page.locator("#found")).to_have_text("1 of 5 verdicts")
+    expect(page.locator("#found")).to_have_text("1 of 5 flags")
     page.keyboard.press("Enter")
     assert current(page) == "Overstate 60\xa0%"
 
@@ -97,14 +98,14 @@ def test_a_reason_stands_above_its_evidence_where_its_cell_or_its_words_are_mark
     )
     cell, words = Mark(1, 4, columns=(2,)), Mark(0, 0)
     reasons = (
-        Reason("Lark reaches less there.", "66.1", cell),
-        Reason("It was calm.", "Wind was weak", words, "Beyond the evidence", 0.6),
+        Reason("Lark reaches less there.", "66.1", NamedPlace("Table 1", "Calm nights, Lark", "Heath"), mark=cell),
+        Reason("It was calm.", "Wind was weak", NamedPlace("text 1"), "Beyond the evidence", 0.6, words),
         Reason("not confirmed: Owls are best."),
     )
     review = papers.reviewed(tmp_path)
-    flagged = review.flags[2]._replace(evidence=evidence, reasons=reasons, marks=(cell, words))
-    unexplained = review.flags[3]._replace(failure="no reason: not reached: 1 LM call was sent")
-    failed = review.flags[1]._replace(label=None, neutral=False, confidence=None, failure="the server is down")
+    flagged = replace(review.flags[2], pieces=evidence, reasons=reasons, marks=(cell, words))
+    unexplained = replace(review.flags[3], failed="no reason: not reached: 1 LM call was sent")
+    failed = replace(review.flags[1], label=None, neutral=False, confidence=None, failed="the server is down")
     page = opened(replace(review, flags=(flagged, unexplained, failed)))
     assert page.locator("#detail .why").all_inner_texts() == [
         "Lark reaches less there. (Table 1: Calm nights, Lark, Heath: “66.1”)",
@@ -141,20 +142,19 @@ def hostile(folder: Path) -> Review:
     )
     bundle = (Piece(HOSTILE, (HOSTILE, HOSTILE), "javascript:window.hacked=1"), Piece("__proto__", ("x",), "__proto__"))
     reasons = (
-        Reason(HOSTILE, HOSTILE, Mark(0, 0), HOSTILE),
-        Reason("\u2028" * 9, "x" * 100_000, Mark(0, 1, columns=(9**9,))),
+        Reason(HOSTILE, HOSTILE, NamedPlace(HOSTILE), HOSTILE, None, Mark(0, 0)),
+        Reason("\u2028" * 9, "x" * 100_000, NamedPlace(HOSTILE, HOSTILE), mark=Mark(0, 1, columns=(9**9,))),
     )
-    texts: dict[str, Any] = {"statement": HOSTILE, "evidence": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
-    flags = [one._replace(**texts) for one in review.flags]
+    texts: dict[str, Any] = {"statement": HOSTILE, "pieces": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
+    flags = [replace(one, **texts) for one in review.flags]
     return replace(
         review,
         draft=replace(draft, title=HOSTILE, paragraphs=paragraphs, unread=(Unread(draft.unread[0].place, HOSTILE),)),
-        flags=(*flags, flags[0]._replace(label=None, failure=HOSTILE)),
+        flags=(*flags, replace(flags[0], label=None, failed=HOSTILE)),
         labels={**review.labels, "citation": Labels("Supported", {"Overstate": HOSTILE})},
         missing={HOSTILE: 1},
         skipped={HOSTILE: 2},
         reliability=(HOSTILE,),
-        details=(HOSTILE,),
         lm=HOSTILE,
     )
 
@@ -179,7 +179,7 @@ def test_of_a_long_table_the_rows_around_what_is_marked_are_laid_out(opened: Ope
     rows = tuple(f"Site {k} | {k}.5" for k in range(900))
     table = Piece("Table 1", ("Table 1: F1.", *rows))
     review = papers.reviewed(tmp_path)
-    page = opened(replace(review, flags=(review.flags[2]._replace(evidence=(table,), marks=(Mark(0, 801),)),)))
+    page = opened(replace(review, flags=(replace(review.flags[2], pieces=(table,), marks=(Mark(0, 801),)),)))
     expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
     assert page.locator("#detail tr").count() < 50
     page.get_by_role("button", name="Show all 900 rows").click()
@@ -194,7 +194,7 @@ def test_pictures_below_the_papers_folder_are_inlined_and_others_never(opened: O
         Image.new("RGB", (60, 40), "red").save(file)
     bundle = (Piece("figure 1", ("A bar.",), "a.png"), Piece("figure 2", ("No.",), "../secret.png"))
     review = papers.reviewed(folder)
-    review = replace(review, flags=(review.flags[2]._replace(evidence=bundle, marks=()),))
+    review = replace(review, flags=(replace(review.flags[2], pieces=bundle, marks=()),))
     page = opened(review, thumbnails(folder, {}))
     expect(page.locator("#detail img")).to_have_count(1)
     expect(page.locator("#detail img")).to_have_attribute("alt", "A bar.")

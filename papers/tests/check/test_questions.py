@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from aisr.text import tokens
-from aisr_papers.check.checks import NO_EVIDENCE, Checks, collect_checks
 from aisr_papers.check.index import PaperIndex
-from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, Check
+from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, NO_EVIDENCE, Check, Checks, collect_checks
 from aisr_papers.draft import Draft, Float, Paragraph, Picture, Place, Sentence, add_captions
 from aisr_papers.draft_record import DraftRecord
 from aisr_papers.passages import float_keys, keys_by_name

@@ -11,13 +11,15 @@ from dspy.utils.exceptions import LMBillingError
 from PIL import Image
 
 from aisr.lm.budget import Ledger, Limits
-from aisr_papers.check.checks import collect_checks
 from aisr_papers.check.dismissed import mark_dismissed
-from aisr_papers.check.flags import LABELS, Flag, Mark, Piece, Reason, Review, failing_flags
+from aisr_papers.check.flags import LABELS, Flag, Mark, NamedPlace, Piece, Reason, make_flag
 from aisr_papers.check.judging import review_draft
+from aisr_papers.check.questions import collect_checks
 from aisr_papers.check.reasons import StatedReason, confirm
-from aisr_papers.check.write import as_jsonl, as_sarif, format_line
-from aisr_papers.cli import print_review
+from aisr_papers.check.review import Review, failing_flags
+from aisr_papers.check.sarif import as_sarif
+from aisr_papers.check.write import as_jsonl, format_line
+from aisr_papers.display import print_review
 from aisr_papers.draft import Draft, Float, Picture, Place, add_captions
 from paper_support import drafts, papers, reasons
 from paper_support.judges import checker, opened
@@ -31,13 +33,15 @@ def twice(folder: Path) -> Review:
     """A review in which the table and a model flag the same sentence, the latter by another piece of evidence, and
     call a citation in it overstated."""
     review = papers.reviewed(folder)
-    recomputed = Flag(
-        "statistics", 1, 1, "Lark reaches 70.2", "Wrong percentage",
-        evidence=(CELL,), marks=(Mark(0, 3, columns=(2,)),),
-        reasons=(Reason("Lark has 66.1 there", "66.1", Mark(0, 3, columns=(2,))),),
+    cell = Mark(0, 3, columns=(2,))
+    recomputed = make_flag(
+        review.draft, "statistics", (1, 1), "Lark reaches 70.2", "Wrong percentage", pieces=(CELL,), marks=(cell,),
+        reasons=(Reason("Lark has 66.1 there", "66.1", NamedPlace("Table 1", "Heath", "Lark"), mark=cell),),
     )  # fmt: skip
-    by_model = review.flags[2]._replace(reasons=(Reason("70.2 is Wren's", "70.2", Mark(1, 2)),))
-    citation = review.flags[0]._replace(paragraph=1, sentence=1)
+    by_model = replace(
+        review.flags[2], reasons=(Reason("70.2 is Wren's", "70.2", NamedPlace("Table 1", "Heath"), mark=Mark(1, 2)),)
+    )
+    citation = replace(review.flags[0], position=(1, 1))
     return replace(review, flags=(citation, by_model, recomputed), labels={**review.labels, **LABELS})
 
 
@@ -47,16 +51,22 @@ def test_two_checks_of_a_sentence_give_one_flag_with_two_reasons(
     monkeypatch.chdir(tmp_path)
     review = mark_dismissed(twice(tmp_path), set())
     assert review.counts() == {"Overstate": 1, "Wrong percentage": 1}
-    assert format_line(review, review.flags[1]) == (
+    assert format_line(review.flags[1]) == (
         "main.tex:12: Wrong percentage (Lark has 66.1 there [Table 1: Heath, Lark]; "
         f"Contradicted 83 %: 70.2 is Wren's [Table 1: Heath]): {SENTENCE}"
     )
     row = json.loads(as_jsonl(review).splitlines()[1])
-    row_of_table = {"name": "Table 1", "row": "Heath"}
+    place = {"name": "Table 1", "row": "Heath"}
     assert row["reasons"] == [
-        {"text": "Lark has 66.1 there", "quote": "66.1", "place": {**row_of_table, "column": "Lark"}},
-        {"label": "Contradicted", "confidence": 0.83, "text": "70.2 is Wren's", "quote": "70.2", "place": row_of_table},
-    ]
+        {
+            "label": "", "confidence": None, "text": "Lark has 66.1 there", "quote": "66.1",
+            "place": {**place, "column": "Lark"},
+        },
+        {
+            "label": "Contradicted", "confidence": 0.83, "text": "70.2 is Wren's", "quote": "70.2",
+            "place": {**place, "column": ""},
+        },
+    ]  # fmt: skip
     result = json.loads(as_sarif(review))["runs"][0]["results"][1]
     assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
 
@@ -78,10 +88,10 @@ def test_a_merged_flag_fails_by_either_label_and_is_dismissed_as_one(tmp_path: P
 def test_what_a_model_does_not_doubt_is_named_beside_what_was_recomputed(tmp_path: Path) -> None:
     review = twice(tmp_path)
     _, doubted, recomputed = review.flags
-    neutral = doubted._replace(label="Supported", neutral=True, reasons=())
-    unjudged = doubted._replace(label=None, failure="no answer", reasons=())
+    neutral = replace(doubted, label="Supported", neutral=True, reasons=())
+    unjudged = replace(doubted, label=None, failed="no answer", reasons=())
     (merged,) = mark_dismissed(replace(review, flags=(neutral, recomputed)), set()).flags
-    assert "; Supported 83 %: the verdict of another check of this sentence" in format_line(review, merged)
+    assert "; Supported 83 %: the label of another check of this sentence" in format_line(merged)
     both = mark_dismissed(replace(review, flags=(unjudged, recomputed)), set())
     assert both.unjudged == 1  # the same command goes on there
     assert len(both.flags) == 2
@@ -144,7 +154,7 @@ Heath split | Heath split | Heath split | Heath split | Heath split
 def test_a_cell_is_named_by_its_section_and_row(row: str, column: str, quote: str, place: str) -> None:
     made = drafts.draft(CLAIM, tables=(drafts.table(SECTIONS),))
     review, _ = review_by(made, reasons.stated(row=row, column=column, quote=quote))
-    line = format_line(review, review.flags[0])
+    line = format_line(review.flags[0])
     assert f"[{place}]" in line if place else NOT_CONFIRMED in line
 
 
@@ -154,7 +164,7 @@ def test_what_has_no_reason_is_marked_at_the_row_with_its_number() -> None:
     )
     review, _ = review_by(made, label="Supported")
     (flag,) = review.flags
-    marked = {flag.evidence[mark.piece].lines[mark.line] for mark in flag.marks if mark.line}
+    marked = {flag.pieces[mark.piece].lines[mark.line] for mark in flag.marks if mark.line}
     assert len(marked) == 1
     assert marked.pop().endswith("Wren | audio | 72.4 | 62.3")
 
@@ -179,10 +189,11 @@ def test_a_quote_is_shown_where_it_stands_in_the_words_of_the_evidence(
     assert flag.label == "Contradicted"
     assert f'"sentence 1 (Contradicted): {CLAIM}"' in questions[1]
     if quote is None:
-        assert (flag.reasons, flag.failure) == ((), "no reason: the model names none")
+        assert (flag.reasons, flag.failed) == ((), "no reason: the model names none")
     else:
         mark = Mark(0, line, columns=columns)
-        assert flag.reasons == (Reason("The evidence has something else.", quote, mark),)
+        (reason,) = flag.reasons
+        assert (reason.text, reason.quote, reason.mark) == ("The evidence has something else.", quote, mark)
         assert flag.marks == (mark,)  # and no line that only shares words
 
 
@@ -262,7 +273,7 @@ def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
     by = checker(lm, evidence="image", image_root=tmp_path, artifacts=tmp_path)
     (flag,) = review_draft(made, collect_checks(made, {}), [by], lm).flags
     seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
-    assert flag.reasons == (Reason(seen, mark=Mark(0, 0)),)
+    assert flag.reasons == (Reason(seen, place=NamedPlace("Figure 1"), mark=Mark(0, 0)),)
     assert ["image" in str(request.messages[-1]) for request in requests(lm.opened)] == [True, True]
 
 
@@ -273,16 +284,16 @@ def test_an_odd_answer_or_none_costs_the_reason_and_not_the_flag(
     review, _ = review_by(drafts.draft(CLAIM, tables=(drafts.table(drafts.SITES, NOTE),)), answer)
     (flag,) = review.flags
     assert (flag.label, flag.reasons) == ("Contradicted", ())
-    assert str(flag.failure).startswith("no reason: ")
+    assert str(flag.failed).startswith("no reason: ")
     print_review(review, [])
     words = " ".join(capsys.readouterr().out.split())
-    assert f"no reason for 1 flag: {str(flag.failure).removeprefix('no reason: ')}"[:60] in words
+    assert f"no reason for 1 flag: {str(flag.failed).removeprefix('no reason: ')}"[:60] in words
 
 
 def test_a_limit_leaves_the_flag_without_a_reason_and_says_so() -> None:
     flag, questions = explained(reasons.stated(**LARK), ledger=Ledger(Limits(calls=1)))
     assert flag.label == "Contradicted"
-    assert flag.failure == "no reason: not reached: 1 LM call was sent and max_calls is 1"
+    assert flag.failed == "no reason: not reached: 1 LM call was sent and max_calls is 1"
     assert len(questions) == 1
 
 

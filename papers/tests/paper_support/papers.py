@@ -5,15 +5,15 @@ from typing import Any
 
 from aisr.programs.track2 import TRACK2
 from aisr_papers.check.flags import (
-    Flag,
     Labels,
     Mark,
     Piece,
-    Review,
     hidden_flags,
+    make_flag,
     sort_flags,
 )
 from aisr_papers.check.questions import Check, citation_record
+from aisr_papers.check.review import Review
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftRecord
 
@@ -77,16 +77,19 @@ def reviewed(folder: Path, **more: Any) -> Review:
     """The draft with a flag of each kind: a contradiction of 83 %, a cause of unknown confidence, an overstated
     citation of 60 %, hidden text, and a sentence with nothing wrong."""
     row = (Mark(1, 2),)
+    made = draft(folder)
     flags = [
-        Flag("claim", 1, 0, TEXTS[1][0], "Supported", True, 0.91, evidence=BUNDLE, marks=(Mark(1, 0),)),
-        Flag("claim", 1, 1, TEXTS[1][1], "Contradicted", False, 0.83, evidence=BUNDLE, marks=row),
-        Flag("claim", 1, 2, TEXTS[1][2], "Beyond the evidence", evidence=BUNDLE),
-        Flag(
-            "citation", 0, 1, TEXTS[0][1], "Overstate", False, 0.6, work="ash2020",
-            evidence=tuple(Piece(key, (text,)) for key, text in CITED.items()), marks=(Mark(1, 0, 1),),
+        make_flag(
+            made, "claim", (1, 0), TEXTS[1][0], "Supported", neutral=True, confidence=0.91, pieces=BUNDLE,
+            marks=(Mark(1, 0),),
+        ),
+        make_flag(made, "claim", (1, 1), TEXTS[1][1], "Contradicted", confidence=0.83, pieces=BUNDLE, marks=row),
+        make_flag(made, "claim", (1, 2), TEXTS[1][2], "Beyond the evidence", pieces=BUNDLE),
+        make_flag(
+            made, "citation", (0, 1), TEXTS[0][1], "Overstate", confidence=0.6, work="ash2020",
+            pieces=tuple(Piece(key, (text,)) for key, text in CITED.items()), marks=(Mark(1, 0, 1),),
         ),
     ]  # fmt: skip
-    made = draft(folder)
     fields: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",

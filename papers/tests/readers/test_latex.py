@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from aisr import UserError
-from aisr_papers.check.checks import collect_checks
+from aisr_papers.check.questions import collect_checks
 from aisr_papers.draft import Draft, Sentence
 from aisr_papers.draft_record import DraftRecord
 from aisr_papers.open import read_draft

@@ -1,0 +1,148 @@
+"""A paper with all flags on it: their counts and order, what was not checked, and which flags make `--fail-on` fail."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aisr import UserError
+from aisr.text import pluralize, printable
+from aisr_papers.check.flags import EXACT, HIDDEN, LABELS, Flag, Kind, Labels, Reason, doubt
+from aisr_papers.draft import Draft
+from aisr_papers.recompute.facts import Outcome
+from aisr_papers.recompute.recompute import PlacedFact
+
+LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
+NOT_JUDGED, DISMISSED = "not judged", "dismissed"
+LONGEST = 240  # characters of a sentence in a list
+
+
+@dataclass(frozen=True)
+class Review:
+    """A paper and all flags on it, in its own order."""
+
+    draft: Draft
+    lm: str
+    flags: tuple[Flag, ...]
+    labels: Mapping[Kind, Labels]  # of each kind that was judged
+    reliability: tuple[str, ...] = ()  # what the flags are worth
+    skipped: Mapping[str, int] = field(default_factory=dict)  # see `aisr_papers.check.questions.Checks`
+    missing: Mapping[str, int] = field(default_factory=dict)
+    stopped: str | None = None  # the limit that ended the judging early
+    pictures: Mapping[str, str] = field(default_factory=dict)  # those that could not be shown to a model -> the reason
+    recomputed: tuple[PlacedFact, ...] = ()  # all statements that were, also what holds and what is not decided
+
+    def meaning(self, flag: Flag) -> str:
+        """Return what the label of a flag means, in a line; empty where there is none."""
+        labels = self.labels.get(flag.kind)
+        return labels.meanings.get(flag.label or "", "") if labels else ""
+
+    def counts(self) -> dict[str, int]:
+        """Return how often each label was given, the commonest first; what was not judged under "not judged", and what
+        readers dismissed under "dismissed", at the end."""
+        counts = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.flags)
+        return dict(sorted(counts.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
+
+    @property
+    def dismissed(self) -> list[Flag]:
+        """The flags that readers want to see no more."""
+        return [one for one in self.flags if one.dismissed]
+
+    @property
+    def unjudged(self) -> int:
+        """How many flags have no label."""
+        return sum(one.label is None for one in self.flags)
+
+    def by_doubt(self) -> list[int]:
+        """Return the positions of the flags, the most doubtful first, see `doubt`. Equals, and what has no confidence,
+        in the paper's order, the latter behind."""
+        return sorted(range(len(self.flags)), key=lambda place: doubt(self.flags[place]))
+
+
+# --- What is not among the flags.
+
+
+class Group(NamedTuple):
+    """Things of a kind that are listed."""
+
+    title: str
+    items: Sequence[str]
+
+
+def lost_words(draft: Draft) -> list[str]:
+    """Return, where much of a source is not in the draft, how much, then its longest stretches; nothing elsewhere."""
+    read = draft.coverage
+    if read is None or read.share >= LEAST_READ:
+        return []
+    stretches = [f"{one.place}: {pluralize(one.length, 'word')}: {one.text} …" for one in read.missing]
+    return [f"Only {int(100 * read.share)} % of the {read.words:,} words of the paper could be read", *stretches]
+
+
+def left_out(review: Review) -> list[Group]:
+    """Return what was not read or not checked, and why."""
+    works = review.draft.works
+    titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
+    missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
+    title, *stretches = lost_words(review.draft) or [""]
+    groups = [
+        Group(title, stretches),
+        Group("judging was stopped", [review.stopped] if review.stopped else []),
+        Group(f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
+        Group(f"cited works without a file: {len(missing)}", missing),
+        Group(
+            f"sentences not held against the paper: {sum(review.skipped.values())}",
+            [f"{why}: {pluralize(count, 'sentence')}" for why, count in review.skipped.items()],
+        ),
+        Group(
+            f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]
+        ),
+    ]
+    return [one for one in groups if one.items]
+
+
+def list_recomputed(review: Review) -> list[Group]:
+    """Return what was recomputed and holds, and what could not be decided, a sentence each. The title counts
+    recomputations."""
+    groups = []
+    for outcome, title in ((Outcome.HOLDS, "recomputed and right"), (Outcome.UNDECIDED, "not decided")):
+        computed: dict[str, list[str]] = {}
+        for one in review.recomputed:
+            if one.fact.outcome is outcome:
+                sentence = review.draft.paragraphs[one.paragraph].sentences[one.sentence]
+                computed.setdefault(f"{sentence.place}: “{shorten(sentence.text)}”", []).append(one.fact.computed)
+        items = [printable(f"{words}: {'; '.join(each)}") for words, each in computed.items()]
+        groups.append(Group(f"{title}: {sum(map(len, computed.values()))}", items))
+    return [one for one in groups if one.items]
+
+
+def shorten(text: str, most: int = LONGEST) -> str:
+    """Return the text of a sentence in a list, cut between words."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0]} …"
+
+
+# --- `--fail-on`: which flags make the command fail.
+
+
+def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
+    """Return the labels of --fail-on, whatever their case; `statistics` and `quote` are all labels of that kind. Raises
+    UserError for what is none."""
+    exact = [label for kind in EXACT for label in LABELS[kind].meanings]
+    labels = {label.lower(): {label} for label in [*known, *exact, HIDDEN]}
+    labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
+    unknown = [label for label in wanted if label.lower() not in labels]
+    if unknown:
+        raise UserError(
+            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *exact])}"
+        )
+    return {label for one in wanted for label in labels[one.lower()]}
+
+
+def failing_flags(review: Review, labels: set[str], above: float) -> list[Flag]:
+    """Return the flags with one of the labels, be it in a reason, whose confidence is at least `above`, in 0-1. One
+    without a known confidence counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
+
+    def fails(one: Flag | Reason) -> bool:
+        return one.label in labels and (one.confidence is None or one.confidence >= above)
+
+    return [one for one in review.flags if not one.dismissed and (fails(one) or any(map(fails, one.reasons)))]

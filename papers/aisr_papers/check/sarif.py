@@ -1,0 +1,148 @@
+"""Flags as SARIF 2.1.0 (OASIS), which code hosts and editors show at the lines that they are about.
+
+Only what a reader should look at becomes a result. The ids of rules stay: `claim-contradicted`, `citation-overstate`,
+`hidden-text`, `claim-not-judged`; suppressions and filters of others rest on them.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import quote
+
+from aisr.files import digest_text
+from aisr.text import valid_text
+from aisr_papers.check.flags import EXACT, HIDDEN, HIDDEN_MEANS, Flag, Kind, file_path, level
+from aisr_papers.check.review import Review, lost_words
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+UNJUDGED = "not-judged"
+FINGERPRINT = "sentence/v1"
+NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+BRACKETS = re.compile(r"[\\\[\]]")
+PLACEHOLDER = re.compile(r"\{\d+\}")
+
+
+def _rule_id(flag: Flag) -> str:
+    """The id of the rule that a flag is a result of."""
+    return _slug(HIDDEN) if flag.kind == "hidden" else _id(flag.kind, flag.label or UNJUDGED)
+
+
+def as_sarif(review: Review) -> str:
+    """The whole file."""
+    rules = _rules(review)
+    places = {rule["id"]: number for number, rule in enumerate(rules)}
+    results = [_result(review, one, places) for one in review.flags if not one.neutral]
+    driver = {"name": "check-paper", "version": version("aisr-papers"), "rules": rules}
+    reasons = [*lost_words(review.draft), *(f"not read: {one.place}: {one.reason}" for one in review.draft.unread)]
+    unread = [{"level": "warning", "message": {"text": _as_it_stands(one)}} for one in reasons]
+    invocation = {
+        "executionSuccessful": not review.unjudged and review.stopped is None,
+        "toolExecutionNotifications": unread,
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": results,
+        "properties": {"lm": review.lm, "worth": list(review.reliability)},
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _rules(review: Review) -> list[dict[str, Any]]:
+    """One for each label that finds fault, for what was not judged, and for hidden text; whether met or not, in a fixed
+    order."""
+    rules = []
+    for kind, labels in review.labels.items():
+        rules += [
+            _rule(_id(kind, label), label, meaning, level(kind, label))
+            for label, meaning in labels.meanings.items()
+            if label != labels.neutral
+        ]
+        if kind not in EXACT:
+            rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no label could be had", "note"))
+    return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
+
+
+def _id(kind: Kind, label: str) -> str:
+    """`claim-contradicted`; `quote-not-found`, not `quote-quote-not-found`."""
+    return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
+
+
+def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in label.split()),
+        "shortDescription": {"text": f"{label}: {meaning}."},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _result(review: Review, flag: Flag, rules: Mapping[str, int]) -> dict[str, Any]:
+    rule = _rule_id(flag)
+    sure = "" if flag.confidence is None else f" ({flag.confidence:.0%})".replace("%", " %")
+    within = f"{flag.within[0].upper()}{flag.within[1:]}: " if flag.within else ""
+    work = f" [{flag.work}]" if flag.work else ""
+    words = flag.why or (flag.failed if flag.label is None else "")
+    why = f" ({words})" if words else ""
+    text = f"{within}{flag.label or 'Not judged'}{sure}{work}{why}: {flag.sentence}"
+    # The same for the same sentence wherever it stands, so that an edit above it does not make it a new result. The
+    # statement alone may be a few numbers, which other sentences repeat.
+    known_by = f"{rule}\n{flag.work or ''}\n{flag.statement}\n{flag.sentence}"
+    result: dict[str, Any] = {
+        "ruleId": rule,
+        "ruleIndex": rules[rule],
+        "level": flag.level,
+        "message": {"text": _as_it_stands(text)},
+        "locations": [_location(flag.file, flag.line)],
+        "partialFingerprints": {FINGERPRINT: digest_text(known_by.encode("utf-8", "replace").decode())},
+        "properties": {"page": flag.page, "reasons": [asdict(one) for one in flag.reasons]},
+    }
+    if flag.dismissed:
+        result["suppressions"] = [{"kind": "external", "status": "accepted"}]
+    if flag.confidence is not None:
+        result["rank"] = round(100 * flag.confidence, 2)
+    if related := _related(review, flag):
+        result["relatedLocations"] = [
+            {**_location(*where), "id": number, "message": {"text": _as_it_stands(what)}}
+            for number, (what, where) in enumerate(related.items())
+        ]
+    return result
+
+
+def _related(review: Review, flag: Flag) -> dict[str, tuple[str, int | None]]:
+    """The floats that reasons of a flag stand in, with row and column, then the others that its sentence refers to,
+    and file and line where each begins."""
+    floats = review.draft.floats
+    starts = {one.name: (file_path(review.draft.folder, one.place), one.place.line) for one in floats.values()}
+    reasons = {str(one.place): one.place.name for one in flag.reasons if one.place and one.place.name in starts}
+    paragraph, sentence = flag.position
+    keys = review.draft.paragraphs[paragraph].sentences[sentence].float_keys
+    others = [floats[key].name for key in keys if key in floats]
+    names = reasons | {name: name for name in others if name not in reasons.values()}
+    return {what: starts[name] for what, name in names.items()}
+
+
+def _as_it_stands(text: str) -> str:
+    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
+    and no half of a character."""
+    text = valid_text(text)
+    if "](" in text:
+        text = BRACKETS.sub(r"\\\g<0>", text)
+    return PLACEHOLDER.sub(r"{\g<0>}", text)
+
+
+def _location(file: str, line: int | None) -> dict[str, Any]:
+    # A relative reference, byte by byte: file names need not be text.
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(file, errors="surrogateescape")}}
+    if line is not None:
+        location["region"] = {"startLine": line}
+    return {"physicalLocation": location}
+
+
+def _slug(label: str) -> str:
+    return NOT_WORD.sub("-", label.lower()).strip("-")
