@@ -198,8 +198,8 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
 def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
     text = program_text(DRAFT, DRAFT.build({}))
     scores = {
-        "Supported": {"precision": 0.8, "recall": 0.75, "support": 20},
-        "Contradicted": {"precision": 0.5, "recall": 0.6, "support": 5},
+        "Supported": {"precision": 0.8, "recall": 0.75, "f1": 0.77, "support": 20},
+        "Contradicted": {"precision": 0.5, "recall": 0.6, "f1": 0.55, "support": 5},
     }
     sure = {"stated": {"judgements": 25, "calibration_error": 0.12}}
     report = {"test": {"records": 10, "per_label": scores, "confidence": sure}}
@@ -217,7 +217,7 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
         (["known", "--citation-program", "known"], 2, "known/program.json: it is compiled for draft, not for track2"),
     ):
         done = check(check_paper, keyed, "--program", *words)
-        assert (done.code, message in done.out + done.err) == (code, True), done.err
+        assert (done.code, message in done.out + done.err) == (code, True), done.out
         if words == ["known"]:
             page = (quick / "review" / "paper.html").read_text("utf-8")
             assert "Contradicted 50.0 % and 60.0 % (5)" in page
