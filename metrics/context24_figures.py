@@ -13,12 +13,13 @@ left out counts 0, and labels are read by `gain`. With --official-quirks it is w
 
 import argparse
 import csv
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,54 @@ from pydantic import BaseModel, ConfigDict
 from aisr.base.errors import UserError, exit_code
 from aisr.base.jsonl import read_list
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
-from aisr.programs.context24_figures.record import FigureGold, Ranking, place_of, tidy
+
+# --- Labels
+
+LABEL = re.compile(
+    r"(?P<supplement>SUPP )?(?P<kind>FIG|TAB) (?P<number>S?\d{1,6}(?:[S-]\d{1,6})?)(?P<panel>[A-Z][A-Z0-9-]{0,9})?"
+)
+
+
+class Figure(NamedTuple):
+    """A whole figure or table: kind ("FIG" or "TAB"), number ("3", "S2", "1S1"), and whether it is
+    supplementary."""
+
+    kind: str
+    number: str
+    supplement: bool
+
+
+class Place(NamedTuple):
+    """What a label names: a figure or table, and the panel of it ("" for all of it)."""
+
+    figure: Figure
+    panel: str
+
+
+def tidy(label: str) -> str:
+    """Return a label in one spelling: capitals, single blanks, none around it."""
+    return " ".join(label.upper().split())
+
+
+def place_of(label: str) -> Place | None:
+    """Return what a label names; None for one that is not of the form `SUPP FIG S1A`, `TAB 2`."""
+    parts = LABEL.fullmatch(tidy(label))
+    if parts is None:
+        return None
+    return Place(Figure(parts["kind"], parts["number"], bool(parts["supplement"])), parts["panel"] or "")
+
+
+class FigureGold(NamedTuple):
+    """The gold of a claim: the labels of its evidence, and those of all elements that the paper has."""
+
+    findings: tuple[str, ...]
+    candidates: tuple[str, ...]
+
+
+Ranking = tuple[str, ...]  # labels of elements, best first
+
+
+# --- The score
 
 WHOLE, HALF = 1.0, 0.5
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisr.base.jsonl import BadLine, read
-from aisr.programs.averitec.documents import excerpts, pages
+from aisr.programs.averitec.record import excerpts, pages
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.track2 import Track2Record
 from support.corpora import citation, write

@@ -14,7 +14,7 @@ from typing import Any
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import replacing
 from aisr.base.jsonl import valid_texts
-from aisr.programs.averitec.documents import excerpts, pages
+from aisr.programs.averitec.record import excerpts, pages
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
 SUFFIXES = (".json", ".jsonl")

@@ -30,8 +30,14 @@ from aisr.metrics.averitec import (
     of_questions,
 )
 from aisr.metrics.scores import Scores
-from aisr.programs.averitec.documents import Passage, Passages, best_passages, passages_of
-from aisr.programs.averitec.record import AveritecPrediction, AveritecRecord
+from aisr.programs.averitec.record import (
+    AveritecPrediction,
+    AveritecRecord,
+    Passage,
+    Passages,
+    best_passages,
+    passages_of,
+)
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.retrieval import CUT, bm25, excerpt

@@ -27,8 +27,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
 from aisr.base.jsonl import explain, read_list
+from aisr.metrics.context24_figures import LABEL, place_of, tidy
 from aisr.programs.context24_figures.citations import parts
-from aisr.programs.context24_figures.record import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
+from aisr.programs.context24_figures.task import LONGEST, UNFIT, Context24FiguresRecord
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.records import Text
 from aisr.programs.text import sentences

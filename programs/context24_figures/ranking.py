@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from aisr.metrics.context24_figures import Figure, Place, place_of
 from aisr.programs.context24_figures.citations import Cited, citations, of_panel
-from aisr.programs.context24_figures.record import Element, Figure, Place, place_of
 from aisr.programs.retrieval import RANK_CONSTANT, Matcher, order
 from aisr.programs.text import sentences, words
 
@@ -40,20 +40,20 @@ class Paper(NamedTuple):
     captions: tuple[str, ...]
 
 
-def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
-    """Return a paper. A panel without a caption of its own has that of its figure."""
-    places = [place_of(element.label) for element in elements]
-    own = {place: element.caption for place, element in zip(places, elements, strict=True)}
-    wholes, own_parts, captions = [], [], []
-    for place, element in zip(places, elements, strict=True):
-        of_figure = own.get(place._replace(panel=""), "") if place else ""
-        whole = " ".join((element.caption or of_figure).split())
+def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
+    """Return a paper. captions: that of each element by its label, "" where it has none. A panel without a caption of
+    its own has that of its figure."""
+    figures = {place: captions[label] for label in captions if (place := place_of(label))}
+    wholes, own_parts, texts = [], [], []
+    for label, caption in captions.items():
+        place = place_of(label)
+        of_figure = figures.get(place._replace(panel=""), "") if place else ""
+        whole = " ".join((caption or of_figure).split())
         head, own_part = of_panel(whole, letters(place.panel)) if place and place.panel else (whole, "")
         wholes.append(whole)
         own_parts.append(own_part)
-        captions.append(" ".join(filter(None, (head, own_part))))
-    labels = tuple(element.label for element in elements)
-    return Paper(tuple(paragraphs), labels, tuple(wholes), tuple(own_parts), tuple(captions))
+        texts.append(" ".join(filter(None, (head, own_part))))
+    return Paper(tuple(paragraphs), tuple(captions), tuple(wholes), tuple(own_parts), tuple(texts))
 
 
 def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:

@@ -1,6 +1,7 @@
 """Context24's first task: which figures, panels and tables of a paper evidence a claim, best first.
 
-Retrieval ranks them, and the LM puts the ten best in order, a typed step that is compiled.
+Retrieval ranks them, and the LM puts the ten best in order, a typed step that is compiled. Records have the form of the
+organisers' files (`id`, `claim`, `citekey`, `findings`), with the paper beside the claim.
 """
 
 import csv
@@ -9,14 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import dspy
-from pydantic import Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import write_whole
-from aisr.metrics.context24_figures import HALF, NdcgScores, gain
+from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
 from aisr.programs.context24_figures.ranking import (
     DEFAULT,
@@ -30,15 +31,8 @@ from aisr.programs.context24_figures.ranking import (
     rank_elements,
     siblings,
 )
-from aisr.programs.context24_figures.record import (
-    MOST,
-    Context24FiguresPrediction,
-    Context24FiguresRecord,
-    FigureGold,
-    Ranking,
-    place_of,
-)
 from aisr.programs.program import Program, SearchOptions, unknown_names
+from aisr.programs.records import PicturePath, Prediction, Record, Text
 from aisr.programs.retrieval import DEFAULT as RETRIEVER
 from aisr.programs.retrieval import excerpt, matcher
 from aisr.programs.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
@@ -46,12 +40,95 @@ from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.text import alike, item, plain
 
+MOST = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
 # caption of one element; of that and the sentences that cite it together; of these where the caption leaves no room.
 SHARED, CAPTION, READ, LEAST = 3000, 1200, 800, 300
 MOST_RERANKED = 20  # elements that the LM may put in order
+LONGEST = 80  # characters of a label
+# Labels are joined by commas in a CSV file, and stand in brackets in prompts.
+UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
 # What spreadsheets compute begins so, also behind what some of them take for the end of a cell; and in full width.
 FORMULA = re.compile(r"^[\t\r]|(?:^|[;\t\r\n\"'])[^\S\t\r\n]*+[=+\-@＝＋－＠]")  # (OWASP, CSV Injection)
+
+# --- Records
+
+
+def _fit(label: str) -> str:
+    if not label.strip() or len(label) > LONGEST or UNFIT.search(label):
+        raise UserError(
+            f"{label[:LONGEST]!r} is no label; expected one line of at most {LONGEST} characters without commas, "
+            "quotes and square brackets, such as FIG 2A"
+        )
+    return " ".join(label.split())
+
+
+Label = Annotated[str, AfterValidator(_fit)]
+
+
+class Element(BaseModel):
+    """A figure, a panel of one, or a table: a candidate. Where its picture is, as a path below the image root."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    label: Label
+    caption: str = ""
+    img_path: PicturePath = None
+
+
+class Context24FiguresRecord(Record):
+    """A claim and the paper that it is about: its text, and its figures and tables. citekey: the organisers' name
+    of the paper; findings: the labels that evidence the claim, which need not be among the elements."""
+
+    converter: ClassVar[str] = (
+        "aisr.programs.context24_figures.convert {file} --papers fulltexts.json --captions extracted_captions "
+        "--figures figures-tables --out records.jsonl"
+    )
+    claim: Text
+    citekey: str | None = None
+    paragraphs: list[str]
+    elements: Annotated[list[Element], Field(min_length=1)]
+    findings: list[Label] | None = None
+
+    @model_validator(mode="after")
+    def _labels_are_unique(self) -> Self:
+        names = Counter(tidy(element.label) for element in self.elements)
+        twice, count = names.most_common(1)[0]
+        if count > 1:
+            raise UserError(f"elements: {twice!r} stands there more than once; expected each figure and table once")
+        return self
+
+    @property
+    def paper(self) -> Paper:
+        """The text of the paper, and its elements with their captions."""
+        return paper_of(self.paragraphs, {element.label: element.caption for element in self.elements})
+
+    @property
+    def img_paths(self) -> list[str]:
+        """The pictures of the elements, as paths below the image root."""
+        return [element.img_path for element in self.elements if element.img_path]
+
+    @property
+    def gold(self) -> FigureGold | None:
+        """The gold elements; None where they are withheld, or there are none, which the score passes over."""
+        if not self.findings:
+            return None
+        return FigureGold(tuple(self.findings), tuple(element.label for element in self.elements))
+
+
+class Context24FiguresPrediction(Prediction):
+    """A line of predictions: elements, best first."""
+
+    ranking: list[str]
+
+    @property
+    def answer(self) -> Ranking:
+        return tuple(self.ranking)
+
+    @staticmethod
+    def line(answer: Ranking | FigureGold) -> dict[str, Any]:
+        return {"ranking": list(answer)}
+
 
 # --- The program
 
@@ -110,7 +187,7 @@ class Context24Figures(Program):
 
         A record whose texts could not be embedded has the reason as its input `failure`, and fails without a question.
         """
-        paper = paper_of(record.paragraphs, record.elements)
+        paper = record.paper
         texts = documents(paper, self.options.strategy)
         failed: dict[str, str] = {}
         try:
@@ -159,7 +236,7 @@ class Context24Figures(Program):
 
 def baseline_ranking(record: Context24FiguresRecord) -> Ranking:
     """Return the ranking of the no-LM baseline: the default strategy with BM25."""
-    paper = paper_of(record.paragraphs, record.elements)
+    paper = record.paper
     return tuple(rank_elements(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
 
 
@@ -311,7 +388,7 @@ class Context24FiguresTask(Task):
 
     def exhibits(self, record: Context24FiguresRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
         """The elements: those that were named in their order, then the others."""
-        texts = documents(paper_of(record.paragraphs, record.elements))
+        texts = documents(record.paper)
         pictures = {element.label: element.img_path for element in record.elements}
         named = [label for label in answer or () if label in texts]
         return [

@@ -13,6 +13,7 @@ from aisr.base.jsonl import read_list
 from aisr.metrics import context24_figures
 from aisr.metrics.context24_figures import (
     Claim,
+    FigureGold,
     NdcgScores,
     gain,
     ndcg,
@@ -21,7 +22,6 @@ from aisr.metrics.context24_figures import (
     score_claims,
 )
 from aisr.metrics.intervals import difference_interval, score_interval
-from aisr.programs.context24_figures.record import FigureGold
 from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"

@@ -11,8 +11,7 @@ from aisr.base.errors import UserError
 from aisr.metrics import context24_figures
 from aisr.predict.judge import judge
 from aisr.programs.context24_figures.ranking import Strategy
-from aisr.programs.context24_figures.record import Context24FiguresRecord
-from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
 from support.corpora import Row
 from support.scripted import field, question, requests, scripted, written
 

@@ -14,8 +14,7 @@ from aisr.programs.context24_figures import convert as context24_figures_data
 from aisr.programs.context24_figures.citations import citations, of_panel, parts
 from aisr.programs.context24_figures.convert import cleaned, convert, readable
 from aisr.programs.context24_figures.ranking import chunks, cited_by, documents, paper_of
-from aisr.programs.context24_figures.record import Context24FiguresRecord, Element
-from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24FiguresRecord
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
@@ -187,7 +186,7 @@ def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
     of_several, of_parts = cited_by(("See Fig. 2B.", "See Fig. 2D."), several)
     assert (of_several, of_parts) == (("FIG 2A-C", "FIG 2"), ("FIG 2D-1", "FIG 2D-2", "FIG 2"))
     # A panel that is never cited has the text on its figure.
-    paper = paper_of(["It grew (Fig. 1A).", "Much later it died (Table 1)."], [Element(label=label) for label in ALL])
+    paper = paper_of(["It grew (Fig. 1A).", "Much later it died (Table 1)."], dict.fromkeys(ALL, ""))
     texts = documents(paper, "element/sentence")
     assert texts["FIG 1B"] == texts["FIG 1A"] == texts["FIG 1"] == "It grew (Fig. 1A)."
     assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""
