@@ -1,7 +1,6 @@
 """The ranking score of label indices in arrays, for thousands of rules, and the calibration of confidences.
 
-`aisr.metrics.track1` and `aisr.metrics.track2` stay the authority; `tests/metrics/test_judgements.py` compares this one
-with them.
+The scores of the tasks stay the authority; `tests/metrics/test_official.py` compares this one with them.
 """
 
 from collections.abc import Sequence
@@ -24,18 +23,6 @@ def calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: 
     place = np.minimum((sure * bins).astype(np.int64), bins - 1)
     gaps = np.abs(np.bincount(place, sure, bins) - np.bincount(place, hit, bins))
     return float(gaps.sum() / len(sure))
-
-
-def selective_accuracy(confidence: Sequence[float], right: Sequence[bool], share: float) -> float:
-    """The accuracy of the surest `share` (0-1] of judgements, rounded up to whole ones; of equally sure ones as many as
-    are needed count at their mean. Raises ValueError for none."""
-    if not len(confidence):
-        raise ValueError("no judgements: nothing to be accurate about")
-    sure, hit = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    wanted = max(int(np.ceil(share * len(sure) - 1e-9)), 1)
-    least = np.sort(sure)[-wanted]
-    above, level = sure > least, sure == least
-    return float((hit[above].sum() + (wanted - above.sum()) * hit[level].mean()) / wanted)
 
 
 @dataclass(frozen=True)

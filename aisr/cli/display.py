@@ -163,12 +163,9 @@ def print_confidence(held: Mapping[str, Any]) -> None:
 
     for source, one in held.items():
         report = one.report()
-        surest = ", ".join(
-            f"{percent(hit)} of the surest {share} %" for share, hit in report["accuracy_of_surest"].items()
-        )
         note(
-            f"{report['judgements']} labels with probabilities ({SOURCES[source]}): right {surest}; expected "
-            f"calibration error {percent(report['calibration_error'])}"
+            f"{report['judgements']} labels with probabilities ({SOURCES[source]}): {percent(report['accuracy'])} % "
+            f"right; expected calibration error {percent(report['calibration_error'])}"
         )
 
 

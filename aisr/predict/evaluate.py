@@ -14,7 +14,7 @@ from aisr.base.errors import UserError
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
-from aisr.metrics.judgements import calibration_error, selective_accuracy
+from aisr.metrics.judgements import calibration_error
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import Judgement
@@ -24,7 +24,6 @@ from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, pa
 from aisr.programs.task import Query, Task
 from aisr.programs.text import tokens
 
-SHARES = (0.5, 0.8, 1.0)  # of the judgements, the most confident first
 DECIMALS = 4  # of a probability in a file
 DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
 
@@ -65,13 +64,11 @@ class Confidences(NamedTuple):
     correct: list[bool]
 
     def report(self) -> dict[str, Any]:
-        """Their number, the expected calibration error, and the accuracy of the most confident `SHARES`; all in 0-1."""
+        """Their number, the share of right ones, and the expected calibration error, in 0-1."""
         return {
             "judgements": len(self.confidence),
+            "accuracy": sum(self.correct) / len(self.correct),
             "calibration_error": calibration_error(self.confidence, self.correct),
-            "accuracy_of_surest": {
-                f"{100 * share:.0f}": selective_accuracy(self.confidence, self.correct, share) for share in SHARES
-            },
         }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from aisr.base.jsonl import BadLine
-from aisr.metrics.judgements import selective_accuracy
 from aisr.predict.evaluate import Evaluation, score_outcomes
 from aisr.predict.judge import judge_all
 from aisr.predict.submit import Mismatch, score_files
@@ -87,13 +86,5 @@ def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     assert set(result.confidences) == {"stated"}  # the one vote of the third record is no probability
     confidence = Evaluation(None, "", Path(), None, result, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
     assert confidence["judgements"] == 5
-    assert confidence["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
+    assert confidence["accuracy"] == 1.0
     assert confidence["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
-
-
-def test_the_surest_share_is_taken_and_equals_count_at_their_mean() -> None:
-    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 0.5) == 1.0
-    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 1.0) == 0.5
-    assert selective_accuracy([0.9, 0.7, 0.7, 0.7], [True, True, False, False], 0.5) == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match="no judgements"):
-        selective_accuracy([], [], 0.5)
