@@ -26,7 +26,7 @@ from aisr.metrics.averitec import (
     score_rows,
 )
 from aisr.metrics.intervals import score_interval
-from aisr.metrics.meteor import meteor, synonyms, words
+from aisr.metrics.meteor import meteor, words
 from aisr.metrics.scores import value
 from support.paths import TESTS
 
@@ -66,15 +66,6 @@ def test_meteor_of_all_pairs_and_their_words() -> None:
         assert meteor(pair["candidate"], pair["reference"]) == pytest.approx(pair["meteor"], abs=1e-12)
         for side, tokens in zip(("candidate", "reference"), pair["tokens"], strict=True):
             assert list(words(pair[side])) == [token.lower() for token in tokens]
-
-
-def test_synonyms_go_by_wordnets_base_forms_and_need_no_data_of_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nltk
-
-    monkeypatch.setattr(nltk.data, "path", [])
-    for word, among in (("car", "automobile"), ("dogs", "dog"), ("went", "travel"), ("better", "good")):
-        assert among in synonyms(word)
-    assert synonyms("studi") == synonyms("zzz") == frozenset()
 
 
 def test_a_claim_counts_where_label_and_evidence_are_right_and_its_surrogate_has_a_slope_between() -> None:

@@ -2,7 +2,6 @@
 
 from random import Random
 
-import numpy as np
 import pytest
 
 from aisr.metrics.intervals import (
@@ -10,7 +9,6 @@ from aisr.metrics.intervals import (
     difference_error,
     difference_interval,
     in_words,
-    interval_of,
     mean_interval,
     nested,
     rungs,
@@ -49,17 +47,6 @@ def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     assert difference_interval(before, after).value == -result.value
 
 
-def test_whole_groups_are_resampled() -> None:
-    values = [1.0] * 20 + [0.0] * 20
-    alone = mean_interval(values, list(range(40)))
-    grouped = mean_interval(values, [k // 10 for k in range(40)])
-    assert alone.value == grouped.value == 0.5
-    assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
-    assert mean_interval(values, [7] * 40) == Interval(0.5, 0.5, 0.5)
-    with pytest.raises(ValueError, match="no values"):
-        mean_interval([], [])
-
-
 def test_records_of_one_group_are_resampled_together() -> None:
     """Two hundred paragraphs in twenty groups that are as good as each other within."""
     gold = draw_claims(Random(3), 200, 2)
@@ -74,18 +61,6 @@ def test_records_of_one_group_are_resampled_together() -> None:
     nothing = TRACK1.score(gold, [["Contradiction"] * len(row) for row in gold])
     gain = difference_interval(tally, nothing, group=group)
     assert gain.low < difference_interval(tally, nothing).low < gain.value
-
-
-def test_an_interval_is_the_same_in_whatever_order_the_records_stand() -> None:
-    gold = draw_claims(Random(5), 60)
-    pairs = list(zip(gold, judge_claims(Random(6), gold, 0.7), strict=True))
-    first = score_interval(TRACK1.score(*map(list, zip(*pairs, strict=True))))
-    assert score_interval(TRACK1.score(*map(list, zip(*reversed(pairs), strict=True)))) == pytest.approx(first)
-
-
-def test_an_interval_leaves_a_fortieth_of_the_resamples_on_either_side() -> None:
-    assert interval_of(np.array([50.0, *range(1001)])) == Interval(50.0, 25.0, 975.0)
-    assert interval_of(np.array([7.0, 8.0, 9.0])).low == 7.0  # a value that the percentiles pass by
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ import pytest
 
 from aisr.metrics.judgements import Gold, calibration_error, raised, tally
 from aisr.metrics.scores import Report, Surrogate, Tally, f1_scores, linearise, value
-from aisr.metrics.track2 import evidence_right
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
-from aisr.programs.track2 import CITATION_LABELS, TRACK2, Citation
-from support.corpora import CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims, read_rows
+from aisr.programs.track2 import TRACK2, Citation
+from support.corpora import CONTRA, ENTITY, SCOPE, S, draw_claims, judge_claims, read_rows
 from support.paths import TESTS
 
 Corpus = dict[str, Any]
@@ -50,21 +49,6 @@ def test_agrees_with_the_official_evaluator() -> None:
         assert [report[name] for name in names] == pytest.approx([expected[name] for name in names], abs=1e-12), k
         f1 = {label: part["f1"] for label, part in report["per_label"].items()}
         assert f1 == pytest.approx(expected["per_label_f1"], abs=1e-12), k
-
-
-@pytest.mark.parametrize(
-    ("label", "gold", "predicted", "joint"),
-    [
-        ("Supported", ["P2"], ["P9", "P8", "P2"], 1),
-        ("Supported", ["P2"], ["P9", "P8", "P7", "P2"], 0),  # the fourth is cut off
-        ("Supported", ["P2"], ["P9", "P9", "P9", "P2"], 1),  # repetitions go before the cut
-        ("Supported", [], [], 1),  # match-empty
-        ("Supported", [], ["P1"], 0),
-        ("Irrelevant", ["P2"], ["P2"], 0),  # right evidence, wrong label
-    ],
-)
-def test_joint_at_3(label: str, gold: list[str], predicted: list[str], joint: int) -> None:
-    assert citations_score([Citation("Supported", gold)], [Citation(label, predicted)]).parts["joint_at_3"] == joint
 
 
 def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
@@ -139,20 +123,6 @@ def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
     assert agreement > spearmanr(accuracy, official).statistic
 
 
-def test_a_citation_set_right_adds_as_much_surrogate_as_score() -> None:
-    rng = Random(4)
-    gold = draw_citations(rng, 800)
-    half = [g.label for g in gold[:400]]
-    rng.shuffle(half)
-    labels = half + [g.label for g in gold[400:]]
-    predicted = [Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, labels, strict=True)]
-    row = next(k for k in range(800) if gold[k].label != predicted[k].label)
-    after = [*predicted[:row], gold[row], *predicted[row + 1 :]]
-    old, new = TRACK2.score(gold, predicted), TRACK2.score(gold, after)
-    gain = new.surrogate(old).mean() - old.surrogate(old).mean()
-    assert gain == pytest.approx(new.report().score - old.report().score, rel=0.02)
-
-
 # --- The score of label indices in arrays, held against the official one
 
 
@@ -172,19 +142,6 @@ def test_it_is_the_official_score_of_track_1() -> None:
     kept = gold[np.arange(len(indices)) >= 5]  # all but the first record of five sentences
     rest = TRACK1.score(records[1:], predicted[1:]).report().score
     assert value(tally(kept, indices[5:], None, CLAIM_LABELS)) == pytest.approx(rest, abs=1e-12)
-
-
-def test_it_is_the_official_score_of_track_2() -> None:
-    draw = Random(0)
-    records = draw_citations(draw, 60)
-    predicted = [Citation(draw.choice([right.label, "Irrelevant"]), right.evidence_para_ids[:1]) for right in records]
-    result = np.array(
-        [evidence_right(a.evidence_para_ids, b.evidence_para_ids) for a, b in zip(records, predicted, strict=True)]
-    )
-    gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
-    indices = np.array([CITATION_LABELS.index(guess.label) for guess in predicted])
-    wanted = TRACK2.score(records, predicted).report().score
-    assert value(tally(gold, indices, result, CITATION_LABELS)) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_calibration_error_is_the_distance_between_sureness_and_rightness() -> None:

@@ -11,9 +11,9 @@ import pytest
 from aisr.base.errors import UserError, exit_code
 from aisr.base.jsonl import read
 from aisr.programs.context24_figures import convert as context24_figures_data
-from aisr.programs.context24_figures.citations import citations, of_panel, parts
+from aisr.programs.context24_figures.citations import citations, parts
 from aisr.programs.context24_figures.convert import cleaned, convert, readable
-from aisr.programs.context24_figures.ranking import chunks, cited_by, documents, paper_of
+from aisr.programs.context24_figures.ranking import cited_by, documents, paper_of
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24FiguresRecord
 
 NAME = CONTEXT24_FIGURES.name
@@ -192,17 +192,6 @@ def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
     assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""
 
 
-@pytest.mark.parametrize("size", ["sentence", "100"])
-def test_chunks_hold_the_whole_text_in_order(size: str) -> None:
-    paragraphs = tuple(f"Moss {k} grows. It is green. Trains were late in town {k}." * 20 for k in range(4))
-    pieces = chunks(paragraphs, size)
-    assert " ".join(pieces).split() == " ".join(paragraphs).split()
-    assert all(pieces)
-    if size.isdigit():
-        assert {len(chunk.split()) for chunk in pieces[:-1]} <= {int(size)}
-    assert chunks((), size) == chunks(("  ",), size) == ()
-
-
 @pytest.mark.parametrize("piece", ["Fig. 1, A and B, ", "Supplementary ", "Fig. 1(a,"])
 def test_hostile_text_is_read_in_time(piece: str) -> None:
     """Whoever tries all ways to split it does not come to an end."""
@@ -234,11 +223,3 @@ def test_hostile_text_is_read_in_time(piece: str) -> None:
 )  # fmt: skip
 def test_ways_to_mark_panels(caption: str, head: str, panels: dict[str, str]) -> None:
     assert parts(caption) == (head, panels)
-
-
-def test_a_panel_has_its_own_part_behind_the_head() -> None:
-    caption = "Moss. (A) Light. (B) Rain. (C) Shade."
-    assert of_panel(caption, ["B"]) == ("Moss.", "Rain.")
-    assert of_panel(caption, ["A", "B"]) == ("Moss.", "Light. Rain.")
-    assert of_panel(caption, ["Z"]) == ("Moss.", "")
-    assert of_panel("Moss and light.", ["B"]) == ("Moss and light.", "")
