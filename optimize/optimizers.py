@@ -187,6 +187,11 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
             # An answer that cannot be read, or a spent budget, may end an optimizer anywhere. The uncompiled program
             # and whatever earlier optimizers left are still there to choose from.
             search.note(f"{optimizer} ended early: {' '.join(str(error).split())[:200]}")
+        except Exception as error:
+            if optimizer in OPTIMIZERS or isinstance(error, UserError):
+                raise
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise UserError(f"optimizer {optimizer} raised {reason}; expected a list of programs") from error
     candidates = list(known)
     identities = {identity(candidate.program) for candidate in known}
     for program in programs:

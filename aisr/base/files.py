@@ -113,19 +113,6 @@ def _concerns(error: OSError, path: Path) -> bool:
 DIGEST_LENGTH = 16
 
 
-class RunningDigest:
-    """The digest of the content so far."""
-
-    def __init__(self) -> None:
-        self._sha = hashlib.sha256()
-
-    def update(self, content: bytes) -> None:
-        self._sha.update(content)
-
-    def __str__(self) -> str:
-        return self._sha.hexdigest()[:DIGEST_LENGTH]
-
-
 def digest_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGEST_LENGTH]

@@ -5,7 +5,7 @@ A JSONL file is read as a stream: of each line a record, or what is wrong with i
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
@@ -34,7 +34,6 @@ def valid_texts(value: Any) -> Any:
 
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
-Observer = Callable[[bytes], object]
 LONGEST = 64 * 2**20  # bytes of a line
 MOST_FAULTS = 4  # of one line that are listed
 
@@ -52,18 +51,15 @@ class Line(NamedTuple, Generic[RecordT]):
     numbered: bool = False  # the record had no id and got one
 
 
-def scan(
-    path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, observe: Observer | None = None
-) -> Iterator[Line[RecordT]]:
+def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[Line[RecordT]]:
     """Read a JSONL file line by line, good and bad lines alike; blank lines are passed over.
 
     With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it: prefix and
-    running number from 1, six digits ("track1-000001"). A repeated id is a bad line. `observe` is called with every
-    line as it is read, such as the `update` of a digest."""
+    running number from 1, six digits ("track1-000001"). A repeated id is a bad line."""
     first_places: dict[str, int] = {}  # of the ids
     count = 0
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        for number, line in enumerate(_lines(file, observe or len), start=1):
+        for number, line in enumerate(_lines(file), start=1):
             if line is not None and not line.strip():
                 continue
             count += 1
@@ -77,25 +73,22 @@ def scan(
                 yield Line(number, None, f"{path}:{number}: {error}")
 
 
-def read(
-    path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, observe: Observer | None = None
-) -> Iterator[RecordT]:
+def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[RecordT]:
     """Return the records of a JSONL file, one at a time, as `scan` reads it. Raises `BadLine` at the first that is
     none."""
-    for line in scan(path, model, prefix, observe):
+    for line in scan(path, model, prefix):
         if line.record is None:
             hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
             raise BadLine(f"{line.problem}{hint}")
         yield line.record
 
 
-def _lines(file: BinaryIO, observe: Observer) -> Iterator[bytes | None]:
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """The lines of a file; None in the place of one that is too long, of which no more than `LONGEST` is ever held."""
     while line := file.readline(LONGEST + 1):
-        observe(line)
         yield line if len(line) <= LONGEST else None
-        while len(line) > LONGEST and not line.endswith(b"\n") and (line := file.readline(LONGEST + 1)):
-            observe(line)
+        while len(line) > LONGEST and not line.endswith(b"\n"):
+            line = file.readline(LONGEST + 1)
 
 
 def _record(line: bytes | None, model: type[RecordT], default_id: str | None) -> tuple[RecordT, bool]:

@@ -1,7 +1,6 @@
 """The commands from records to a submission: predict, submit, score."""
 
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,7 +57,7 @@ def predict(
     from aisr.base.jsonl import read
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
-    from aisr.predict.judge import judge, map_unordered
+    from aisr.predict.judge import judge_all
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
@@ -75,9 +74,7 @@ def predict(
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     if dry:
         with display.live(dry.ledger) as progress:
-            work = partial(judge, chosen, loaded.program, lm=opened)
-            for _ in map_unordered(work, read(data, chosen.record, chosen.name), opened.threads):
-                progress.judged()
+            judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
         display.print_estimate(dry, ledger.limits)
         return
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")

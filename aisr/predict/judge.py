@@ -4,9 +4,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
-from queue import SimpleQueue
 from typing import TypeVar
 
 import dspy
@@ -22,7 +19,7 @@ from aisr.programs.task import Answer, Task
 
 DETAILS = ("judgements", "named", "ranking")  # fields of a prediction beside the answer
 FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
-AHEAD = 4  # items for each thread that may be read before they are needed
+PREFETCH_PER_THREAD = 4  # items that may be read before they are needed
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
@@ -48,29 +45,11 @@ def judge(task: Task, program: Program, record: Record | dspy.Example, lm: OpenL
     try:
         with lm.context():
             prediction = program(**example.inputs())
+    except FATAL_ERRORS:
+        raise
     except FAILURES as error:
-        return _failure(error)
-    return _answer(task, prediction)
-
-
-async def ajudge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -> Outcome:
-    """`judge` for an event loop."""
-    try:
-        with lm.context():
-            prediction = await program.acall(**example.inputs())
-    except FAILURES as error:
-        return _failure(error)
-    return _answer(task, prediction)
-
-
-def _answer(task: Task, prediction: dspy.Prediction) -> Outcome:
+        return Outcome(None, failure_text(error))
     return Outcome(task.answer(prediction), None, *(prediction.get(name, ()) for name in DETAILS))
-
-
-def _failure(error: Exception) -> Outcome:
-    if isinstance(error, FATAL_ERRORS):
-        raise error
-    return Outcome(None, failure_text(error))
 
 
 def failure_text(error: Exception) -> str:
@@ -86,12 +65,11 @@ def judge_all(
     done: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """The outcomes of all records or examples, in their order; `done` is called after each."""
-    outcomes = {}
-    numbered = enumerate(records)
-    for (place, _), outcome in map_unordered(lambda item: judge(task, program, item[1], lm), numbered, lm.threads):
-        outcomes[place] = outcome
+    outcomes = []
+    for outcome in map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads):
+        outcomes.append(outcome)
         done()
-    return [outcomes[place] for place in range(len(outcomes))]
+    return outcomes
 
 
 def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
@@ -108,57 +86,12 @@ def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
 # --- Threads
 
 
-def map_unordered(
-    work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int
-) -> Iterator[tuple[ItemT, ResultT]]:
-    """Each item with its result, as soon as it is finished, with up to `threads` at work.
-
-    At most `AHEAD` times as many items as threads are read ahead of the slowest, however many there are in all. An
-    error of `work` is raised here, after the results of the items that were at work by then.
-    """
-    if threads == 1:
-        for item in items:
-            yield item, work(item)
-        return
-    rest = iter(items)
-    finished: SimpleQueue[tuple[ItemT, Future[ResultT]]] = SimpleQueue()
-    raised: BaseException | None = None
-    with ThreadPoolExecutor(threads) as pool:
-
-        def submit(count: int) -> int:
-            """Begin on that many more items, as far as there are some; returns how many."""
-            batch = list(islice(rest, count))
-            for item in batch:
-                pool.submit(work, item).add_done_callback(partial(_put, finished, item))
-            return len(batch)
-
-        try:
-            pending = submit(AHEAD * threads)
-            while pending:
-                item, future = finished.get()
-                pending -= 1
-                if future.cancelled():
-                    continue
-                error = future.exception()
-                if error is None:
-                    pending += submit(1) if raised is None else 0
-                    yield item, future.result()
-                elif raised is None:
-                    raised = error
-                    pool.shutdown(wait=False, cancel_futures=True)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    if raised is not None:
-        raise raised
-
-
-def _put(finished: "SimpleQueue[tuple[ItemT, Future[ResultT]]]", item: ItemT, future: "Future[ResultT]") -> None:
-    finished.put((item, future))
-
-
 def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
-    """The result of each item in the order of the items, with up to `threads` at work and as many read ahead as by
-    `map_unordered`. An error of `work` is raised in its place."""
+    """The result of each item in the order of the items, with up to `threads` at work.
+
+    At most `PREFETCH_PER_THREAD` items for each thread are read ahead of the slowest, however many there are in all. An
+    error of `work` is raised in its place; no further item is begun then.
+    """
     if threads == 1:
         yield from map(work, items)
         return
@@ -167,7 +100,7 @@ def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], thread
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
-                if len(waiting) == AHEAD * threads:
+                if len(waiting) == PREFETCH_PER_THREAD * threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

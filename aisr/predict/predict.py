@@ -1,42 +1,38 @@
-"""Predicting a file of records: streamed, resumable, every record accounted for.
+"""Predicting a file of records: resumable, every record accounted for.
 
 A predictions file has one line a record: the official fields, or `{"id", "failed"}` with the reason. Lines are appended
-as records finish, so that a kill loses only the calls in flight; at the end they are put into the order of the input.
-Beside it, in the folder `.aisr`, `<file>.run.json` says which program, LM and input made it, and `<file>.lock` keeps a
-second process out. However many records there are, memory holds a few for each thread, and of the others the id and a
-number, never the lines.
+as records finish, so that a kill loses little, and at the end they are in the order of the input. Beside it, in the
+folder `.aisr`, `<file>.run.json` says which program, LM and input made it, and `<file>.lock` keeps a second process
+out.
 """
 
-import gc
 import json
-import os
-from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO
 
 from dspy.utils.exceptions import LMBillingError
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from aisr.base.errors import UserError
-from aisr.base.files import RunningDigest, first_difference, read_json, replacing, write_whole, writing
+from aisr.base.files import digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
+from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.predict.evaluate import probabilities
-from aisr.predict.judge import Outcome, judge, map_unordered
+from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import picture_digest
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 MOST_REASONS = 10  # failed records that a summary names
-ABSENT = -1
-BESIDE = ".aisr"  # the folder of the files that belong to a predictions file
+SIDECAR_DIR = ".aisr"  # the folder of the files that belong to a predictions file
 
 
 class CannotResume(UserError):
@@ -84,67 +80,53 @@ def predict(
     contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early. `done`
     is called after each record. judge_record: judges a record elsewhere, as `aisr.predict.ray` does; default: the
     threads of this process. Raises `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is
-    spent), and the errors that would meet every record alike (see `aisr.predict.judge.judge`).
+    spent), and the errors that would meet every record alike (see `aisr.predict.judge.judge`), after what was under
+    way is written.
     """
     judge_record = judge_record or partial(judge, task, program, lm=lm)
-    with locked(out):
-        # Twice through the file, for it may be larger than the memory: all is checked before anything is spent.
-        checked, judged = RunningDigest(), RunningDigest()
-        pictures: set[str] = set()
-        places: dict[str, int] = {}
-        for place, record in enumerate(read(data, task.record, task.name, checked.update)):
-            pictures.update(record.img_paths)
-            places[record.id] = place
-        claim(out, {**identity, **picture_digest(program, program.gallery, pictures), "input": str(checked)})
-        finished = keep_finished(task, out, places)
-        summary = Summary(len(places), kept=sum(finished))
-        # A record whose id is new is judged like the others: the digest shows at the end that the file was changed.
-        records = read(data, task.record, task.name, judged.update)
-        left = (record for record in records if not (record.id in places and finished[places[record.id]]))
-        gc.freeze()  # or Python's collector walks through all of DSPy again and again: 4 % of the time
+    fatal: list[Exception] = []
+
+    def attempt(record: Record) -> tuple[Record, Outcome | None]:
         try:
-            with Appender(out) as file:
-                for record, outcome in map_unordered(judge_record, left, lm.threads):
-                    file.append({"id": record.id, **_line(task, outcome)})
+            return record, judge_record(record)
+        except FATAL_ERRORS as error:
+            fatal.append(error)
+            return record, None
+
+    with locked(out):
+        records = list(read(data, task.record, task.name))
+        pictures = picture_digest(program, program.gallery, {path for record in records for path in record.img_paths})
+        claim(out, {**identity, **pictures, "input": digest_file(data)})
+        lines = finished_lines(task, out, {record.id for record in records})
+        write_lines(out, lines.values())
+        summary = Summary(len(records), kept=len(lines))
+        left = [record for record in records if record.id not in lines]
+        with out.open("ab", buffering=0) as file:
+            for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), lm.threads):
+                if outcome is not None:
+                    lines[record.id] = _line(task, record, outcome)
+                    append(out, file, lines[record.id])
                     summary.add(record, outcome)
                     done()
-        except LMBillingError:
-            if lm.ledger.stopped is None:  # then it is the provider who wants money
-                raise
-            summary.stopped = lm.ledger.stopped
-        finally:
-            gc.unfreeze()
-        if summary.stopped is None and str(judged) != str(checked):
-            raise UserError(f"{data} was changed while it was read; remove {out} and predict it anew")
-        put_in_order(out, places)
+        write_lines(out, [lines[record.id] for record in records if record.id in lines])
+    if fatal and not (isinstance(fatal[0], LMBillingError) and lm.ledger.stopped):  # without a limit it is the provider
+        raise fatal[0]
+    summary.stopped = lm.ledger.stopped if fatal else None
     return summary
-
-
-def _line(task: Task, outcome: Outcome) -> dict[str, Any]:
-    """A line but for its id: the answer, and the probabilities of all labels where they are known."""
-    if outcome.failure is not None:
-        return {"failed": outcome.failure}
-    line = task.prediction.line(outcome.answer)
-    return {**line, "probabilities": probabilities(task, outcome)} if task.labels else line
 
 
 # --- Which run a predictions file belongs to
 
 
-def run_file(out: Path) -> Path:
-    """The file beside `out` that says which run made it."""
-    return out.parent / BESIDE / f"{out.name}.run.json"
-
-
-def lock_file(out: Path) -> Path:
-    """The file that a process locks while it writes `out`."""
-    return out.parent / BESIDE / f"{out.name}.lock"
+def sidecar(out: Path, suffix: str) -> Path:
+    """The file that belongs to `out`: `run.json` says which run made it, a process locks `lock` while it writes."""
+    return out.parent / SIDECAR_DIR / f"{out.name}.{suffix}"
 
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """Keep other processes from writing `out` for as long as the block lasts. Raises `CannotResume`, `CannotWrite`."""
-    path = lock_file(out)
+    path = sidecar(out, "lock")
     with writing(out, path.parent, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path, blocking=False)
@@ -160,7 +142,7 @@ def locked(out: Path) -> Iterator[None]:
 
 def claim(out: Path, identity: Mapping[str, Any]) -> None:
     """Write the identity of the run beside `out`, or check it. Raises `CannotResume`, with the first difference."""
-    path = run_file(out)
+    path = sidecar(out, "run.json")
     if out.exists() and out.stat().st_size and not path.exists():
         raise CannotResume(f"{out} exists but was not written by aisr; choose another --out")
     if path.exists() and out.exists():
@@ -175,108 +157,48 @@ def claim(out: Path, identity: Mapping[str, Any]) -> None:
 # --- The lines of a predictions file
 
 
-class StoredLine(NamedTuple):
-    """A line of the file: where it begins, its bytes, the id of its record, and whether that failed."""
-
-    offset: int
-    text: bytes
-    id: str
-    failed: bool
-
-
-def stored_lines(out: Path) -> Iterator[StoredLine]:
-    """The whole lines of a predictions file. A line that a kill tore, or that is none of ours, is passed over."""
-    offset = 0
-    with out.open("rb") as file:
-        for text in file:
-            try:
-                content = json.loads(text)
-            except (ValueError, RecursionError):
-                content = None
-            if isinstance(content, dict) and text.endswith(b"\n") and isinstance(content.get("id"), str):
-                yield StoredLine(offset, text, content["id"], "failed" in content)
-            offset += len(text)
+def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
+    """A line: the answer, and the probabilities of all labels where they are known; or why the record failed."""
+    content: dict[str, Any] = {"id": record.id}
+    if outcome.failure is not None:
+        content["failed"] = outcome.failure
+    else:
+        content |= task.prediction.line(outcome.answer)
+        if task.labels:
+            content["probabilities"] = probabilities(task, outcome)
+    return json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
-def keep_finished(task: Task, out: Path, places: Mapping[str, int]) -> bytearray:
-    """For each place of the input whether `out` holds a usable answer to its record.
+def finished_lines(task: Task, out: Path, ids: set[str]) -> dict[str, bytes]:
+    """The lines of `out` with a usable answer to a record, by its id, in the order of the file.
 
-    Everything else is dropped from the file: failed records, a torn line, a second line for a record.
+    Everything else is left out: failed records, a line that a kill tore, a second line for a record.
     """
-    finished = bytearray(len(places))
-    if not out.exists():
-        return finished
-    kept = array("q")
-    for line in stored_lines(out):
-        place = places.get(line.id, ABSENT)
-        if place != ABSENT and not finished[place] and not line.failed and _is_answer(task, line.text):
-            finished[place] = 1
-            kept.append(line.offset)
-    _rewrite(out, kept)
-    return finished
+    lines: dict[str, bytes] = {}
+    for line in out.read_bytes().splitlines(keepends=True) if out.exists() else ():
+        try:
+            key = task.prediction.model_validate_json(line).id
+        except ValidationError:
+            continue
+        if line.endswith(b"\n") and key in ids and key not in lines:
+            lines[key] = line
+    return lines
 
 
-def _is_answer(task: Task, text: bytes) -> bool:
-    try:
-        task.prediction.model_validate_json(text)
-    except ValidationError:
-        return False
-    return True
+def write_lines(out: Path, lines: Iterable[bytes]) -> None:
+    """Make these the lines of `out`; nothing is written where they are. Raises `CannotWrite`."""
+    content = b"".join(lines)
+    if not out.exists() or out.read_bytes() != content:
+        write_whole(out, content)
 
 
-def put_in_order(out: Path, places: Mapping[str, int]) -> None:
-    """Bring the lines into the order of their records in the input."""
-    offsets = array("q", [ABSENT]) * len(places)
-    for line in stored_lines(out):
-        offsets[places[line.id]] = line.offset
-    _rewrite(out, array("q", (offset for offset in offsets if offset != ABSENT)))
-
-
-def _rewrite(out: Path, offsets: Sequence[int]) -> None:
-    """Leave the lines that begin at the offsets, in that order; nothing is done where the file is just that."""
-    end = in_place = 0
-    with out.open("rb") as old:
-        for offset in offsets:
-            if offset != end:
-                break
-            old.seek(offset)
-            end += len(old.readline())
-            in_place += 1
-        if in_place == len(offsets):
-            if end < out.stat().st_size:  # a torn line at the end: no copy is needed, for which there may be no room
-                with writing(out):
-                    os.truncate(out, end)
-            return
-        with replacing(out) as new:
-            for offset in offsets:
-                old.seek(offset)
-                new.write(old.readline())
-
-
-class Appender:
-    """Appends whole lines to a file; one that the disk has no room for leaves no trace."""
-
-    def __init__(self, out: Path) -> None:
-        with writing(out):
-            self._file = out.open("ab", buffering=0)
-        self._out = out
-        self._end = self._file.tell()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._file.close()
-
-    def append(self, content: Mapping[str, Any]) -> None:
-        """Write one JSON object as a line. Raises `CannotWrite`."""
-        line = json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
-        with writing(self._out):
-            try:
-                written = 0
-                while written < len(line):
-                    written += self._file.write(line[written:]) or 0
-            except OSError:
-                self._file.truncate(self._end)
-                raise
-        self._end += len(line)
+def append(out: Path, file: BinaryIO, line: bytes) -> None:
+    """Write a whole line to `out`, or none where the disk has no room for it. Raises `CannotWrite`."""
+    end, written = file.seek(0, 2), 0
+    with writing(out):
+        try:
+            while written < len(line):
+                written += file.write(line[written:]) or 0
+        except OSError:
+            file.truncate(end)
+            raise

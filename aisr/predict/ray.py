@@ -10,11 +10,13 @@ Keys are never sent: each machine needs them in its own environment.
 import logging
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any, NamedTuple
 
 from dspy.utils.exceptions import LMBillingError
@@ -34,6 +36,7 @@ from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 DEATHS = 3  # of a worker that a record survives
+PATIENCE = 30.0  # seconds until a cluster has to answer
 
 
 class RayUnavailable(UserError):
@@ -57,7 +60,11 @@ def ray_workers(
     again. Pictures of the program's gallery must be at the same path on every machine; text that a
     worker reads in them is kept below `artifacts`. Raises `RayUnavailable`.
     """
-    ray = _ray()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
     join_cluster(ray, workers, address)
     ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits, earlier=lm.ledger.earlier)
     try:
@@ -102,27 +109,40 @@ def ray_workers(
 
 
 def join_cluster(ray: Any, workers: int, address: str | None) -> None:
+    """Begin a cluster of this machine alone, or join the one at `address`. Raises `RayUnavailable` for one that does
+    not answer within `PATIENCE`, or is too small."""
     # Workers look for modules first where the job began, and the current folder may hold files of anyone.
     with TemporaryDirectory() as empty, chdir(empty):
         if address is None:
             init_here(ray, workers)
             return
-        ray.init(address=address, log_to_driver=False)
+        # Where the workers keep answers: where a run without Ray looks for them.
+        cache = {name: value for name, value in os.environ.items() if name == "DSPY_CACHEDIR"}
+        joined: Future[None] = Future()
+
+        def join() -> None:
+            try:
+                ray.init(
+                    address=address, log_to_driver=False, logging_level=logging.ERROR, runtime_env={"env_vars": cache}
+                )
+                joined.set_result(None)
+            except Exception as error:
+                joined.set_exception(error)
+
+        Thread(target=join, daemon=True).start()  # Ray itself waits for minutes
+        try:
+            joined.result(PATIENCE)
+        except (TimeoutError, ConnectionError, ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:200] or f"no answer within {PATIENCE:.0f} s"
+            raise RayUnavailable(
+                f"--ray {address}: {reason}; is a cluster running there (`ray start --head`)? --ray local needs none"
+            ) from error
     cpus = int(ray.cluster_resources().get("CPU", 0))
     if cpus < workers:
         ray.shutdown()
         raise RayUnavailable(
             f"--workers {workers}: the cluster at {address} has {cpus} CPUs; ask for fewer, or add some"
         )
-
-
-def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
-    try:
-        import ray
-    except ModuleNotFoundError as error:
-        raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
-    return ray
 
 
 # --- In the workers
@@ -182,8 +202,12 @@ class _SharedLedger(Ledger):
         self._actor = ledger
 
     def spent_out(self) -> str | None:
-        reason: str | None = _ray().get(self._actor.spent_out.remote())
+        import ray
+
+        reason: str | None = ray.get(self._actor.spent_out.remote())
         return reason
 
     def add(self, spend: Spend) -> None:
-        _ray().get(self._actor.add.remote(spend))
+        import ray
+
+        ray.get(self._actor.add.remote(spend))

@@ -15,7 +15,7 @@ from aisr.base.jsonl import read
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
-from aisr.predict.predict import CannotResume, Summary, lock_file, predict
+from aisr.predict.predict import CannotResume, Summary, predict, sidecar
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -130,8 +130,8 @@ def test_a_file_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-    lock_file(out).parent.mkdir()
-    with FileLock(lock_file(out)), pytest.raises(CannotResume, match="another process is writing it"):
+    sidecar(out, "lock").parent.mkdir()
+    with FileLock(sidecar(out, "lock")), pytest.raises(CannotResume, match="another process is writing it"):
         run(data, out, [])
     assert not out.exists()
 

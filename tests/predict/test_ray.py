@@ -13,7 +13,8 @@ from unittest import mock
 
 import pytest
 
-from aisr.predict.ray import join_cluster
+from aisr.predict import ray as ray_module
+from aisr.predict.ray import RayUnavailable, join_cluster
 from aisr.programs.track1 import TRACK1
 from support import processes
 from support.commands import Aisr
@@ -88,30 +89,15 @@ def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: A
     assert f"{COUNT} records" in output
 
 
-@pytest.mark.slow
-def test_limits_hold_for_all_workers_together(loopback: Loopback, folder: Path) -> None:
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    most, flying = 40, 4
-    ray = ["--ray", "local", "--workers", 2, "--max-calls", f"{most}"]
-    words = [*command(folder, loopback.url), *ray]
-    process = start(words, folder / "cache")
-    output, _ = process.communicate(timeout=180)
-    assert process.returncode == 1, output
-    assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in output
-    assert most <= len(loopback.requests) <= most + flying
-    rows = read_rows(folder / "out.jsonl")
-    assert not [row for row in rows if "failed" in row]
-    assert [len(row["labels"]) for row in rows] == [2] * len(loopback.requests)
-
-
-def test_workers_begin_where_no_module_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not in the current folder, which may hold files of anyone: Ray has workers look for modules where it began."""
-    monkeypatch.chdir(folder)
-    seen: list[list[str]] = []
-    ray = SimpleNamespace(init=lambda **_: seen.append(os.listdir()), cluster_resources=lambda: {"CPU": 1})
-    for address in (None, "auto"):
-        join_cluster(ray, 1, address)
-    assert seen == [[], []]
+def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself would wait for minutes."""
+    monkeypatch.setattr(ray_module, "PATIENCE", 0.01)
+    never = threading.Event()
+    with pytest.raises(
+        RayUnavailable, match=r"--ray 10\.0\.0\.1:6379: no answer within 0 s; is a cluster running there"
+    ):
+        join_cluster(SimpleNamespace(init=lambda **_: never.wait()), 2, "10.0.0.1:6379")
+    never.set()
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:
