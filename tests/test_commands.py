@@ -147,7 +147,7 @@ LM_WITHOUT_KEY = ["--lm", "openai/gpt-4o-mini"]  # opened before the program, it
         (["compile", "--task", "track1", "--name", "../up", "--lm", "openai/x", "--api-base", "http://h"], "--name"),
         (
             ["predict", "--task=track1", "--program=models:/nosuch@champion", f"--data={DEV}", f"--out={MISSING}"],
-            "models:/nosuch@champion: no such version",
+            "models:/nosuch@champion: Registered Model with name=nosuch not found",
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,

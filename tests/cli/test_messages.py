@@ -61,7 +61,7 @@ for line in sys.stdin:
     try:
         main()
     except SystemExit as end:
-        heavy = ("dspy", "mlflow", "litellm", "sklearn", "xllamacpp", "numpy")
+        heavy = ("dspy", "mlflow", "litellm", "sklearn", "xllamacpp")
         print("ended:", end.code, *(name for name in heavy if name in sys.modules), "|", line.strip())
 """
 
