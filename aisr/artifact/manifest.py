@@ -166,7 +166,9 @@ def check_program_exists(folder: Path, root: Path | None = None) -> None:
             f"{UNCOMPILED}: no folder of a program; `aisr compare {UNCOMPILED} PROGRAM` scores PROGRAM as it was "
             "before it was compiled"
         )
-    others = sorted(root.glob(f"*/*/{PROGRAM}"), key=lambda file: (file.parent.name != folder.name, file)) if root else []
+    others = (
+        sorted(root.glob(f"*/*/{PROGRAM}"), key=lambda file: (file.parent.name != folder.name, file)) if root else []
+    )
     such_as = f", such as {others[0].parent}" if others else ""
     raise BadArtifact(f"{folder}: no {PROGRAM} in there; expected a folder that `aisr compile` wrote{such_as}")
 
