@@ -208,18 +208,18 @@ class LoadedProgram:
     @property
     def shows_pictures(self) -> bool:
         """Whether its LM is shown the pixels of pictures."""
-        return self.loaded.program.form == "image"
+        return self.loaded.program.picture_mode == "image"
 
     @property
     def picture_problems(self) -> Mapping[tuple[str, str], str]:
         """Why pictures could not be shown so far, by the id of a record and the path that it gives."""
-        gallery = self.loaded.program.gallery
-        return dict(gallery.problems) if gallery else {}
+        image_folder = self.loaded.program.image_folder
+        return dict(image_folder.problems) if image_folder else {}
 
     def picture_file(self, path: str) -> str | None:
         """Return the absolute path of a picture that a record names, checked; None for one that cannot be shown."""
-        gallery = self.loaded.program.gallery
-        return gallery.file("", path) if gallery else None
+        image_folder = self.loaded.program.image_folder
+        return image_folder.file("", path) if image_folder else None
 
     def judge(self, record: Record, lm: LanguageModel) -> Verdict:
         """Return the verdict on one record. Raises `UserError` for a record of the wrong form, and `LMUnavailable`."""
@@ -342,10 +342,10 @@ def _task(task: "str | Task | None") -> "Task | None":
 def _attach_images(
     loaded: "Loaded", image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path], artifacts: Path
 ) -> None:
-    from aisr.predict.prepare import attach_gallery, open_gallery
+    from aisr.predict.prepare import attach_images, open_images
 
     if image_root is not None:
-        attach_gallery(loaded.program, open_gallery(Path(image_root), artifacts, drawings))
+        attach_images(loaded.program, open_images(Path(image_root), artifacts, drawings))
 
 
 def _test_scores(name: str, root: Path) -> TestScores | None:

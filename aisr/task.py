@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aisr.metrics.scores import Scores, tally_statements
-    from aisr.programs.pictures import FORM_HELP, Form, Picture, PicturedText, render
+    from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
     from aisr.programs.probabilities import definitions, with_confidence
     from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_label_each, wrong_count
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLACES = {
     "aisr.programs.records": ["EvidenceItem", "Prediction", "Record", "SentenceRecord", "Text"],
     "aisr.metrics.scores": ["Scores", "tally_statements"],
-    "aisr.programs.pictures": ["FORM_HELP", "PicturedText", "Form", "Picture", "render"],
+    "aisr.programs.pictures": ["PICTURE_MODE_HELP", "PicturedText", "PictureMode", "Picture", "render"],
     "aisr.programs.probabilities": ["definitions", "with_confidence"],
     "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_label_each", "wrong_count"],
     "aisr.programs.task": ["Exhibit", "Query", "SentenceTask", "Task"],
@@ -25,13 +25,13 @@ PLACES = {
 _MODULES = {name: module for module, names in PLACES.items() for name in names}
 
 __all__ = [
-    "FORM_HELP",
+    "PICTURE_MODE_HELP",
     "EvidenceItem",
     "Exhibit",
-    "Form",
     "LabelOptions",
     "Options",
     "Picture",
+    "PictureMode",
     "PicturedText",
     "Prediction",
     "Program",

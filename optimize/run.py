@@ -42,8 +42,8 @@ from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_
 from aisr.optimize.search import Candidate, Objective, Search, Settings, gradient_records, objective
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
-from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
-from aisr.programs.pictures import Gallery
+from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, picture_digest
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import LabelOptions, Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -64,7 +64,7 @@ class Plan:
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str  # the command that repeats it
     label_weights: bool = True  # fit label weights
-    gallery: Gallery | None = None  # where the records' pictures are
+    image_folder: ImageFolder | None = None  # where the records' pictures are
 
     def records(self, split: str) -> Iterator[Record]:
         """The records of a split; of train all."""
@@ -79,7 +79,7 @@ class Plan:
     def build_student(self, lm: OpenLM) -> Program:
         """The uncompiled program."""
         student: Program = self.task.build(self.options)
-        return attach_embeddings(attach_gallery(student, self.gallery), lm.embeddings)
+        return attach_embeddings(attach_images(student, self.image_folder), lm.embeddings)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,9 @@ class Run:
             "limits": str(plan.limits),
             "label weights": str(plan.label_weights),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
-            **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
+            **picture_digest(
+                self.student, plan.image_folder, (path for record in records for path in record.img_paths)
+            ),
         }
 
     def check_alive(self) -> None:

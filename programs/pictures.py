@@ -58,7 +58,7 @@ class Picture(NamedTuple):
     line: int
 
 
-class Gallery:
+class ImageFolder:
     """The pictures below one folder. `problems` has the reason for each that cannot be used, by record id and path.
 
     text: what reads the rows of text in a picture's file (`Reader`); drawn: for drawings that were converted to
@@ -73,21 +73,25 @@ class Gallery:
         self.drawn = drawn
         self.problems: dict[tuple[str, str], str] = {}
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Gallery":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ImageFolder":
         return self  # its problems belong in one place
 
+    def check(self, img_path: str) -> str:
+        """Return the absolute path of a picture. Raises `BadPicture` for one that cannot be used."""
+        path = find(self.root, img_path, self.drawn)
+        decode(str(path))
+        return str(path)
+
     def file(self, record: str, img_path: str) -> str | None:
-        """The absolute path of a picture that can be used; None, and an entry in `problems`, for any other."""
+        """Do the same; None, and an entry in `problems`, for one that cannot be used."""
         try:
-            path = find(self.root, img_path, self.drawn)
-            decode(str(path))
+            return self.check(img_path)
         except BadPicture as error:
             self.problems[record, img_path] = str(error)
             return None
-        return str(path)
 
     def digest(self, img_path: str) -> str | None:
-        """The SHA-256 of a picture's file; None for a path or a size that is refused."""
+        """Return the SHA-256 of a picture's file; None for a path or a size that is refused."""
         try:
             path = find(self.root, img_path, self.drawn)
         except BadPicture:
@@ -96,7 +100,7 @@ class Gallery:
 
 
 def find(root: Path, img_path: str, drawn: Mapping[str, Path] = MappingProxyType({})) -> Path:
-    """The file below `root` that a path of a record names, or what was drawn of it. Raises `BadPicture`."""
+    """Return the file below `root` that a path of a record names, or what was drawn of it. Raises `BadPicture`."""
     if img_path in drawn:
         return drawn[img_path]
     try:
@@ -111,7 +115,7 @@ def find(root: Path, img_path: str, drawn: Mapping[str, Path] = MappingProxyType
 
 
 def decode(file: str) -> Image.Image:
-    """A picture in RGB, upright; of an animated one the first frame. Raises `BadPicture`."""
+    """Return a picture in RGB, upright; of an animated one the first frame. Raises `BadPicture`."""
     try:
         with open(file, "rb") as opened:
             content = opened.read(MOST_BYTES + 1)
@@ -129,7 +133,7 @@ def decode(file: str) -> Image.Image:
 
 @lru_cache(maxsize=64)  # the records of a paper share its pictures
 def jpeg(file: str) -> bytes:
-    """A picture as JPEG of at most `SHOWN_PIXELS`. Raises `BadPicture`."""
+    """Return a picture as JPEG of at most `SHOWN_PIXELS`. Raises `BadPicture`."""
     picture = decode(file)
     scale = (SHOWN_PIXELS / (picture.width * picture.height)) ** 0.5
     if scale < 1:
@@ -140,7 +144,7 @@ def jpeg(file: str) -> bytes:
 
 
 def digest(file: str) -> str:
-    """The SHA-256 of a picture's file."""
+    """Return the SHA-256 of a picture's file."""
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
@@ -157,7 +161,7 @@ class PicturedText(dspy.Type):
     pictures: tuple[Picture, ...]
 
     def format(self) -> list[dict[str, Any]]:
-        """Content parts of OpenAI's chat format."""
+        """Return content parts of OpenAI's chat format."""
         parts: list[dict[str, Any]] = []
         for number, line in enumerate(self.text.split("\n")):
             shown = [picture for picture in self.pictures if picture.line == number]
@@ -224,8 +228,8 @@ def _is_text_or_picture(part: Any) -> bool:
     return False
 
 
-Form = Literal["caption", "ocr", "image"]
-FORM_HELP = (
+PictureMode = Literal["caption", "ocr", "image"]
+PICTURE_MODE_HELP = (
     "What is shown of a picture: its `caption`, or besides the text read from it (`ocr`) or its pixels (`image`)."
 )
 KINDS = {"text": "text", "table": "table", "image": "figure"}
@@ -245,21 +249,20 @@ class Evidence(NamedTuple):
 
 def render(
     bundle: Sequence[EvidenceItem],
-    form: Form = "caption",
-    gallery: Gallery | None = None,
+    picture_mode: PictureMode = "caption",
+    image_folder: ImageFolder | None = None,
     record: str = "",
 ) -> Evidence:
-    """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the rows of a table that is
-    text on lines behind it; and the pictures for the model.
+    """Return a bundle with one line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the
+    rows of a table that is text on lines behind it; and the pictures for the model.
 
-    form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
-    names the pictures, for a model to see, and ends their lines with `LEFT_OUT`. A picture that cannot be used says so
-    in its line and stands in the gallery's `problems`, under the id of the record. The line of a table whose title
-    repeats a caption says whose cells they are.
-    Raises UserError where pictures are wanted and there is no gallery.
-    """
-    if form != "caption" and gallery is None and any(item.img_path for item in bundle):
-        raise UserError(f"evidence {form!r} needs to know where the pictures are; give --image-root")
+    picture_mode: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line;
+    `image` names the pictures, for a model to see, and ends their lines with `LEFT_OUT`. A picture that cannot be used
+    says so in its line and stands in the folder's `problems`, under the id of the record. The line of a table whose
+    title repeats a caption says whose cells they are. Raises UserError where pictures are wanted and there is no folder
+    of them."""
+    if picture_mode != "caption" and image_folder is None and any(item.img_path for item in bundle):
+        raise UserError(f"evidence {picture_mode!r} needs to know where the pictures are; give --image-root")
     numbers: Counter[str] = Counter()
     lines: list[str] = []
     pictures: list[Picture] = []
@@ -276,8 +279,17 @@ def render(
             text = "" if _letters(text) == key else text
         words = as_item(f"{text} {caption}", LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
-        if gallery is not None and form != "caption" and item.img_path:
-            _show(record, item, form, gallery, lines, pictures)
+        if image_folder is not None and picture_mode != "caption" and item.img_path:
+            try:
+                file = image_folder.check(item.img_path)
+                if picture_mode == "ocr":
+                    lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in image_folder.text(file)]
+                else:
+                    pictures.append(Picture(file, len(lines) - 1))
+                    lines[-1] += LEFT_OUT
+            except BadPicture as error:
+                image_folder.problems[record, item.img_path] = str(error)
+                lines[-1] += f" {UNREADABLE}"
         lines += [f"{ROW[1:]}{as_item(row, LABEL.fullmatch)}" for row in rows]
     return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
 
@@ -285,24 +297,6 @@ def render(
 def _letters(text: str) -> str:
     """A text but for case, blanks and punctuation."""
     return "".join(sign for sign in text.lower() if sign.isalnum())
-
-
-def _show(
-    record: str, item: EvidenceItem, form: Form, gallery: Gallery, lines: list[str], pictures: list[Picture]
-) -> None:
-    """Add the picture of an item behind its line, in its form."""
-    file = gallery.file(record, item.img_path or "")
-    if file is None:
-        lines[-1] += f" {UNREADABLE}"
-    elif form == "ocr":
-        try:
-            lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in gallery.text(file)]
-        except BadPicture as error:
-            gallery.problems[record, item.img_path or ""] = str(error)
-            lines[-1] += f" {UNREADABLE}"
-    else:
-        pictures.append(Picture(file, len(lines) - 1))
-        lines[-1] += LEFT_OUT
 
 
 LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out
@@ -330,13 +324,13 @@ class Reader:
             raise UserError("reading text in pictures needs RapidOCR; `pip install 'aisr[ocr]'` brings it") from error
 
     def __call__(self, file: str) -> list[str]:
-        """The rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between them.
-        Raises `BadPicture`."""
+        """Return the rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between
+        them. Raises `BadPicture`."""
         return self.kept.once(f"{self.name} {digest(file)}", lambda: in_rows(read_pieces(file)))
 
 
 def read_pieces(file: str) -> list[Piece]:
-    """The pieces of text in a picture. Raises `BadPicture`."""
+    """Return the pieces of text in a picture. Raises `BadPicture`."""
     pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
     with _reading:
         engine = _engine()
@@ -355,7 +349,7 @@ def read_pieces(file: str) -> list[Piece]:
 
 
 def in_rows(pieces: list[Piece]) -> list[str]:
-    """The pieces as rows: what overlaps with the middle of a row's height stands in that row."""
+    """Return the pieces as rows: what overlaps with the middle of a row's height stands in that row."""
     lines: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda piece: piece.top + piece.bottom):
         middle = (piece.top + piece.bottom) / 2

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from aisr.base.errors import UserError
 from aisr.programs.demos import KnnConfig, Similarity, nearest, wording
 from aisr.programs.label_weights import LabelWeights
-from aisr.programs.pictures import Form, Gallery, PicturedText
+from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
@@ -169,7 +169,7 @@ class Program(dspy.Module):
     forward: Callable[..., dspy.Prediction]  # from the inputs of an example; raises `UnusableAnswer`
     labels: ClassVar[tuple[str, ...]] = ()  # of its task, the one that finds no fault first; empty if answers are none
     statement: str = "claim"  # the input by which demos are compared with a record, for nearest demos and leakage
-    form: Form = "caption"  # what of a picture stands in the prompt
+    picture_mode: PictureMode = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
     label_weights: LabelWeights | None = None  # from label probabilities to labels; None: the LM's own labels
@@ -178,7 +178,7 @@ class Program(dspy.Module):
     takes_ranker: ClassVar[bool] = False  # whether a ranker may be fitted
 
     # No part of the program.
-    gallery: Gallery | None = None  # where the pictures of records are
+    image_folder: ImageFolder | None = None  # where the pictures of records are
     embed: Embed | None = None  # asks the embedding model of the retriever
 
     def __init__(self, **options: Any) -> None:
@@ -332,9 +332,9 @@ class Program(dspy.Module):
         return copy
 
     def copy_context(self, other: "Program") -> None:
-        """Copy what is not saved with a program: gallery, embedding model, groups of records that are not each other's
-        demos."""
-        self.gallery, self.embed = other.gallery, other.embed
+        """Copy what is not saved with a program: folder of pictures, embedding model, groups of records that are not
+        each other's demos."""
+        self.image_folder, self.embed = other.image_folder, other.embed
         self.knn = replace(self.knn, excluded=other.knn.excluded)
 
 

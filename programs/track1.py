@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.pictures import FORM_HELP, Form, Picture, PicturedText, render
+from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
 from aisr.programs.probabilities import CONFIDENCE, definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text
@@ -39,18 +39,15 @@ DEFINITIONS = {
 # --- Records
 
 
-def _none_if_empty(value: Any) -> Any:
-    """An empty list of types is a withheld one: a sentence always has at least one label (guidelines, section 1)."""
-    return None if value == [] else value
-
-
 class SentenceLabel(BaseModel):
-    """One sentence of a paragraph and its gold labels (None where they are withheld)."""
+    """One sentence of a paragraph."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     sentence: str
-    types: Annotated[list[ClaimLabel] | None, BeforeValidator(_none_if_empty)] = None
+    # Its gold labels, the primary one first; None where they are withheld, which an empty list says, too: a sentence
+    # always has at least one label (guidelines, section 1).
+    types: Annotated[list[ClaimLabel] | None, BeforeValidator(lambda types: None if types == [] else types)] = None
 
 
 class Track1Record(SentenceRecord):
@@ -67,12 +64,10 @@ class Track1Record(SentenceRecord):
 
     @property
     def statements(self) -> list[str]:
-        """The sentences."""
         return [sentence.sentence for sentence in self.sentence_label]
 
     @property
     def context(self) -> str:
-        """The paragraph."""
         return self.claim_text
 
     @property
@@ -96,10 +91,7 @@ class Track1Prediction(Prediction):
         return {"labels": list(answer)}
 
 
-# --- The program
-
-
-# Their docstrings are the instruction, byte for byte what `tests/golden/prompts` holds.
+# --- The program: the docstring of its signature is the instruction, which optimizers rewrite
 
 
 class LabelParagraph(dspy.Signature):
@@ -143,7 +135,7 @@ class Track1Options(LabelOptions):
     unit: Literal["paragraph", "sentence"] = Field(
         default="paragraph", description="Whether a call judges all sentences of a `paragraph`, or one `sentence`."
     )
-    evidence: Form = Field(default="caption", description=FORM_HELP)
+    evidence: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
 
 
 class Track1(Program):
@@ -160,26 +152,25 @@ class Track1(Program):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.form = self.options.evidence
-        self.whole = self.options.unit == "paragraph"
-        signature: Any = LabelParagraph if self.whole else LabelSentence
-        if not self.whole:
-            self.statement = "sentence"
+        self.picture_mode = self.options.evidence
+        self.by_paragraph = self.options.unit == "paragraph"
+        signature: Any = LabelParagraph
+        if not self.by_paragraph:
+            self.statement, signature = "sentence", LabelSentence
         if self.options.verbalized_confidence:
-            signature = with_confidence(
-                signature, CLAIM_LABELS, slots="one text a sentence, in order: " if self.whole else ""
-            )
-        if self.form == "image":
+            slots = "one text a sentence, in order: " if self.by_paragraph else ""
+            signature = with_confidence(signature, CLAIM_LABELS, slots=slots)
+        if self.picture_mode == "image":
             signature = signature.with_updated_fields("evidence", type_=PicturedText)
         self.label = dspy.Predict(signature)
 
     def prepare(self, record: Track1Record) -> dspy.Example:
         """Return a record as an example: inputs `evidence`, `sentences` and, where the LM is to see them, `pictures`;
         where it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
-        pictures are wanted and there is no gallery."""
-        text, pictures = render(record.evidence_bundle, self.form, self.gallery, record.id)
+        pictures are wanted and there is no folder of them."""
+        text, pictures = render(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(one)) for one in record.statements]}
-        if self.form == "image":
+        if self.picture_mode == "image":
             inputs["pictures"] = pictures
         gold = record.gold
         right = {} if gold is None else {"gold": gold, "sentence_labels": [types[0] for types in gold]}
@@ -188,9 +179,10 @@ class Track1(Program):
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """Return `sentence_labels`, one a sentence, and the `judgements` behind them."""
         # Examples and demos hold text and paths; pictures are read when a prompt is rendered.
-        shown = PicturedText(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
-        paragraph = " ".join(sentences)
-        if self.whole:
+        pictured = self.picture_mode == "image"
+        shown = PicturedText(text=evidence, pictures=tuple(pictures)) if pictured else evidence
+        judged = []
+        if self.by_paragraph:
             answer = self.ask(
                 self.label,
                 lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
@@ -199,23 +191,21 @@ class Track1(Program):
                 sentences=sentences,
             )
             judged = self.decide(answer, "sentence_labels")
-        else:
-            judged = []
-            for sentence in sentences:
-                answer = self.ask(self.label, evidence=shown, paragraph=paragraph, sentence=sentence)
-                judged += self.decide(answer, "sentence_label")
+        for sentence in () if self.by_paragraph else sentences:
+            answer = self.ask(self.label, evidence=shown, paragraph=" ".join(sentences), sentence=sentence)
+            judged += self.decide(answer, "sentence_label")
         return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         """Return a labelled example as demos: itself, or a row a sentence. Its `evidence` is text: no demo holds a
         picture."""
-        if self.whole:
+        if self.by_paragraph:
             return [example]
         shared = {"evidence": example.evidence, "paragraph": " ".join(example.sentences)}
-        own = {"sentence": "sentences", "sentence_label": "sentence_labels", CONFIDENCE: CONFIDENCE}
+        columns = {"sentence": "sentences", "sentence_label": "sentence_labels", CONFIDENCE: CONFIDENCE}
         rows = []
         for k in range(len(example.sentences)):
-            row = {name: example[of][k] for name, of in own.items() if of in example}
+            row = {name: example[column][k] for name, column in columns.items() if column in example}
             rows.append(dspy.Example(**shared, **row).with_inputs("evidence", "paragraph", "sentence"))
         return rows
 
@@ -227,7 +217,6 @@ class Track1Submission(Submission):
     """A zip of lines with one label a sentence."""
 
     def problem(self, record: Track1Record, answer: Sequence[str]) -> str | None:
-        """Where the number of labels is not that of the sentences."""
         wanted = len(record.statements)
         return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
 

@@ -152,7 +152,7 @@ def compile_(
     from aisr.optimize.estimate import DryRun
     from aisr.optimize.run import Callbacks, Plan, compile_program
     from aisr.optimize.search import settings
-    from aisr.predict.prepare import evidence_form, find_gallery, verbalizes
+    from aisr.predict.prepare import evidence_form, find_image_folder, verbalizes
 
     chosen = find_task(task)
     options = read_task_options(chosen, task_options or ())
@@ -182,7 +182,7 @@ def compile_(
             name=name,
             task_options=[f"{key}={as_word(value)}" for key, value in options.items()],
         ),
-        gallery=find_gallery(image_root, files["train"], artifacts),
+        image_folder=find_image_folder(image_root, files["train"], artifacts),
     )
     if estimate:
         run = DryRun()
@@ -224,7 +224,7 @@ def _compile(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, tra
         progress.stage("report, from the response cache")
         report = write_compile_report(plan, made, lm)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
-    display.print_pictures(plan.gallery.problems if plan.gallery else {})
+    display.print_pictures(plan.image_folder.problems if plan.image_folder else {})
     display.print_spend(lm.ledger.spend)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser)")
     logged = not track or register(artifacts, made, report, lm)

@@ -31,7 +31,7 @@ def check(
     from aisr.base.jsonl import scan
     from aisr.cli.display import note, print_pictures
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
-    from aisr.predict.prepare import find_gallery
+    from aisr.predict.prepare import find_image_folder
 
     chosen = find_task(task)
     others = {name: find_task(name) for name in TASKS} | {chosen.name: chosen}
@@ -39,7 +39,7 @@ def check(
     if other is not None and other != chosen.name:
         note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
         raise typer.Exit(opt.REFUSED)
-    gallery = find_gallery(image_root, file, opt.ARTIFACTS)
+    image_folder = find_image_folder(image_root, file, opt.ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
@@ -52,8 +52,8 @@ def check(
         records += 1
         rows.append(fingerprint(chosen, line.record))
         for path in line.record.img_paths:
-            if gallery:
-                gallery.file(line.record.id, path)
+            if image_folder:
+                image_folder.file(line.record.id, path)
         gold = line.record.gold
         if gold is None:
             labels["(withheld)"] += 1
@@ -69,7 +69,7 @@ def check(
         raise UserError(f"{file}: no records; expected one JSON object a line")
     if bad and (converter := chosen.record.converter):
         note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
-    print_pictures(gallery.problems if gallery else {})
+    print_pictures(image_folder.problems if image_folder else {})
     if bad or not records:
         raise typer.Exit(opt.REFUSED)
 

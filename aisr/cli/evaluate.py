@@ -23,7 +23,7 @@ from aisr.programs.registry import find_task
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
-    from aisr.programs.pictures import Gallery
+    from aisr.programs.pictures import ImageFolder
 
 
 def evaluate(
@@ -47,7 +47,7 @@ def evaluate(
     from aisr.cli import display
     from aisr.optimize.examples import read_labeled
     from aisr.predict.evaluate import Evaluation, score_outcomes
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
@@ -55,8 +55,8 @@ def evaluate(
     loaded = load(program, artifacts, chosen)
     opened = open_lm(config)
     check_compatible(loaded.program, opened)
-    gallery = find_gallery(image_root, data, artifacts)
-    attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+    image_folder = find_image_folder(image_root, data, artifacts)
+    attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
     rows = read_labeled(chosen, loaded.program, data, limit)
     records = [row.example for row in rows]
     warn_of_another_lm(loaded.program, opened)
@@ -71,10 +71,10 @@ def evaluate(
     display.print_scores(chosen.parts, scored.report())
     display.print_confidence(scored.confidences)
     display.print_failures(scored.failures)
-    display.print_pictures(gallery.problems if gallery else {})
+    display.print_pictures(image_folder.problems if image_folder else {})
     display.print_spend(opened.ledger.spend, len(records))
     done = Evaluation(loaded, program, data, opened, scored, seconds, command_line())
-    logged = _save(done, replayed, output, artifacts if track else None, gallery)
+    logged = _save(done, replayed, output, artifacts if track else None, image_folder)
     raise typer.Exit(opt.RECORDS_FAILED if scored.failures or not logged else 0)
 
 
@@ -83,7 +83,7 @@ def _save(
     replayed: "list[ReplayedRecord]",
     output: Path | None,
     store: Path | None,
-    gallery: "Gallery | None",
+    image_folder: "ImageFolder | None",
 ) -> bool:
     """Write an evaluation to --output, and log it to the MLflow store below an artifacts folder; whether the store took
     it."""
@@ -97,7 +97,7 @@ def _save(
     with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
         if output:
             write_whole(output, as_json(done.report()))
-        write_evaluation_report(done, replayed, Path(place), gallery)
+        write_evaluation_report(done, replayed, Path(place), image_folder)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
         return store is None or _log(done, Path(place), store, replayed)
@@ -147,18 +147,18 @@ def compare(
     from aisr.metrics.intervals import in_words
     from aisr.optimize.examples import examples, read_labeled
     from aisr.predict.evaluate import evaluate as score_program
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
 
     chosen = find_task(task)
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
     opened = open_lm(config)
-    gallery = find_gallery(image_root, data, artifacts)
+    image_folder = find_image_folder(image_root, data, artifacts)
     results = []
     for name in names:
         loaded = compiled[name] if name in compiled else uncompiled(*compiled.values())
         warn_of_another_lm(loaded.program, opened)
         check_compatible(loaded.program, opened)
-        program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+        program = attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
         records = examples(read_labeled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
@@ -168,7 +168,7 @@ def compare(
     gain = results[1].gain(results[0])
     summary = in_words(gain, len(results[0].scores), first)
     display.note(f"difference, record by record: {gain}; {second}: {summary}")
-    display.print_pictures(gallery.problems if gallery else {})
+    display.print_pictures(image_folder.problems if image_folder else {})
     display.print_spend(opened.ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 

@@ -59,7 +59,7 @@ def predict(
     from aisr.optimize.estimate import DryRun
     from aisr.predict.judge import judge_all
     from aisr.predict.predict import predict as run
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
 
     chosen = find_task(task)
     loaded = load(program, artifacts, chosen)
@@ -69,9 +69,9 @@ def predict(
     dry = DryRun() if estimate else None
     if dry:
         opened = dry.open(opened)
-    gallery = find_gallery(image_root, data, artifacts)
+    image_folder = find_image_folder(image_root, data, artifacts)
     check_compatible(loaded.program, opened)
-    attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+    attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
     if dry:
         with display.live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
@@ -88,7 +88,7 @@ def predict(
     with display.live(opened.ledger) as progress, judging as judge_record:
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     _print_summary(summary, out, opened)
-    display.print_pictures(gallery.problems if gallery else {})
+    display.print_pictures(image_folder.problems if image_folder else {})
     display.print_spend(ledger.spend, summary.judged)
     raise typer.Exit(opt.RECORDS_FAILED if summary.failed or summary.stopped else 0)
 

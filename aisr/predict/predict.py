@@ -95,7 +95,7 @@ def predict(
 
     with locked(out):
         records = list(read(data, task.record, task.name))
-        pictures = picture_digest(program, program.gallery, {path for record in records for path in record.img_paths})
+        pictures = picture_digest(program, program.image_folder, {path for one in records for path in one.img_paths})
         claim(out, {**identity, **pictures, "input": digest_file(data)})
         lines = finished_lines(task, out, {record.id for record in records})
         write_lines(out, lines.values())

@@ -10,7 +10,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
-from aisr.programs.pictures import Gallery
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 
 ProgramT = TypeVar("ProgramT", bound=Program)
@@ -21,27 +21,24 @@ IMAGES = "images"  # the folder that the official archives are extracted to
 # --- Pictures
 
 
-def find_gallery(image_root: Path | None, data: Path, artifacts: Path) -> Gallery | None:
-    """The pictures of a data file: those below `image_root`, or where `find_images` finds them.
+def find_image_folder(image_root: Path | None, data: Path, artifacts: Path) -> ImageFolder | None:
+    """The pictures of a data file: those below `image_root`, or the folder of the file or one of the two above it that
+    has a folder `images`.
 
     None where neither exists; a program that needs pictures then raises. Raises UserError for a root that is no folder.
     """
-    root = image_root or find_images(data)
-    return open_gallery(root, artifacts) if root else None
-
-
-def find_images(data: Path) -> Path | None:
-    """The folder of a data file, or one of the two above it, that has a folder `images`."""
     folder = data.resolve().parent
-    return next((place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir()), None)
+    around = (place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir())
+    root = image_root or next(around, None)
+    return open_images(root, artifacts) if root else None
 
 
-def open_gallery(root: Path, artifacts: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> Gallery:
+def open_images(root: Path, artifacts: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> ImageFolder:
     """The pictures below a folder, and those drawn from drawings there; text read in them is kept below `artifacts`.
     Raises UserError for no folder."""
     if not root.is_dir():
         raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
-    return Gallery(root, _reader(cache_folder(artifacts) / "ocr"), drawn)
+    return ImageFolder(root, _reader(cache_folder(artifacts) / "ocr"), drawn)
 
 
 def _reader(cache: Path) -> Callable[[str], list[str]]:
@@ -56,18 +53,18 @@ def _reader(cache: Path) -> Callable[[str], list[str]]:
     return lambda file: reader()(file)
 
 
-def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:
-    """The program, with the gallery that its records' pictures are in."""
-    program.gallery = gallery
+def attach_images(program: ProgramT, image_folder: ImageFolder | None) -> ProgramT:
+    """Give a program the folder that its records' pictures are in."""
+    program.image_folder = image_folder
     return program
 
 
-def picture_digest(program: Program, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
+def picture_digest(program: Program, image_folder: ImageFolder | None, paths: Iterable[str]) -> dict[str, str]:
     """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
     Empty for a program that shows none. paths: as records name them."""
-    if gallery is None or program.form == CAPTION:
+    if image_folder is None or program.picture_mode == CAPTION:
         return {}
-    return {"pictures": digest_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
+    return {"pictures": digest_text("\n".join(f"{path} {image_folder.digest(path)}" for path in sorted({*paths})))}
 
 
 # --- Embeddings
@@ -85,7 +82,7 @@ def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
 
 def check_compatible(program: Program, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none."""
-    if program.form == "image" and lm.supports_vision is False:
+    if program.picture_mode == "image" and lm.supports_vision is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
 
 

@@ -30,7 +30,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
+from aisr.predict.prepare import attach_embeddings, attach_images, open_images
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -57,7 +57,7 @@ def ray_workers(
     here for as long as the block lasts.
 
     lm: its ledger and number of threads are shared by all. config: how to open it
-    again. Pictures of the program's gallery must be at the same path on every machine; text that a
+    again. Pictures must be at the same path on every machine; text that a
     worker reads in them is kept below `artifacts`. Raises `RayUnavailable`.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
@@ -76,7 +76,7 @@ def ray_workers(
             max_task_retries=DEATHS,
             scheduling_strategy="SPREAD",
         )(_Worker)
-        images = program.gallery.root if program.gallery else None
+        images = program.image_folder.root if program.image_folder else None
         share = replace(config, threads=threads)
         text = program_text(task, program)
         actors = [Worker.remote(task, text, share, ledger, lm.ledger.limits, images, artifacts) for _ in range(workers)]
@@ -93,8 +93,8 @@ def ray_workers(
             finally:
                 free.put(actor)
             lm.ledger.take_over(ray.get(ledger.total.remote()))  # into its file, should this process be killed
-            if program.gallery is not None:
-                program.gallery.problems.update(reply.problems)
+            if program.image_folder is not None:
+                program.image_folder.problems.update(reply.problems)
             if reply.outcome is not None:
                 return reply.outcome
             error = next(error for error in FATAL_ERRORS if error.__name__ == reply.error)
@@ -172,8 +172,8 @@ class _Worker:
         artifacts: Path,
     ) -> None:
         self.task, self.program, _ = parse(program, "the program of this run", task)
-        self.gallery = open_gallery(images, artifacts) if images else None
-        attach_gallery(self.program, self.gallery)
+        self.image_folder = open_images(images, artifacts) if images else None
+        attach_images(self.program, self.image_folder)
         self.lm = open_lm(config, _SharedLedger(ledger, limits))
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
         attach_embeddings(self.program, self.lm.embeddings)
@@ -183,7 +183,7 @@ class _Worker:
             outcome = judge(self.task, self.program, record, self.lm)
         except FATAL_ERRORS as error:
             return _Reply(None, type(error).__name__, str(error), {})
-        problems = self.gallery.problems if self.gallery else {}
+        problems = self.image_folder.problems if self.image_folder else {}
         return _Reply(outcome, "", "", {key: why for key, why in dict(problems).items() if key[0] == record.id})
 
 

@@ -21,9 +21,9 @@ from aisr.base.jsonl import explain
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
-from aisr.predict.prepare import attach_gallery
+from aisr.predict.prepare import attach_images
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.pictures import BadPicture, Gallery, decode, find
+from aisr.programs.pictures import BadPicture, ImageFolder, decode, find
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord
@@ -254,11 +254,11 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> CompileReport
     task, choice, test = plan.task, made.choice, made.test
     loaded = load_program(made.folder, task)
     loaded.program.copy_context(choice.champion.program)
-    attach_gallery(loaded.program, plan.gallery)
+    attach_images(loaded.program, plan.image_folder)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
     about = _about(task, title, loaded.digest, lm, data, dev, choice.champion.dev.no_lm, _caution(test))
-    _write_records(made.folder, task, about, dev, plan.gallery)
+    _write_records(made.folder, task, about, dev, plan.image_folder)
     if test is None:
         return CompileReport(loaded.program, dev, dev)
     failures = test.champion.failures
@@ -267,14 +267,14 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> CompileReport
 
 
 def write_evaluation_report(
-    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, gallery: Gallery | None
+    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, image_folder: ImageFolder | None
 ) -> None:
     """Into a folder: the scores, every record of an evaluation, and the page."""
     task, digest = done.loaded.task, done.loaded.digest
     write_whole(folder / REPORT, as_json(done.report()))
     title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
     about = _about(task, title, digest, done.lm, done.data.name, replayed, no_lm)
-    _write_records(folder, task, about, replayed, gallery)
+    _write_records(folder, task, about, replayed, image_folder)
 
 
 def _about(
@@ -314,8 +314,8 @@ def _caution(test: Any) -> str:
 
 
 def _write_records(
-    folder: Path, task: Task, about: About, replayed: Sequence[ReplayedRecord], gallery: Gallery | None
+    folder: Path, task: Task, about: About, replayed: Sequence[ReplayedRecord], image_folder: ImageFolder | None
 ) -> None:
     content = gather(task, about, replayed)
     write(folder, content)
-    page.write(folder, content, Thumbnails(gallery.root) if gallery else page.no_picture)
+    page.write(folder, content, Thumbnails(image_folder.root) if image_folder else page.no_picture)

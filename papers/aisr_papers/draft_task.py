@@ -10,11 +10,11 @@ import dspy
 from pydantic import Field
 
 from aisr.task import (
-    FORM_HELP,
-    Form,
+    PICTURE_MODE_HELP,
     LabelOptions,
     Picture,
     PicturedText,
+    PictureMode,
     Program,
     Scores,
     SentenceTask,
@@ -71,19 +71,19 @@ class HoldAgainstPaper(dspy.Signature):
     )
 
 
-def signature_of(form: Form, states: bool) -> type[dspy.Signature]:
+def signature_of(picture_mode: PictureMode, states: bool) -> type[dspy.Signature]:
     """The signature of the judging predictor: with a confidence beside each label, and with pictures in the
     evidence."""
     signature: Any = HoldAgainstPaper
     if states:
         signature = with_confidence(signature, DRAFT_LABELS, slots="one text a sentence, in order: ")
-    return signature.with_updated_fields("evidence", type_=PicturedText) if form == "image" else signature  # type: ignore[no-any-return]
+    return signature.with_updated_fields("evidence", type_=PicturedText) if picture_mode == "image" else signature  # type: ignore[no-any-return]
 
 
 class DraftOptions(LabelOptions):
     """The options of a draft's program."""
 
-    evidence: Form = Field(default="caption", description=FORM_HELP)
+    evidence: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
 
 
 class DraftProgram(Program):
@@ -96,17 +96,17 @@ class DraftProgram(Program):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.form = self.options.evidence
+        self.picture_mode = self.options.evidence
         self.judge = dspy.Predict(signature_of(self.options.evidence, self.options.verbalized_confidence))
 
     def prepare(self, record: DraftRecord) -> dspy.Example:
         """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
         `pictures`; where it is labelled, also `sentence_labels` and `gold`. Raises UserError where pictures are wanted
-        and there is no gallery."""
-        text, pictures = render(record.evidence_bundle, self.form, self.gallery, record.id)
+        and there is no folder of them."""
+        text, pictures = render(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         sentences = [item(clean(one.sentence)) for one in record.sentences]
         inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": sentences}
-        if self.form == "image":
+        if self.picture_mode == "image":
             inputs["pictures"] = pictures
         gold = record.gold
         right = {} if gold is None else {"gold": gold, "sentence_labels": [labels[0] for labels in gold]}
@@ -116,7 +116,7 @@ class DraftProgram(Program):
         self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()
     ) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements` of each."""
-        material = PicturedText(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
+        material = PicturedText(text=evidence, pictures=tuple(pictures)) if self.picture_mode == "image" else evidence
         answer = self.ask(
             self.judge,
             lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),

@@ -15,7 +15,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
-from aisr.programs.pictures import Gallery
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
@@ -71,7 +71,7 @@ class Way(NamedTuple):
         self.server.requests.clear()
         self.server.reply = lambda request: reply or self.usual(request)
         if self.task is TRACK1:  # what is read in pictures says the same
-            self.program.gallery = Gallery(self.pictures, text=lambda file: [text, text])
+            self.program.image_folder = ImageFolder(self.pictures, text=lambda file: [text, text])
         outcome = judge(self.task, self.program, self.program.prepare(self.record(text)), self.lm)
         return outcome, list(self.server.requests)
 

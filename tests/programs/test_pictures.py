@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.prepare import check_compatible, evidence_form, find_gallery
+from aisr.predict.prepare import check_compatible, evidence_form, find_image_folder
 from aisr.programs import pictures
-from aisr.programs.pictures import BadPicture, Gallery, Picture, Piece, Reader, decode, in_rows, render
+from aisr.programs.pictures import BadPicture, ImageFolder, Picture, Piece, Reader, decode, in_rows, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1
 from support.drawn import picture, showing, truncated
@@ -40,10 +40,10 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
     root.mkdir()
     (root / "figure.png").symlink_to(secret)
     (root / "folder").symlink_to(tmp_path)
-    gallery = Gallery(root, unread)
-    assert gallery.file("r1", "figure.png") is None
-    assert gallery.file("r1", "folder/secret.png") is None
-    assert set(gallery.problems.values()) == {"leads out of the image root"}
+    image_folder = ImageFolder(root, unread)
+    assert image_folder.file("r1", "figure.png") is None
+    assert image_folder.file("r1", "folder/secret.png") is None
+    assert set(image_folder.problems.values()) == {"leads out of the image root"}
 
 
 def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
@@ -64,21 +64,23 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
 def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
     picture(tmp_path / "good.png")
     truncated(tmp_path / "bad.jpg")
-    gallery = Gallery(tmp_path, unread)
-    evidence = render(showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", gallery, "track1-000001")
+    image_folder = ImageFolder(tmp_path, unread)
+    evidence = render(
+        showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", image_folder, "track1-000001"
+    )
     assert evidence.text.splitlines() == [
         "[figure 1] Figure 1: what is seen. (the picture could not be read)",
         "[figure 2] Figure 2: what is seen. (the annotators saw the picture; it is left out here)",
         "[figure 3] Figure 3: what is seen. (the picture could not be read)",
     ]
     assert evidence.pictures == [Picture(str(tmp_path / "good.png"), 1)]
-    assert list(gallery.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
+    assert list(image_folder.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
 
 
 def prepared(root: Path, *paths: str) -> tuple[Track1, Any]:
     """A program that shows pictures, and a record with some."""
     program = Track1(evidence="image")
-    program.gallery = Gallery(root, unread)
+    program.image_folder = ImageFolder(root, unread)
     return program, program.prepare(showing(*paths))
 
 
@@ -142,21 +144,21 @@ def test_pieces_are_laid_out_as_rows_from_left_to_right() -> None:
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, path = SAMPLE / "track1" / "dev.jsonl", "images/5e08d9282e16056daef119136d125f1cacf1b8aa.jpg"
     program = Track1(evidence="ocr")
-    program.gallery = find_gallery(None, data, tmp_path)
+    program.image_folder = find_image_folder(None, data, tmp_path)
     evidence = program.prepare(showing(path)).evidence
     caption, *lines = evidence.splitlines()
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("66.2", "79.0", "66.7", "81.2"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
     monkeypatch.setattr(pictures, "read_pieces", lambda file: pytest.fail("it was read already"))
-    again = find_gallery(SAMPLE, data, tmp_path)
+    again = find_image_folder(SAMPLE, data, tmp_path)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 
 
 @pytest.mark.parametrize("size", [(20_000, 3), (1, 3_000)])
 def test_a_picture_that_the_reader_cannot_stand_falls_back_to_its_caption(tmp_path: Path, size: Any) -> None:
     picture(tmp_path / "a.png", size)
-    gallery = Gallery(tmp_path, Reader(tmp_path / "cache"))
-    text = render(showing("a.png").evidence_bundle, "ocr", gallery, "r1").text
+    image_folder = ImageFolder(tmp_path, Reader(tmp_path / "cache"))
+    text = render(showing("a.png").evidence_bundle, "ocr", image_folder, "r1").text
     assert text == "[figure 1] Figure 1: what is seen. (the picture could not be read)"
-    assert "its text cannot be read" in gallery.problems["r1", "a.png"]
+    assert "its text cannot be read" in image_folder.problems["r1", "a.png"]

@@ -24,7 +24,7 @@ from aisr.optimize.examples import Prepare, examples, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.search import Objective, Search, Settings
-from aisr.programs.pictures import Gallery
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -86,7 +86,7 @@ def write_anew(case: Case, folder: Path) -> str:
 def build_student(case: Case, folder: Path, form: str, **options: Any) -> Program:
     """Return the uncompiled program, as a compile for an LM of this form begins with it."""
     program = case.task.build({**case.options, **options})
-    program.gallery = Gallery(folder, lambda file: [])
+    program.image_folder = ImageFolder(folder, lambda file: [])
     return program
 
 
