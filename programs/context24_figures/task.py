@@ -48,8 +48,6 @@ MOST_RERANKED = 20  # elements that the LM may put in order
 LONGEST = 80  # characters of a label
 # Labels are joined by commas in a CSV file, and stand in brackets in prompts.
 UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
-# What spreadsheets compute begins so, also behind what some of them take for the end of a cell; and in full width.
-FORMULA = re.compile(r"^[\t\r]|(?:^|[;\t\r\n\"'])[^\S\t\r\n]*+[=+\-@＝＋－＠]")  # (OWASP, CSV Injection)
 
 # --- Records
 
@@ -329,15 +327,10 @@ class LabelTable(Submission):
         return baseline_ranking(record)
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
-        """Raises UserError for a cell that a spreadsheet would run."""
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow(["claimid", "predictions"])
-        for line in lines:
-            row = [line["id"], ",".join(dict.fromkeys(label.strip() for label in line["ranking"]))]
-            if formula := next(filter(FORMULA.search, row), None):
-                raise UserError(f"{formula[:40]!r} holds what a spreadsheet would run as a formula; rename it")
-            table.writerow(row)
+        table.writerows([line["id"], ",".join(dict.fromkeys(map(str.strip, line["ranking"])))] for line in lines)
         write_whole(out, text.getvalue())
 
 
