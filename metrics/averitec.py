@@ -221,11 +221,7 @@ def _index(label: str | None) -> int:
 # --- The organisers' own files
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Reference(_Row):
+class Reference(_Part):
     """A claim with its gold."""
 
     label: Verdict
@@ -234,7 +230,7 @@ class Reference(_Row):
     justification: str = ""
 
 
-class Predicted(_Row):
+class Predicted(_Part):
     """A prediction: `label` and `questions` in the paper's format, `pred_label` and `evidence` in that of 2024."""
 
     label: Verdict | None = None

@@ -2,18 +2,16 @@
 claims.
 
 Rules: the organisers' `task2_eval.py`. Each distinct predicted snippet counts as it matches the gold snippet that it
-matches best, and their sum is divided by the number of predicted ones. That is a precision: a gold snippet that was not
-predicted costs nothing, a repeated snippet and one that is a little worse than the others cost much. A claim that was
-left out, or that has no gold snippet, counts as 0. The match is ROUGE-1, -2 or -L (Lin 2004) by rouge-score with
-stemming; words are stemmed once a text, and a pair is scored once, since an optimizer asks for it thousands of times.
+matches best, and their sum is divided by the number of predicted ones: a precision. A claim that was left out, or that
+has no gold snippet, counts as 0. The match is ROUGE-1, -2 or -L (Lin 2004) by rouge-score with stemming; words are
+stemmed once a text, and a pair is scored once, since an optimizer asks for it thousands of times.
 
 The ranking value is ROUGE-L: the organisers rank by no single number; ROUGE-1 rises with any text of the right length
 about the right things, ROUGE-2 is 0 for too many claims to tell two programs apart, and ROUGE-L counts only words in
 the order of a gold snippet, which is what quoting the right place gives.
 
 `python -m aisr.metrics.context24_text GOLD PREDICTIONS` scores the organisers' own files, JSON lists of `id` and
-`context`, matched by id. As in their scorer a claim that is not predicted, or that has no gold snippet, counts as 0,
-and one that gold does not know is passed over, with a warning.
+`context`, matched by id; as in their scorer an id that gold does not have is passed over, here with a warning.
 
 BERTScore (Zhang et al. 2020) needs a model and a package that have to be installed. `bert_score.score(lang="en")` takes
 the 17th layer of roberta-large, without idf weights and without rescaling; so it is high for any two English texts
@@ -27,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -55,31 +54,14 @@ def rouge(predicted: str, gold: str) -> Rouge:
     return Rouge(*(float(scores[kind].fmeasure) for kind in KINDS))
 
 
-@lru_cache(maxsize=50_000)
-def stems(text: str) -> tuple[str, ...]:
-    """The words of a text as ROUGE compares them."""
-    return tuple(_tokenizer().tokenize(text))
-
-
-class _CachedTokenizer:
-    """What rouge-score asks for words."""
-
-    tokenize = staticmethod(stems)
-
-
 @cache
 def _scorer() -> Any:
-    """Got at the first use: its import brings NLTK's, which takes seconds."""
+    """The scorer, which stems a text once. Made at the first use: the import brings NLTK's, which takes seconds."""
     from rouge_score.rouge_scorer import RougeScorer
-
-    return RougeScorer(KINDS, tokenizer=_CachedTokenizer())
-
-
-@cache
-def _tokenizer() -> Any:
     from rouge_score.tokenizers import DefaultTokenizer
 
-    return DefaultTokenizer(use_stemmer=True)
+    tokenize = lru_cache(maxsize=50_000)(DefaultTokenizer(use_stemmer=True).tokenize)
+    return RougeScorer(KINDS, tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
 Likeness = Callable[[str, str], Sequence[float]]  # of a predicted and a gold text: one number or several, in 0-1

@@ -47,8 +47,8 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES) -> i
             number = claim.setdefault("claim_id", count - 1)
             if not isinstance(claim.get("claim"), str):
                 raise UserError(f"{file}: entry {count - 1}: claim: missing; expected the text of a claim")
-            found = excerpts(claim["claim"], pages(_pages_of(documents, number)), passages)
-            claim["documents"] = [page.model_dump() for page in found]
+            best = excerpts(claim["claim"], pages(_pages_of(documents, number)), passages)
+            claim["documents"] = [page.model_dump() for page in best]
             new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
     return count
 

@@ -37,10 +37,10 @@ def organisers_json(file: Path) -> Any:
 
 def full_texts(file: Path) -> dict[str, list[str]]:
     """Return the paragraphs of each paper of a JSON object, by its key. Raises UserError for anything else."""
-    known = organisers_json(file)
-    if not isinstance(known, dict):
+    texts = organisers_json(file)
+    if not isinstance(texts, dict):
         raise UserError(f"{file}: expected a JSON object, the text of each paper by its citekey")
-    return {key: paragraphs(text, f"{file}: {key}") for key, text in known.items()}
+    return {key: paragraphs(text, f"{file}: {key}") for key, text in texts.items()}
 
 
 def paragraphs(text: Any, source: str) -> list[str]:

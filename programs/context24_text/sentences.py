@@ -73,8 +73,8 @@ def locate(source: Paper, passages: tuple[str, ...]) -> tuple[tuple[int, ...], .
     sentences = [(letters(text), own) for text, own in zip(source.sentences, stems, strict=True)]
     places = []
     for passage, own in zip(passages, map(set, stemmed(passages)), strict=True):
-        held = letters(passage), own
-        places.append(tuple(place for place, sentence in enumerate(sentences) if _holds(*held, *sentence)))
+        wanted = letters(passage), own
+        places.append(tuple(place for place, sentence in enumerate(sentences) if _holds(*wanted, *sentence)))
     return tuple(places)
 
 
@@ -169,10 +169,10 @@ def fit_weights(claims: Sequence[tuple[str, Paper, tuple[str, ...]]]) -> MethodW
     each with its paper and gold passages."""
     rows, gold = [], []
     for claim, source, passages in claims:
-        held = {place for places in locate(source, passages) for place in places}
+        located = {place for places in locate(source, passages) for place in places}
         candidates = [place for place in range(len(source.sentences)) if place not in source.idle]
         rows.append(features(claim, source)[candidates])
-        gold += [place in held for place in candidates]
+        gold += [place in located for place in candidates]
     if sum(gold) < FEWEST_GOLD or all(gold):
         return None
     from sklearn.linear_model import LogisticRegression  # over a second; most commands have no use for it
