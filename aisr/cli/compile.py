@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
+from aisr.cli.compiled import describe_contender, print_next, print_result, register
 from aisr.cli.session import open_ledger, open_lm, open_teacher, prepare
 from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
 from aisr.programs.options import suggestion
@@ -16,9 +17,8 @@ from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.run import Plan, Run
+    from aisr.optimize.run import Plan
     from aisr.optimize.search import Settings
-    from aisr.report.records import CompileReport
 
 SEARCH_PANEL = "Search"
 
@@ -203,6 +203,7 @@ def compile_(
         with recording(record, {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}) as recorder:
             is_whole = _compile(plan, opened, teacher, artifacts, track)
         display.note(f"wrote {record}: {recorder}")
+    print_next(task, artifacts / chosen.name / name, config)
     raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
 
 
@@ -217,18 +218,17 @@ def _compile(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, tra
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     with display.live(lm.ledger) as progress:
         callbacks = Callbacks(
-            progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender))
+            progress.stage, progress.judged, lambda contender: progress.say(describe_contender(contender))
         )
-        made = compile_program(plan, lm, teacher, artifacts, callbacks)
-        print_champion(made)
+        run = compile_program(plan, lm, teacher, artifacts, callbacks)
         progress.stage("report, from the response cache")
-        report = write_compile_report(plan, made, lm)
-    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
+        report = write_compile_report(plan, run, lm)
+    print_result(run)
     display.print_pictures(plan.image_folder.problems if plan.image_folder else {})
     display.print_spend(lm.ledger.spend)
-    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser)")
-    logged = not track or register(artifacts, made, report, lm)
-    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
+    display.note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
+    logged = not track or register(artifacts, run, report, lm)
+    failed = run.choice.champion.dev.failures or (run.test and run.test.champion.failures)
     return logged and not failed
 
 
@@ -264,112 +264,3 @@ def _find_optimizers(names: str | None, sizes: "Settings", train: Path, most_tra
     if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
     return chain or default_optimizers(train, most_train, sizes.demos)
-
-
-# --- Logging a finished compile to MLflow and registering its champion.
-
-
-def register(artifacts: Path, made: "Run", report: "CompileReport", lm: "OpenLM") -> bool:
-    """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
-    from mlflow.exceptions import MlflowException
-
-    from aisr.cli.display import note, print_error
-    from aisr.tracking import runs
-    from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import MODEL_SCHEME, NoStore, describe
-
-    try:
-        tracked = runs.log_compile(artifacts, made, report, lm)
-        named = runs.describe_run(artifacts, tracked.run_id)
-    except (MlflowException, NoStore, OSError) as error:
-        print_error(
-            f"{made.folder}/ is whole, but not registered in MLflow: {describe(error)}; the same command registers it, "
-            "with the answers from the cache"
-        )
-        return False
-    version = f"{MODEL_SCHEME}{tracked.model}/{tracked.version}"
-    if isinstance(tracked.promotion, str):
-        note(f"registered {version} · {named}")
-        note(f"  not the champion: {tracked.promotion}; `aisr promote --anyway {version}` makes it the champion")
-        return True
-    note(f"registered {MODEL_SCHEME}{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
-    before = tracked.promotion.before
-    if before is not None and not tracked.promotion.same_data:
-        note(
-            f"  the champion before was {before}, compiled on other data, where scores are not comparable; "
-            f"`aisr promote {MODEL_SCHEME}{tracked.model}/{before.version}` makes it the champion again"
-        )
-    return True
-
-
-# --- What a compile prints of its candidates and its champion.
-
-
-def contender_line(contender: Any) -> str:
-    """A candidate's result on dev, in one line."""
-    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    return f"    {contender.name}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
-
-
-def print_champion(made: Any) -> None:
-    """Print the champion of a compile, and how it did."""
-    from aisr.base.files import percent
-    from aisr.cli.display import note, print_failures
-    from aisr.metrics.intervals import in_words
-
-    champion = made.choice.champion
-    note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
-    if champion.dev.no_lm:
-        note(f"    no-LM baseline {champion.dev.no_lm.interval}")
-    if made.choice.smoothed:
-        few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
-        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
-    doubtful = made.choice.doubtful
-    if doubtful:
-        gain = percent(doubtful.dev.score.score - champion.dev.score.score)
-        note(f"    {doubtful.name} scores {gain} points more on dev, less than a standard error: it was not taken")
-    print_failures(champion.dev.failures)
-    baseline = made.choice.contenders[0].name
-    note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
-    if made.fitted:
-        print_label_weights(made.fitted.report)
-    if made.choice.unscored:
-        note(f"  not scored, the budget is spent: {', '.join(made.choice.unscored)}")
-    if made.manifest.stopped_early:
-        note(f"  stopped early: {made.manifest.stopped_early}")
-    if made.test:
-        note(f"  on the held-out test split: {made.test.champion.interval}")
-        for remark in made.test.champion.score.remarks:
-            note(f"    {remark}")
-        if made.test.champion.no_lm:
-            note(f"    no-LM baseline {made.test.champion.no_lm.interval}")
-        print_failures(made.test.champion.failures)
-        if made.test.gain is None:
-            note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
-        else:
-            summary = in_words(made.test.gain, len(made.test.champion.scores), baseline)
-            note(f"  difference from {baseline} on test: {made.test.gain}: {summary}")
-            for remark in made.test.baseline.score.remarks:
-                note(f"    {baseline}: {remark}")
-    elif "test" in made.manifest.data:
-        note("  on the held-out test split: not scored, the budget was spent before")
-
-
-def print_label_weights(report: dict[str, Any]) -> None:
-    """Print what became of the label weights."""
-    from aisr.base.files import percent
-    from aisr.cli.display import note
-
-    if "why" in report:
-        note(f"  label weights: none ({report['why']})")
-        return
-    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
-    low, high = report["gain"][1:]
-    kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
-    note(f"  label weights, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
-    votes = report["sources"].get("vote")
-    if votes and "stated" in report["sources"]:
-        note(
-            f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
-        )
-    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")

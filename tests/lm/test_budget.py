@@ -9,7 +9,7 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program import load_program
-from aisr.cli.compile import print_champion
+from aisr.cli.compiled import print_result
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
@@ -37,8 +37,8 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert len(made.choice.contenders) == scored
     assert len(made.choice.unscored) == 4 - scored
     assert made.test is None
-    print_champion(made)
-    assert "on the held-out test split: not scored, the budget was spent before" in capsys.readouterr().out
+    print_result(made)
+    assert "on test: not scored, the budget was spent before" in capsys.readouterr().out
     assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
     assert load_program(made.folder).digest == made.manifest.digest
 

@@ -1,0 +1,138 @@
+"""What a finished compile says: which program it is, how it did, where it is registered, what comes next."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
+    from aisr.lm.config import LMConfig
+    from aisr.optimize.champion import Contender
+    from aisr.optimize.run import Run
+    from aisr.report.records import CompileReport
+
+HAND_WRITTEN = "the hand-written prompt"
+
+
+def describe_contender(contender: "Contender") -> str:
+    """Return a candidate's result on dev, in one line."""
+    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
+    return f"    {contender.name}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
+
+
+def describe_champion(run: "Run") -> str:
+    """Return which program a compile chose, in words a reader of no document understands."""
+    champion, seed = run.choice.champion, run.choice.contenders[0]
+    if champion.name == seed.name:
+        return f"{HAND_WRITTEN}: {'no candidate was better' if run.choice.contenders[1:] else 'there is no candidate'}"
+    pairs = list(zip(champion.program.predictors(), seed.program.predictors(), strict=True))
+    counts = [len(predictor.demos) for predictor, _ in pairs if predictor.demos]
+    parts = []
+    if any(predictor.signature.instructions != before.signature.instructions for predictor, before in pairs):
+        parts.append("a rewritten instruction")
+    if counts and (nearest := champion.program.options.demos_per_record):
+        parts.append(f"the {nearest} nearest of {max(counts)} demos for each record")
+    elif counts:
+        parts.append(f"{' and '.join(map(str, counts))} demos")
+    return f"{' and '.join(parts) or 'other settings than the uncompiled program'} ({champion.name})"
+
+
+def print_result(run: "Run") -> None:
+    """Print the champion of a compile, and how it did on dev and on test."""
+    from aisr.base.files import percent
+    from aisr.cli.display import console, note, print_failures
+    from aisr.metrics.intervals import in_words
+
+    champion, seed = run.choice.champion, run.choice.contenders[0]
+    console.print(f"the program: {describe_champion(run)}", style="bold", markup=False)
+    note(f"  on dev, where it was chosen: {champion.dev.interval}; {HAND_WRITTEN} {seed.dev.interval}")
+    if champion.dev.no_lm:
+        note(f"    no-LM baseline {champion.dev.no_lm.interval}")
+    if run.choice.smoothed:
+        few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
+        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
+    if doubtful := run.choice.doubtful:
+        more = percent(doubtful.dev.score.score - champion.dev.score.score)
+        note(f"    {doubtful.name} scores {more} points more on dev, less than a standard error: it was not taken")
+    print_failures(champion.dev.failures)
+    if run.fitted:
+        _print_label_weights(run.fitted.report)
+    if run.choice.unscored:
+        note(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
+    if run.manifest.stopped_early:
+        note(f"  stopped early: {run.manifest.stopped_early}")
+    if run.test is None:
+        if "test" in run.manifest.data:
+            note("  on test: not scored, the budget was spent before")
+        return
+    result, gain = run.test.champion, run.test.gain
+    console.print(f"  on test, which chose nothing: {result.interval}", style="bold", markup=False)
+    if gain is None:
+        note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
+    elif champion.name != seed.name or run.champion.label_weights is not None:
+        note(f"    {in_words(gain, len(result.scores), HAND_WRITTEN)}: {gain}")
+    for remark in result.score.remarks:
+        note(f"    {remark}")
+    if result.no_lm:
+        note(f"    no-LM baseline {result.no_lm.interval}")
+    print_failures(result.failures)
+
+
+def _print_label_weights(report: dict[str, Any]) -> None:
+    """Print what became of the label weights."""
+    from aisr.base.files import percent
+    from aisr.cli.display import note
+
+    if "why" in report:
+        note(f"  label weights: none ({report['why']})")
+        return
+    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
+    low, high = report["gain"][1:]
+    kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
+    note(f"  label weights, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
+    votes = report["sources"].get("vote")
+    if votes and "stated" in report["sources"]:
+        note(
+            f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
+        )
+    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
+
+
+def print_next(task: str, program: Path, lm: "LMConfig") -> None:
+    """Print the command that uses the program. task: as it was typed."""
+    from aisr.cli.display import note
+
+    words = f"--task {task} --program {program} --lm {lm.model}{' --api-base ADDRESS' if lm.api_base else ''}"
+    note(f"next: aisr predict {words} --data INPUTS.jsonl --out predictions.jsonl")
+
+
+def register(artifacts: Path, run: "Run", report: "CompileReport", lm: "OpenLM") -> bool:
+    """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.cli.display import note, print_error
+    from aisr.tracking import runs
+    from aisr.tracking.registry import ALIAS
+    from aisr.tracking.store import MODEL_SCHEME, NoStore, describe
+
+    try:
+        tracked = runs.log_compile(artifacts, run, report, lm)
+        where = runs.describe_run(artifacts, tracked.run_id)
+    except (MlflowException, NoStore, OSError) as error:
+        print_error(
+            f"{run.folder}/ is whole, but not registered in MLflow: {describe(error)}; the same command registers it, "
+            "with the answers from the cache"
+        )
+        return False
+    version = f"{MODEL_SCHEME}{tracked.model}/{tracked.version}"
+    if isinstance(tracked.promotion, str):
+        note(f"registered {version} · {where}")
+        note(f"  not the champion: {tracked.promotion}; `aisr promote --anyway {version}` makes it the champion")
+        return True
+    note(f"registered {MODEL_SCHEME}{tracked.model}@{ALIAS} (version {tracked.version}) · {where}")
+    before = tracked.promotion.before
+    if before is not None and not tracked.promotion.same_data:
+        note(
+            f"  the champion before was {before}, compiled on other data, where scores are not comparable; "
+            f"`aisr promote {MODEL_SCHEME}{tracked.model}/{before.version}` makes it the champion again"
+        )
+    return True
