@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.compiled import describe_contender, print_next, print_result, register
-from aisr.cli.session import open_ledger, open_lm, open_teacher, prepare
+from aisr.cli.session import check_kind, open_ledger, open_lm, open_teacher, prepare
 from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
 from aisr.programs.options import suggestion
 from aisr.programs.registry import find_task
@@ -157,6 +157,7 @@ def compile_(
     chosen = find_task(task)
     options = read_task_options(chosen, task_options or ())
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
+    check_kind(chosen, "record", *files.values())
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
     optimizers = _find_optimizers(optimizer, sizes, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))

@@ -1,21 +1,16 @@
 """The commands that read and write record files: check, split. None of them asks an LM."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.programs.registry import TASKS, find_task
+from aisr.cli.session import check_kind
+from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pydantic import BaseModel
-
     from aisr.optimize.split import Split, Survey
     from aisr.programs.task import Task
 
@@ -34,11 +29,7 @@ def check(
     from aisr.predict.prepare import find_image_folder
 
     chosen = find_task(task)
-    others = {name: find_task(name) for name in TASKS} | {chosen.name: chosen}
-    other = nearest_task(file, others) if file.is_file() else None  # a pipe can be read only once
-    if other is not None and other != chosen.name:
-        note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
-        raise typer.Exit(opt.REFUSED)
+    check_kind(chosen, "record", file)
     image_folder = find_image_folder(image_root, file, opt.ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
@@ -106,6 +97,7 @@ def split(
     if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
+    check_kind(chosen, "record", file)
     survey = splits.survey(chosen, file)
     if folds:
         made = {f"fold-{k}": s for k, s in enumerate(splits.split_folds(survey.strata, survey.keys, folds, seed), 1)}
@@ -126,42 +118,6 @@ def split(
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
             faulty = _count_faulty(chosen, survey, getattr(sides, side))
             note(f"  {out / name / side}.jsonl: {count} records{faulty}{less}")
-
-
-def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
-    """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
-    and where several know as many."""
-    from aisr.base.jsonl import scan
-
-    fields = _fields(file)
-    known = {
-        name: sum(field in fields for field in _names(task.record))
-        for name, task in tasks.items()
-        if (first := next(scan(file, task.record, name), None)) and first.record is not None
-    }
-    best = [name for name, count in known.items() if count == max(known.values())]
-    return best[0] if len(best) == 1 else None
-
-
-def _fields(file: Path) -> set[str]:
-    try:
-        with file.open("rb") as lines:
-            first = json.loads(next(filter(bytes.strip, lines), b""))
-    except (ValueError, RecursionError):
-        return set()  # no JSON Lines at all; the check of its lines names the wrong one
-    return set(first) if isinstance(first, dict) else set()
-
-
-def _names(record: "type[BaseModel]") -> set[str]:
-    """The names that a record's fields may go by in a file."""
-    from pydantic import AliasChoices
-
-    names: set[str] = set()
-    for name, field in record.model_fields.items():
-        alias = field.validation_alias
-        aliases: list[Any] = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
-        names |= {one for one in aliases if isinstance(one, str)}
-    return names
 
 
 def _count_faulty(task: "Task", survey: "Survey", rows: "list[int]") -> str:

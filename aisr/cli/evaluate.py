@@ -11,6 +11,7 @@ import typer
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.session import (
+    check_kind,
     command_line,
     load,
     open_lm,
@@ -52,6 +53,7 @@ def evaluate(
     from aisr.tracking import store
 
     chosen = find_task(task)
+    check_kind(chosen, "record", data)
     loaded = load(program, artifacts, chosen)
     opened = open_lm(config)
     check_compatible(loaded.program, opened)
@@ -150,6 +152,7 @@ def compare(
     from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
 
     chosen = find_task(task)
+    check_kind(chosen, "record", data)
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
     opened = open_lm(config)
     image_folder = find_image_folder(image_root, data, artifacts)

@@ -8,7 +8,7 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
+from aisr.cli.session import check_kind, load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
@@ -62,6 +62,7 @@ def predict(
     from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
 
     chosen = find_task(task)
+    check_kind(chosen, "record", data)
     loaded = load(program, artifacts, chosen)
     ledger = open_ledger(max_usd, max_calls, None if estimate else out)
     opened = open_lm(config, ledger, needs_key=not estimate)
@@ -126,6 +127,8 @@ def submit(
     from aisr.predict.submit import check_submission
 
     chosen = find_task(task)
+    check_kind(chosen, "record", data)
+    check_kind(chosen, "prediction", predictions)
     note(f"checking {predictions} against {data}")
     checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
@@ -152,6 +155,8 @@ def score(
     from aisr.predict.submit import score_files
 
     chosen = find_task(task)
+    check_kind(chosen, "record", gold)
+    check_kind(chosen, "prediction", predicted)
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
     display.print_scores(chosen.parts, report)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from aisr.cli import options as opt
-from aisr.cli.session import load, prepare
+from aisr.cli.session import check_kind, load, prepare
 from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
@@ -51,6 +51,7 @@ def retrieval(
     from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, score_ranker
 
     chosen = find_task(task)
+    check_kind(chosen, "record", file, *([fit] if fit else []))
     records = claims_with_evidence(chosen, file, limit)
     embeddings = Embeddings(config)
     rankers: dict[str, Any] = {

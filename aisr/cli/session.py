@@ -1,5 +1,6 @@
 """What commands open before they work: the response cache, the task, language models, programs."""
 
+import json
 import logging
 import os
 import shlex
@@ -7,9 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.base.errors import UserError
 from aisr.base.redact import trim_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import BaseModel
+
     from aisr.artifact.program import Loaded
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
@@ -102,6 +108,52 @@ def warn_of_one_key(user: str) -> None:
             f"warning: {OPENAI_KEY} goes to OpenAI, for {user}, and to the server at --api-base as well; set "
             f"{OWN_KEY} to that server's own key, or to nothing where it asks for none"
         )
+
+
+# --- Files of records and of predictions.
+
+
+def check_kind(task: "Task", kind: str, *files: Path) -> None:
+    """Raise UserError for a file whose first line is another task's. kind: `record` or `prediction`."""
+    from aisr.programs.registry import TASKS, find_task
+
+    models = {one.name: getattr(one, kind) for one in (*map(find_task, TASKS), task)}
+    for file in files:
+        other = _nearest_task(file, models)
+        if other not in (None, task.name):
+            raise UserError(f"{file}: its first line is a {kind} of {other}, not of {task.name}; is it --task {other}?")
+
+
+def _nearest_task(file: Path, models: "Mapping[str, type[BaseModel]]") -> str | None:
+    """Of the tasks whose model takes the first line of a file the one that knows most of its fields; None for none, and
+    where several know as many."""
+    from aisr.base.jsonl import LONGEST, scan
+
+    with file.open("rb") as lines:
+        first = next(filter(bytes.strip, iter(lambda: lines.readline(LONGEST), b"")), b"")
+    try:
+        fields = set(json.loads(first))
+    except (ValueError, RecursionError, TypeError):
+        return None  # no JSON Lines at all; the check of its lines names the wrong one
+    known = {
+        name: len(fields & _names(model))
+        for name, model in models.items()
+        if (line := next(scan(file, model, name), None)) and line.record is not None
+    }
+    best = [name for name, count in known.items() if count == max(known.values())]
+    return best[0] if len(best) == 1 else None
+
+
+def _names(model: "type[BaseModel]") -> set[str]:
+    """The names that a model's fields may go by in a file."""
+    from pydantic import AliasChoices
+
+    names: set[str] = set()
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias
+        choices: list[Any] = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
+        names |= {one for one in choices if isinstance(one, str)}
+    return names
 
 
 # --- Programs.

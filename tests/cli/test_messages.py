@@ -17,7 +17,7 @@ from aisr.programs.registry import find_task
 from aisr.tracking.registry import model_name
 from support.commands import Aisr
 from support.compiled import FEW, Compiled
-from support.corpora import beginning
+from support.corpora import beginning, write
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import ROOT, SAMPLE
 
@@ -28,10 +28,15 @@ def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -
     """And of no third."""
     files = {task: beginning(SAMPLE / task / "dev.jsonl", 3, tmp_path / f"{task}.jsonl") for task in NAMES}
     for (task, file), another in zip(files.items(), (*NAMES[1:], NAMES[0]), strict=True):
-        for name in (task, another):
-            done = aisr("check", file, "--task", name)
-            hints = [other for other in NAMES if f"check it with --task {other}" in " ".join(done.out.split())]
-            assert (done.code, hints) == ((0, []) if name == task else (2, [task]))
+        assert aisr("check", file, "--task", task).code == 0
+        wrong = aisr("check", file, "--task", another)
+        assert wrong.code == 2
+        assert wrong.err.endswith(f"its first line is a record of {task}, not of {another}; is it --task {task}?\n")
+    labels = write(tmp_path / "predictions.jsonl", [{"id": "track1-000001", "labels": ["Supported"]}])
+    inputs = SAMPLE / "track2" / "test-inputs.jsonl"
+    words = ["--task", "track2", "--data", inputs, "--predictions", labels, "--out", tmp_path / "x.zip"]
+    assert "its first line is a prediction of track1, not of track2" in aisr("submit", *words).err
+    assert "prediction of track1" in aisr("score", SAMPLE / "track2" / "test.jsonl", labels, "--task", "track2").err
 
 
 def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: Path) -> None:
