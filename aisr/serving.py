@@ -12,7 +12,6 @@ AISR_IMAGE_ROOT  the folder that the pictures of records are in
 """
 
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,6 @@ from mlflow.pyfunc import PythonModel, PythonModelContext
 import aisr
 
 EMBEDDED = "embedded"
-# That MLflow checks no fields is on purpose: a record is checked by its task.
-warnings.filterwarnings("ignore", message=".*Any type hint is inferred as AnyType")
 
 
 class RegisteredProgram(PythonModel):
