@@ -9,6 +9,7 @@ import dspy
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.prompt_page import prompt_tokens
+from aisr.base.files import percent, pluralize
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
@@ -114,6 +115,24 @@ def choose(
         champion = old
     doubtful = best if best is not champion else None
     return Choice(champion, contenders, unscored, doubtful)
+
+
+def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
+    """Why none of the candidates with these names became the champion, in words; None where one did."""
+    champion = choice.champion
+    if champion.name in names:
+        return None
+    tried = [contender for contender in choice.contenders if contender.name in names]
+    finished = [contender for contender in tried if contender.finished]
+    if not tried:
+        return "no program that differs from those before"
+    if not finished:
+        return f"none of its {pluralize(len(tried), 'program')} was kept: the race on dev dropped them all"
+    best = max(finished, key=lambda one: one.dev.score.score)
+    return (
+        f"none of its {pluralize(len(tried), 'program')} was kept: the best, {best.name}, scores "
+        f"{percent(best.dev.score.score)} on dev, {champion.name} {percent(champion.dev.score.score)}"
+    )
 
 
 def _surely_better(contender: Contender, other: Contender) -> bool:

@@ -18,6 +18,7 @@ from dspy.teleprompt.gepa import InstructionProposer
 from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
 from aisr.base.errors import UserError
+from aisr.base.files import pluralize
 from aisr.base.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
 from aisr.optimize.demos import (
@@ -103,17 +104,22 @@ def mipro(search: Search) -> list[Program]:
         seed=search.settings.seed,
     )
     tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
-    return [best, *(candidate["program"] for candidate in tried)]
+    programs = [best, *(candidate["program"] for candidate in tried)]
+    search.note(f"mipro: {_proposed(search, programs)} in the {pluralize(len(tried), 'program')} that it tried")
+    return programs
 
 
 def simba(search: Search) -> list[Program]:
     """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
-    teacher = search.teacher_settings
+    teacher, count = search.teacher_settings, search.settings.candidates
+    batch = min(SIMBA_BATCH, len(search.train))
+    judgements = 2 * count * count * batch + (count + 1) * len(search.train)
+    search.note(f"simba: up to {judgements:,} judgements of records of train, each a call or more")
     optimizer = dspy.SIMBA(
         metric=search.objective,
-        bsize=min(SIMBA_BATCH, len(search.train)),
-        num_candidates=search.settings.candidates,
-        max_steps=search.settings.candidates,
+        bsize=batch,
+        num_candidates=count,
+        max_steps=count,
         max_demos=search.settings.demos,
         prompt_model=search.teacher.lm,
         # A copy, since SIMBA writes into it; it draws like the other models, or DSPy warns that its rollout is in vain.
@@ -124,6 +130,8 @@ def simba(search: Search) -> list[Program]:
     programs: list[Program] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
         program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
+    with_demos = sum(bool(program.main_predictor.demos) for program in programs)
+    search.note(f"simba: {_proposed(search, programs)}; {pluralize(with_demos, 'program')} with demos")
     return programs
 
 
@@ -131,21 +139,31 @@ def gepa(search: Search) -> list[Program]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
     whole = demo_pool(search)
     pool = [example for example in whole if not in_prompt(search.student, example)] or whole
+    reflection = Reflection(search.student, search.train, search.objective.confusion, search.teacher.adapter)
+    gate = CorpusAcceptance(search.task, pool)
     optimizer = dspy.GEPA(
         metric=search.objective.with_feedback,
         max_metric_calls=search.settings.candidates * (len(search.dev) + 2 * GEPA_MINIBATCH),
         reflection_minibatch_size=GEPA_MINIBATCH,
         reflection_lm=search.teacher.lm.copy(temperature=1.0, max_tokens=search.teacher.reflection_tokens),
-        instruction_proposer=Reflection(
-            search.student, search.train, search.objective.confusion, search.teacher.adapter
-        ),
-        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(search.task, pool)},
+        instruction_proposer=reflection,
+        gepa_kwargs={"acceptance_criterion": gate},
         num_threads=search.lm.threads,
         track_stats=True,
         seed=search.settings.seed,
     )
     best = optimizer.compile(search.student, trainset=pool, valset=list(search.dev))
+    search.note(
+        f"gepa: {pluralize(reflection.proposed, 'instruction')} proposed, {reflection.refused} refused for quoting "
+        f"records of train; {gate.accepted} of {gate.compared} better than the one before on {GEPA_MINIBATCH} records"
+    )
     return [*best.detailed_results.candidates]
+
+
+def _proposed(search: Search, programs: Sequence[Program]) -> str:
+    """How many instructions an optimizer proposed, in words."""
+    new = {program.main_predictor.signature.instructions for program in programs}
+    return f"{pluralize(len(new - {search.student.main_predictor.signature.instructions}), 'new instruction')}"
 
 
 Optimizer = Callable[[Search], list[Program]]
@@ -288,6 +306,7 @@ class CorpusAcceptance:
     def __init__(self, task: Task, train: Sequence[dspy.Example]) -> None:
         self.task = task
         self.train = train
+        self.compared = self.accepted = 0
 
     def should_accept(self, proposal: Any, state: Any) -> bool:
         """As GEPA calls it, with its `CandidateProposal` and `GEPAState`."""
@@ -295,7 +314,9 @@ class CorpusAcceptance:
         if not rows or before is None or after is None or not before.outputs or not after.outputs:
             return False
         gold = [self.train[row].gold for row in rows]
-        return self._score(gold, after.outputs) > self._score(gold, before.outputs)
+        is_better = self._score(gold, after.outputs) > self._score(gold, before.outputs)
+        self.compared, self.accepted = self.compared + 1, self.accepted + is_better
+        return is_better
 
     def _score(self, gold: Sequence[Any], predictions: Sequence[Any]) -> float:
         return value(self.task.score(gold, [_answer(self.task, prediction) for prediction in predictions]))
@@ -334,6 +355,7 @@ class Reflection(InstructionProposer):
         rows = [row for example in train for row in student.demo_rows(example)]
         statements = [wording(row.get(student.statement)) for row in rows]
         self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
+        self.proposed = self.refused = 0
 
     def __call__(
         self,
@@ -342,6 +364,7 @@ class Reflection(InstructionProposer):
         components_to_update: list[str],
     ) -> dict[str, str]:
         proposed = super().__call__(candidate, reflective_dataset, components_to_update)
+        self.proposed += len(proposed)
         return {name: self.without_quotes(text) for name, text in proposed.items()}
 
     def without_quotes(self, text: str) -> str:
@@ -354,5 +377,6 @@ class Reflection(InstructionProposer):
         ]
         kept = "\n".join(lines).strip()
         if len(kept) < LEAST_LEFT * len(text) or not runs(kept).isdisjoint(self.known):
+            self.refused += 1
             raise ValueError("the proposed instruction quotes records of train")
         return kept

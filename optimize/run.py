@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,12 +27,11 @@ from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
-from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
-from aisr.base.jsonl import read
+from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_baseline
-from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose
+from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_fairly
@@ -100,8 +99,11 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     """
     run = Run(plan, lm, teacher, root / plan.task.name / plan.name, callbacks)
     run.prepare()
-    with claimed(run.folder, run.identity()):
-        run.check_alive()
+    identity = run.identity()
+    check_name(run.folder, identity)
+    run.check_alive()
+    # Only now: an address or a model that was mistyped must not take the name from the right one.
+    write_whole(run.folder / CLAIM, as_json(identity))
     run.search()
     run.fit_label_weights()
     run.score_test()
@@ -142,11 +144,8 @@ class Run:
         self.student = plan.build_student(self.lm)
         check_compatible(self.student, self.lm)
         stage("reading the records")
-        try:
+        with self._budget("not even the papers could be embedded"):
             self._fit_and_read()
-        except LMBillingError as error:
-            self._check_budget(error)
-            raise UserError(f"{error}; not even the papers could be embedded, nothing is saved") from error
         self.leaks = cross_split_leakage(self.rows)
         for name, leak in self.leaks.items():
             if leak.any_kind:
@@ -222,14 +221,9 @@ class Run:
         champion wherever the budget ends; a dead server, or a budget that is too small for this, is a UserError before
         anything is saved."""
         dev = self.examples["dev"]
-        self.callbacks.stage(f"uncompiled program on {len(dev)} records of dev")
-        try:
+        self.callbacks.stage(f"judging {len(dev)} records of dev with the uncompiled program")
+        with self._budget("not even the uncompiled program could be scored on dev"):
             baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
-        except LMBillingError as error:
-            self._check_budget(error)
-            raise UserError(
-                f"{error}; not even the uncompiled program could be scored on dev, nothing is saved"
-            ) from error
         check_any_judged(baseline, "dev")
 
     def search(self) -> None:
@@ -239,7 +233,7 @@ class Run:
         candidates = [Candidate("uncompiled", self.student)]
         student, so_far = self.student, None
         for optimizer in self.plan.optimizers:
-            stage(f"{optimizer}: optimizing")
+            stage(f"{optimizer}: looking for better programs")
             search = Search(
                 task=task,
                 student=student,
@@ -252,15 +246,18 @@ class Run:
                 note=stage,
                 group=[example.group for example in self.examples["train"]],
             )
+            known = len(candidates)
             try:
                 candidates = compile_candidates(optimizer, search, candidates)
             except LMError:
                 self._check_teacher()
                 raise
             self._check_teacher()
-            stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
+            stage(f"comparing {pluralize(len(candidates), 'candidate')} on {len(dev)} records of dev")
             choice = choose(task, candidates, dev, self.lm, self.callbacks.scored, so_far)
             so_far = choice.champion
+            if reason := why_none_was_kept(choice, [name for name, _ in candidates[known:]]):
+                stage(f"{optimizer}: {reason}")
             student = self._reload(so_far.program)
         first, *rest = choice.contenders
         # The uncompiled program was judged before the search (`check_alive`).
@@ -271,7 +268,9 @@ class Run:
     def _objective(self) -> Objective:
         """The objective, linearised at the uncompiled program."""
         records = gradient_records(self.plan.task, self.examples["train"], self.plan.settings.seed)
-        self.callbacks.stage(f"baseline: {len(records)} records of train, for the gradient of the ranking score")
+        self.callbacks.stage(
+            f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
+        )
         outcomes = judge_all(self.plan.task, self.student, records, self.lm, self.callbacks.judged)
         return objective(self.plan.task, records, outcomes)
 
@@ -317,7 +316,7 @@ class Run:
         train = self.plan.train_for_lm(self.rows["train"])
         balanced = nested([task.balance_key(row.example.gold) for row in train])
         rows = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
-        self.callbacks.stage(f"label weights: the champion's label probabilities on {len(rows)} records")
+        self.callbacks.stage(f"fitting label weights to the champion's label probabilities on {len(rows)} records")
         try:
             judged = judge_fairly(task, self.champion, rows, self.lm, self.callbacks.judged)
         except LMBillingError as error:
@@ -340,17 +339,27 @@ class Run:
             ("champion", self.choice.champion.name, self.champion),
             ("baseline", baseline.name, baseline.program),
         ):
-            self.callbacks.stage(f"test: {role} ({name}) on {len(test)} held-out records")
+            self.callbacks.stage(f"scoring the {role} ({name}) on {len(test)} records of test")
             try:
                 results.append(evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged))
             except LMBillingError as error:
                 self._check_budget(error)
-                self.callbacks.stage(f"test: {role} ({name}) not scored, the budget is spent")
+                self.callbacks.stage(f"{role} ({name}) not scored on test, the budget is spent")
                 break
         if len(results) == 2:
             self.test = HeldOutScores(results[0], results[1], results[0].gain(results[1]))
         elif results:
             self.test = HeldOutScores(results[0], None, None)
+
+    @contextmanager
+    def _budget(self, missing: str) -> Iterator[None]:
+        """Turn a spent budget within the block, without which nothing can be saved, into a UserError. missing: what
+        could not be done."""
+        try:
+            yield
+        except LMBillingError as error:
+            self._check_budget(error)
+            raise UserError(f"{error}; {missing}, nothing is saved") from error
 
     def _check_budget(self, error: LMBillingError) -> None:
         """Raise the error where it is the provider's, and not our own limit's."""
@@ -444,29 +453,15 @@ class Run:
         }
 
 
-@contextmanager
-def claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
-    """Take a name for a compile, and give it back where nothing comes of the block: an address or a model that was
-    mistyped must not keep the right one out.
-
-    The same compile may take it again: its former calls come from the cache. Raises UserError where another has it.
-    """
+def check_name(folder: Path, identity: dict[str, str]) -> None:
+    """Raises UserError where another compile has the name. The same one may go on: its former calls come from the
+    cache."""
     claim = folder / CLAIM
-    exists = claim.exists()
-    other = first_difference(read_json(claim), identity) if exists else None
+    other = first_difference(read_json(claim), identity) if claim.exists() else None
     if other:
         raise UserError(
             f"{folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
         )
-    write_whole(claim, as_json(identity))
-    try:
-        yield
-    except BaseException:
-        if not exists:
-            claim.unlink()
-            with suppress(OSError):  # there was something else in it
-                folder.rmdir()
-        raise
 
 
 def _score(result: Result) -> Score:

@@ -9,7 +9,6 @@ from typing import Any, cast
 import dspy
 import pytest
 
-from aisr.metrics.intervals import difference_interval
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import choose
@@ -171,19 +170,6 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
     assert min(judged["bad"], judged["worse"]) < 60
     assert len(requests(lm)) == sum(judged.values()) == max(contender.calls for contender in choice.contenders)
     assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
-
-
-def test_a_gain_is_counted_over_groups() -> None:
-    dev = [example.copy(group=number // 5) for number, example in enumerate(examples_of(60))]
-    candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "good")]
-
-    def answer(request: Any) -> str:
-        able = int(re.findall(r"Row (\d+)", question(request))[-1]) % 40 < 20
-        return right(request) if "good" in wording(request) and able else flat(request)
-
-    before, after = choose(TRACK1, candidates, dev, scripted(answer)).contenders
-    gain = difference_interval(after.dev.scores, before.dev.scores, group=after.dev.group)
-    assert after.gain == gain != difference_interval(after.dev.scores, before.dev.scores)
 
 
 def examples_of(count: int) -> list[Any]:

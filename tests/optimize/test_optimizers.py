@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,14 @@ def half_right(request: Any) -> str:
     return right(request) if re.search(r"Row \d*[02468]\.", question(request)) else flat(request)
 
 
-def compiled(optimizer: str, answers: Answers = half_right, *, seed: int = 0, threads: int = 1) -> list[Candidate]:
+def compiled(
+    optimizer: str,
+    answers: Answers = half_right,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    note: Callable[[str], None] = lambda text: None,
+) -> list[Candidate]:
     """The candidates for Track 1."""
     student = TRACK1.build({})
     rows = examples(TRACK1, student)
@@ -36,7 +44,7 @@ def compiled(optimizer: str, answers: Answers = half_right, *, seed: int = 0, th
         return objective(TRACK1, train, judge_all(TRACK1, student, train, lm))
 
     settings = Settings(demos=3, candidates=3, seed=seed)
-    work = Search(TRACK1, student, train, dev, baseline, settings, lm, lm, lambda text: None)
+    work = Search(TRACK1, student, train, dev, baseline, settings, lm, lm, note)
     return compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
 
 
@@ -70,20 +78,33 @@ def test_a_repaired_answer_shows_no_trace_of_the_repair() -> None:
     assert "correction" not in "".join(texts(candidates))
 
 
-def test_instructions_that_mipro_has_written_become_candidates() -> None:
-    def answer(request: Any) -> str:
-        if "sentence_labels" in str(request.system) and "## sentences ##" in question(request):
-            return right(request) if "LOOK CLOSELY" in wording(request) else flat(request)
-        fields = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
-        return json.dumps({name: "LOOK CLOSELY at each sentence." for name in fields})
+def proposing(request: Any) -> str:
+    """Right under the proposed instruction, half right under any other."""
+    if "sentence_labels" in str(request.system) and "## sentences ##" in question(request):
+        return right(request) if "LOOK CLOSELY" in wording(request) else half_right(request)
+    fields = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
+    return json.dumps({name: "LOOK CLOSELY at each sentence, and at all of its words." for name in fields})
 
-    candidates = compiled("mipro", answer)
+
+@pytest.mark.parametrize(
+    ("optimizer", "said"),
+    [
+        *((name, None) for name in ("labeled", "knn", "bootstrap", "random-search")),
+        ("mipro", r"mipro: 1 new instruction in the \d+ programs that it tried"),
+        ("simba", r"simba: up to 176 judgements of records of train, each a call or more"),
+        ("gepa", r"gepa: \d+ instructions? proposed, 0 refused for quoting .*; 1 of \d+ better than the one before"),
+    ],
+)
+def test_every_optimizer_leaves_whole_programs_and_says_what_it_proposed(optimizer: str, said: str | None) -> None:
+    notes = list[str]()
+    candidates = compiled(optimizer, proposing, note=notes.append)
     assert candidates[0].name == "uncompiled"
-    instructions = [program.main_predictor.signature.instructions for _, program in candidates]
-    assert "LOOK CLOSELY" not in instructions[0]
-    assert any("LOOK CLOSELY" in instruction for instruction in instructions[1:])
+    assert len(candidates) > 1 or optimizer == "simba"  # whose draws are all alike here
     assert all(predictor.lm is None for _, program in candidates for predictor in program.predictors())
     assert len(set(texts(candidates))) == len(candidates)
+    instructions = [program.main_predictor.signature.instructions for _, program in candidates[1:]]
+    assert any("LOOK CLOSELY" in instruction for instruction in instructions) == (optimizer in ("mipro", "gepa"))
+    assert not notes if said is None else any(re.match(said, note) for note in notes), notes
 
 
 def test_a_function_of_ones_own_is_an_optimizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
