@@ -244,6 +244,12 @@ class Tally(Scores):
         """The labels with fewer than `ENOUGH` gold statements, and how many each has."""
         return {label: int(n) for label, n in zip(self.labels, self.support, strict=True) if n < ENOUGH}
 
+    @property
+    def ceiling(self) -> float:
+        """The highest ranking score that these records allow, in 0-1: the F1 of a label without a gold statement is 0
+        whatever a program answers. A label that is gold only beside others counts as present where it was predicted."""
+        return 1 - self.f1_share * float((self.support == 0).mean())
+
     def surrogate(self, baseline: Self) -> Floats:
         """The ranking score linearised at the operating point of a baseline on train, a value a record."""
         return baseline._linearised.of(self.counts, self.exact)
@@ -275,6 +281,8 @@ class Tally(Scores):
         counts = ", ".join([counts, *(f"{label}: {few}" for label, few in others)])
         alone = "the F1 of each alone" if others else "its F1 alone"
         remark = f"{counts}; {alone} moves the score by {100 * self.f1_share / len(self.labels):.1f}"
+        if self.ceiling < 1:
+            remark += f", and no program can score more than {100 * self.ceiling:.1f} here"
         rest = self.support >= ENOUGH
         if not rest.any():
             return (remark,)

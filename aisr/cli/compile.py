@@ -188,8 +188,8 @@ def compile_(
     if estimate:
         run = DryRun()
         with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
-            silent = Callbacks(lambda stage: None, progress.judged, lambda contender: None, run.add_gold)
-            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
+            phases = Callbacks(progress.stage, progress.judged, lambda contender: None, run.add_gold)
+            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), phases)
         display.print_estimate(run, ledger.limits)
         return
     display.note(

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +180,7 @@ def _run(
 ) -> Iterator[str]:
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: its
     work is done, and its duration is that of the work."""
-    name = " · ".join([task.name, *title, tags[LM_TAG], f"{datetime.now():%Y-%m-%d %H:%M}"])
+    name = " · ".join([*title, tags[LM_TAG]])  # the list of an experiment shows its first words, and the date beside
     tags = {KIND_TAG: kind, "aisr.task": task.name, "mlflow.source.name": f"aisr {kind}", **tags}
     began = int((time.time() - seconds) * 1000)
     created = mlflow.MlflowClient().create_run(_experiment(mlflow, root, task), began, tags, name)
@@ -232,7 +231,7 @@ def _spend(spend: dict[str, Any], seconds: float) -> dict[str, float]:
     """What a run cost; `usd` only where the price is known. spend: `Spend.as_dict`."""
     names = {"usd": "usd", "calls": "lm_calls", "cached_calls": "lm_cached_calls"}
     names |= {name: name for name in ("prompt_tokens", "completion_tokens")}
-    counts = {metric: spend[name] for name, metric in names.items() if spend[name] is not None}
+    counts = {metric: round(spend[name], 6) for name, metric in names.items() if spend[name] is not None}
     return {**counts, "seconds": round(seconds, 1)}
 
 

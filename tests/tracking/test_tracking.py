@@ -78,14 +78,13 @@ def test_a_run_has_the_scores_the_spend_and_the_search_of_its_compile(logged: Lo
         exact = [scores["score"], *scores["interval"], scores["macro_f1"], scores["pem"]]
         assert stored == [round(value, 4) for value in exact]  # a hundredth of a point, as a person reads it
     assert metrics["lm_calls"] == manifest["spend"]["calls"] > 0
-    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"])
+    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"], abs=1e-6)
     steps = logged.client.get_metric_history(run.info.run_id, "candidates/dev_score")
     assert [one.step for one in steps] == list(range(len(steps)))
     best = logged.client.get_metric_history(run.info.run_id, "candidates/best_dev_score")
     assert best[-1].value == metrics["dev_score"] == max(one.value for one in steps)
     assert "confusion.png" in [file.path for file in logged.client.list_artifacts(run.info.run_id)]
-    title = r"track1 · first · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d"
-    assert re.fullmatch(title, tags["mlflow.runName"])
+    assert tags["mlflow.runName"] == "first · labeled · openai/gpt-4o-mini"
     assert (tags["aisr.kind"], tags["aisr.candidate"]) == ("compile", manifest["champion"])
     assert tags["mlflow.note.content"] == f"    {manifest['command']}"
 
