@@ -360,8 +360,8 @@ def _test_scores(name: str, root: Path) -> TestScores | None:
         return None
     if test is None:
         return None
-    judged = sum(source["judgements"] for source in test.confidence.values())
-    error = sum(source["judgements"] * source["calibration_error"] for source in test.confidence.values())
+    judged = sum(source.judgements for source in test.confidence.values())
+    error = sum(source.judgements * source.calibration_error for source in test.confidence.values())
     per_label = {label: LabelScore(one.precision, one.recall, one.support) for label, one in test.per_label.items()}
     return TestScores(test.records, per_label, error / judged if judged else None, manifest.lm.spec)
 

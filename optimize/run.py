@@ -28,6 +28,7 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
 from aisr.base.errors import NotEmbedded, UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_baseline

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.files import BadArtifact, with_interval, write_whole
 from aisr.base.jsonl import explain
-from aisr.metrics.scores import LabelScore
 
 PROGRAM = "program.json"
 FILE = "manifest.json"
@@ -110,14 +109,29 @@ class Manifest(_Part):
         return self.label_weights is not None and self.label_weights.kept
 
 
+class LabelReport(_Part):
+    """Precision and recall of a label in 0-1, and its number of gold statements."""
+
+    precision: float
+    recall: float
+    support: int
+
+
+class Calibration(_Part):
+    """The expected calibration error in 0-1, and the number of statements."""
+
+    judgements: int
+    calibration_error: float
+
+
 class TestReport(_Part):
     """A champion on its test split, from report.json: by label, and by the source of its probabilities."""
 
     __test__: ClassVar = False  # no test class of pytest
 
     records: int
-    per_label: dict[str, LabelScore] = {}
-    confidence: dict[str, dict[str, Any]] = {}
+    per_label: dict[str, LabelReport] = {}
+    confidence: dict[str, Calibration] = {}
 
 
 class _Report(_Part):
