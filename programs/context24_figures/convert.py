@@ -2,9 +2,9 @@
 `python -m aisr.programs.context24_figures.convert CLAIMS --papers PAPERS --out OUT`.
 
 CLAIMS is their JSON list, such as `task1-train-dev.json`; PAPERS a JSON object with the full text of each paper under
-its `citekey`. `--captions` is their folder with a JSON object a paper, text by the name of the caption's picture, or
-one JSON object of such objects; `--figures` their folder of pictures, whose names are the candidates. Without that the
-candidates are the claim's `figures_tables` (2025), and else the figures that have a caption, and the panels in it.
+its `citekey`. `--captions` is their folder with a JSON object a paper, text by the name of the caption's picture;
+`--figures` their folder of pictures, whose names are the candidates. Without that the candidates are the claim's
+`figures_tables` (2025), and else the figures that have a caption, and the panels in it.
 
 The files were made by people and programs: labels hold stray quotes and line ends, claims occur twice, texts lack line
 ends, captions are quoted Python strings. What is changed is listed.
@@ -106,14 +106,11 @@ class Elements:
     def __init__(self, captions: Path | None, figures: Path | None) -> None:
         if figures is not None and not figures.is_dir():
             raise UserError(f"--figures {figures}: no such folder; expected one with a folder of pictures a paper")
-        if captions is not None and not captions.exists():
-            raise UserError(f"--captions {captions}: not there; expected a folder of JSON objects, or one JSON object")
+        if captions is not None and not captions.is_dir():
+            raise UserError(f"--captions {captions}: no such folder; expected one with a JSON object a paper")
         self.changes: list[str] = []
         self._captions = captions
         self._figures = figures
-        self._all_captions = organisers_json(captions) if captions and captions.is_file() else {}
-        if not isinstance(self._all_captions, dict):
-            raise UserError(f"--captions {captions}: expected a JSON object, captions by citekey")
         self._known: dict[tuple[str, tuple[str, ...]], list[Listed]] = {}
 
     def of(self, citekey: str, listed: Sequence[str]) -> list[Listed]:
@@ -142,9 +139,8 @@ class Elements:
 
     def _captions_of(self, citekey: str) -> dict[str, str]:
         """Return the captions of a paper by the squeezed labels of what they are about."""
-        raw = self._all_captions.get(citekey, {})
-        if self._captions and (file := self._captions / f"{citekey}.json").is_file():
-            raw = organisers_json(file)
+        file = self._captions / f"{citekey}.json" if self._captions else None
+        raw = organisers_json(file) if file and file.is_file() else {}
         if not isinstance(raw, dict) or not all(isinstance(text, str) for text in raw.values()):
             raise UserError(f"captions of {citekey}: expected a JSON object, a text by the name of each figure")
         captions = {}
@@ -289,7 +285,7 @@ def main() -> None:
     )
     parser.add_argument("claims", type=Path, help="the organisers' claims, a JSON list")
     parser.add_argument("--papers", type=Path, required=True, help="JSON object: full text by citekey")
-    parser.add_argument("--captions", type=Path, help="folder of JSON objects by citekey, or one JSON object of them")
+    parser.add_argument("--captions", type=Path, help="folder with a JSON object a paper: li2022molecular.json, …")
     parser.add_argument("--figures", type=Path, help="folder with a folder of pictures a paper: FIG 1A.png, …")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
     options = parser.parse_args()

@@ -84,9 +84,6 @@ def test_files_become_records_and_every_change_is_listed(
     assert " ".join(records["a-1"].paragraphs) == ONE_LINE
     checked = aisr("check", out, "--task", NAME, "--image-root", figures)
     assert "4 good records, 0 bad lines" in checked.out
-    together = tmp_path / "captions.json"
-    together.write_text(json.dumps({"moss2020": CAPTIONS}))
-    assert convert(claims, papers, together, figures)[0] == convert(claims, papers, captions, figures)[0]
 
 
 @pytest.mark.parametrize("task", [NAME, "context24-text", "averitec"])
