@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.artifact.program import load_program
+from aisr.artifact.program import Loaded, load_program
 from aisr.base.errors import UserError
-from aisr.base.files import as_json, parse_json, percent, write_whole
+from aisr.base.files import as_json, parse_json, write_whole
 from aisr.base.jsonl import explain
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
@@ -73,6 +73,15 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class Score(_Strict):
+    """A ranking score with its interval, in 0-1, and the number of records."""
+
+    score: float
+    low: float
+    high: float
+    records: int
+
+
 class About(_Strict):
     """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
     paragraphs; score and interval in 0-1."""
@@ -88,6 +97,8 @@ class About(_Strict):
     note: str = ""
     score: float
     interval: tuple[float, float]
+    label_weights: bool = False  # whether the program has some
+    test: Score | None = None  # of a compile: on the split that chose nothing, whose records are not listed
 
 
 class Statement(_Strict):
@@ -257,7 +268,12 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> CompileReport
     attach_images(loaded.program, plan.image_folder)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
-    about = _about(task, title, loaded.digest, lm, data, dev, choice.champion.dev.no_lm, _caution(test))
+    about = _about(task, title, loaded, lm, data, dev, choice.champion.dev.no_lm)
+    if test is None:
+        about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
+    else:
+        score, low, high = test.champion.interval
+        about.test = Score(score=score, low=low, high=high, records=len(test.champion.scores))
     _write_records(made.folder, task, about, dev, plan.image_folder)
     if test is None:
         return CompileReport(loaded.program, dev, dev)
@@ -270,47 +286,38 @@ def write_evaluation_report(
     done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, image_folder: ImageFolder | None
 ) -> None:
     """Into a folder: the scores, every record of an evaluation, and the page."""
-    task, digest = done.loaded.task, done.loaded.digest
+    task = done.loaded.task
     write_whole(folder / REPORT, as_json(done.report()))
     title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
-    about = _about(task, title, digest, done.lm, done.data.name, replayed, no_lm)
+    about = _about(task, title, done.loaded, done.lm, done.data.name, replayed, no_lm)
     _write_records(folder, task, about, replayed, image_folder)
 
 
 def _about(
     task: Task,
     title: str,
-    digest: str,
+    loaded: Loaded,
     lm: OpenLM,
     data: str,
     replayed: Sequence[ReplayedRecord],
     no_lm: Result | None,
-    note: str = "",
 ) -> About:
     result = score_outcomes(task, [one.example for one in replayed], [one.outcome for one in replayed])
     baseline = [f"No-LM baseline: {no_lm.interval}."] if no_lm else []
-    note = " ".join([note, *(f"{remark}." for remark in result.score.remarks), *baseline]).strip()
+    note = " ".join([*(f"{remark}." for remark in result.score.remarks), *baseline])
     return About(
         task=task.name,
         labels=list(task.labels),
         evidence=task.names_evidence,
         title=title,
-        program=digest,
+        program=loaded.digest,
         lm=lm.spec,
         data=data,
         note=note,
         score=result.score.score,
         interval=(result.interval.low, result.interval.high),
+        label_weights=loaded.program.label_weights is not None,
     )
-
-
-def _caution(test: Any) -> str:
-    """How far a score on dev can be trusted, beside that on test where there is one."""
-    chosen = "The program was chosen on these records, and label weights are fitted on them: expect less elsewhere."
-    if test is None:
-        return chosen
-    score, low, high = map(percent, test.champion.interval)
-    return f"{chosen} On the held-out test split: {score} [{low}, {high}]."
 
 
 def _write_records(

@@ -60,7 +60,8 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     found = read(made.folder)
     assert [one.id for one in found.records] == [record.id for record in corpus(task)[:9]]
     assert found.about.program == made.manifest.digest
-    assert "On the held-out test split" in found.about.note
+    assert found.about.test is not None
+    assert found.about.test.score == made.manifest.scores["test"].score
     for one in found.records:
         assert one.failure is None
         asked = found.texts[one.calls[0].messages[-1][1]]
@@ -202,8 +203,8 @@ def test_keys_walk_through_the_records(opened: Open) -> None:
         seen.append(current(page))
     assert seen == ["r0", "r1", "r2", "r3", "r2", "r1", "r0", "r0"]
     page.keyboard.press("p")
-    expect(page.locator("#prompt pre").first).to_have_text("answer 0")
-    expect(page.locator("#prompt pre").nth(1)).to_have_text("the prompt")
+    expect(page.locator("#prompt pre").first).to_have_text("the prompt")
+    expect(page.locator("#prompt pre").last).to_have_text("answer 0")
     page.keyboard.press("e")
     assert ids(page) == ["r1", "r3", "r4", "r5"]
     page.keyboard.press("/")

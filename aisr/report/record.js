@@ -1,0 +1,226 @@
+// One record as the page draws it, and the table of gold against predicted labels. Whatever comes from data goes into the
+// page as text: `el` sets text nodes and never HTML.
+"use strict";
+const parsed = new Map();
+const data = (id) => {
+  if (!parsed.has(id)) parsed.set(id, JSON.parse(document.getElementById(id).textContent));
+  return parsed.get(id);
+};
+
+function el(tag, props, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") node.className = value;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...some(children));
+  return node;
+}
+
+const some = (children) => children.filter((child) => child || child === 0);
+// A text of evidence and the rows of the table in it, as programs show them to a model.
+const rowsOf = (text) => text.split("\n  | ");
+
+// A table. A row of one cell is the name of those below it.
+function drawTable(rows) {
+  if (!rows.length) return [];
+  const cells = rows.map((row) => row.replace(/^\| /, " | ").split(/ \|(?: |$)/));
+  return [el("table", null, el("tbody", null, ...cells.map((row) => el("tr", null, ...row.map((cell) =>
+    el("td", { colspan: row.length === 1 ? cells[0].length : null }, cell))))))];
+}
+
+const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
+
+// The error browser: what became of records and statements, and how they are named and coloured.
+const FAILED = "failed";
+const { about, records } = data("records");
+
+const initials = (label) => (label === FAILED ? label : label.split(" ").map((word) => word[0]).join(""));
+const colour = (label) => {
+  const place = about.labels.indexOf(label);
+  return place < 0 ? "vf" : "v" + place;
+};
+const dot = (label) => el("span", { class: "dot " + colour(label), "aria-hidden": "true" });
+
+// What became of a record and of each statement. A hit counts as the label that was said; a miss against the first.
+// A task without labels says of a whole record whether it is right.
+const hit = (statement) => statement.right ?? (statement.said !== null && statement.gold.includes(statement.said));
+const goldOf = (statement) => (hit(statement) ? statement.said : statement.gold[0]);
+const saidOf = (statement) => (statement.said === null ? FAILED : statement.said);
+const outcome = (record) => {
+  if (record.failure !== null) return FAILED;
+  if (record.right) return "right";
+  return about.evidence && record.statements.every(hit) ? "evidence" : "wrong";
+};
+const WORDS = {
+  errors: "all errors", wrong: "wrong label", evidence: "wrong evidence", failed: FAILED, right: "right", all: "all",
+};
+const MARKS = { wrong: "✗ wrong", evidence: "✗ evidence", failed: "! failed", right: "✓ right" };
+const outcomes = records.map(outcome);
+// Whoever opens the page looks for errors: it begins with all of them, by the name of their kind where there is one.
+const kinds = [...new Set(outcomes)].filter((name) => name !== "right");
+const errors = kinds.length > 1 ? "errors" : kinds[0] || "all";
+// How sure the surest wrong verdict of a record was; records without one come last.
+const sureness = records.map((record) =>
+  Math.max(-1, ...record.statements.filter((s) => !hit(s)).map((s) => (s.chances.length ? Math.max(...s.chances) : 0))));
+
+// How sure the program is of a record; records without a probability come last.
+const sure = (record) => record.confidence ?? 2;
+
+// A statement of a record: its words, what was said of them and how likely.
+function drawStatement(statement) {
+  const right = hit(statement);
+  const gold = [].concat(...statement.gold.map((label) => [dot(label), label]));
+  const said = statement.said === null ? [el("b", null, "no answer")] : [dot(statement.said), el("b", null, statement.said)];
+  const likely = statement.chances.map((chance, place) => [chance, place]).sort((a, b) => b[0] - a[0]);
+  const passed = about.label_weights && likely.length > 0 && statement.said !== null
+    && likely[0][0] > statement.chances[about.labels.indexOf(statement.said)];
+  return el("div", { class: "statement " + colour(statement.said) + (right ? "" : " wrong") },
+    el("p", null, statement.text),
+    el("div", { class: "said" },
+      el("span", null, ...said),
+      right ? el("span", { class: "verdict right" }, "✓")
+        : el("span", null, el("span", { class: "verdict wrong" }, "✗ gold:"), ...gold),
+      right && statement.gold.length > 1 && el("span", { class: "quiet" }, "gold: ", ...gold),
+      likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
+    likely.length > 0 && drawChances(likely),
+    passed && el("p", { class: "odds" },
+      `Likeliest is ${about.labels[likely[0][1]]}; the label weights chose another, for the ranking score.`));
+}
+
+const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)
+  .map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`.replaceAll(" ", "\u00a0")).join(" · ");
+
+function drawChances(likely) {
+  const bar = el("div", { class: "chances", "aria-hidden": "true" });
+  for (const [chance, place] of likely) {
+    const part = el("i", { class: "v" + place });
+    part.style.flexGrow = chance;
+    bar.append(part);
+  }
+  return bar;
+}
+
+// What a record is judged by: its evidence, and behind that what the model was sent and what it answered.
+function drawExhibits(record) {
+  const title = (text) => el("h2", null, text);
+  if (!about.evidence) {
+    const none = el("p", { class: "quiet" }, "None was given.");
+    return [title("Evidence"), ...(record.exhibits.length ? record.exhibits.map(drawExhibit) : [none])];
+  }
+  // Of a paper: first what decides, then the rest of what the model read.
+  const place = (exhibit) => exhibit.chosen || Infinity;
+  const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen)
+    .sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0));
+  const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
+  const none = el("p", { class: "quiet" }, "None: no paragraph is gold and none was chosen.");
+  return [
+    title("Evidence"), ...(marked.length ? marked.map(drawExhibit) : [none]),
+    title(`Also read by the model: ${rest.length} paragraphs`), ...rest.map(drawExhibit),
+  ];
+}
+
+function drawExhibit(exhibit) {
+  const [text, ...rows] = rowsOf(exhibit.text);
+  const inlined = exhibit.picture && Object.hasOwn(data("pictures"), exhibit.picture);
+  const marks = [exhibit.gold && "gold", exhibit.chosen && "chosen"].filter(Boolean);
+  if (about.evidence && !marks.length) marks.push("unmarked");
+  return el("div", { class: ["exhibit", ...marks].join(" ") },
+    el("div", { class: "key" },
+      el("b", null, exhibit.key),
+      exhibit.chosen > 0 && el("span", { class: "badge chosen" }, "chosen, place " + exhibit.chosen),
+      exhibit.gold && el("span", { class: "badge gold" }, "gold"),
+      !exhibit.shown && el("span", { class: "badge missed" }, "not shown to the model"),
+      exhibit.picture && !inlined && el("span", null, exhibit.picture)),
+    text && el("p", null, text),
+    ...drawTable(rows),
+    inlined && el("img", {
+      src: data("pictures")[exhibit.picture], alt: text || exhibit.key,
+      onclick: (event) => event.target.classList.toggle("large"),
+    }));
+}
+
+function drawCalls(record) {
+  const calls = record.calls.length;
+  const box = el("details", { class: "prompt", id: "prompt" },
+    el("summary", null, calls === 1 ? "Prompt and raw answer" : `Prompts and raw answers (${calls} calls)`));
+  box.addEventListener("toggle", () => {
+    if (!box.open) return;
+    if (box.childElementCount === 1) box.append(...drawPrompts(record));
+    box.scrollIntoView({ block: "start" });
+  });
+  return box;
+}
+
+// A call in the order of the prompt: instruction, demos (folded), the question about this record, the answer.
+function drawPrompts(record) {
+  if (!record.calls.length)
+    return [el("p", { class: "quiet" }, "None: the call failed, or its answer is no longer in the cache.")];
+  const message = (name, text) => [el("div", { class: "role" }, name), el("pre", null, text)];
+  return record.calls.flatMap((call, number) => {
+    const texts = call.messages.map(([role, text]) => [role, data("texts")[text]]);
+    const first = texts.findIndex(([role]) => role !== "system");
+    const demos = texts.slice(first, -1);
+    const pairs = demos.filter(([role]) => role === "user").length;
+    let demo = 0;
+    return some([
+      record.calls.length > 1 && el("h2", null, `Call ${number + 1}`),
+      ...texts.slice(0, first).flatMap(([, text]) => message("instruction", text)),
+      demos.length > 0 && el("details", { class: "demos" },
+        el("summary", null, pairs === 1 ? "1 demo" : `${pairs} demos`),
+        ...demos.flatMap(([role, text]) =>
+          message(role === "user" ? `demo ${++demo}` : `answer of demo ${demo}`, text))),
+      ...(first < 0 ? [] : message("this record", texts.at(-1)[1])),
+      ...message("raw answer", call.answer === null ? "(none)" : call.answer),
+    ]);
+  });
+}
+
+// Gold labels against predicted ones, counted over all records: a table of which each cell filters.
+// choose: what a click on a cell does, with its labels; null: of any.
+function drawMatrix(choose) {
+  if (!about.labels.length) return;
+  const { times, most, failed, f1 } = confusion();
+  const columns = failed ? [...about.labels, FAILED] : about.labels;
+  const button = (gold, said, ...content) => el("button",
+    { type: "button", "data-gold": gold, "data-said": said, onclick: () => choose(gold, said) }, ...content);
+  const head = el("tr", null, el("th", { class: "quiet" }, "gold ↓  predicted →"),
+    ...columns.map((said) => {
+      const one = button(null, said, said !== FAILED && dot(said), initials(said));
+      one.title = `predicted ${said}`;
+      return el("th", { scope: "col" }, one);
+    }),
+    el("th", { scope: "col", class: "f1" }, "F1"));
+  const rows = about.labels.map((gold) => el("tr", null,
+    el("th", { scope: "row" }, button(gold, null, dot(gold), el("b", null, initials(gold)), gold)),
+    ...columns.map((said) => {
+      const count = times(gold, said);
+      const one = button(gold, said, String(count));
+      one.disabled = !count;
+      one.title = `gold ${gold}, predicted ${said}`;
+      const cell = el("td", { class: gold === said ? "hit" : "miss" }, one);
+      cell.style.setProperty("--heat", count / (most(gold) || 1));
+      return cell;
+    }),
+    el("td", { class: "f1" }, f1(gold).toFixed(0))));
+  document.getElementById("macro").textContent = (about.labels.reduce((sum, label) => sum + f1(label), 0) / about.labels.length).toFixed(1);
+  document.getElementById("matrix").replaceChildren(el("thead", null, head), el("tbody", null, ...rows));
+}
+
+// How often each gold label was given each label; F1 (x100) counts as the official evaluator does.
+function confusion() {
+  const counts = new Map();
+  const key = (gold, said) => JSON.stringify([gold, said]);
+  for (const record of records) for (const s of record.statements) {
+    const cell = key(goldOf(s), saidOf(s));
+    counts.set(cell, (counts.get(cell) || 0) + 1);
+  }
+  const times = (gold, said) => counts.get(key(gold, said)) || 0;
+  const sum = (labels, count) => labels.reduce((total, label) => total + count(label), 0);
+  const most = (gold) => sum([...about.labels, FAILED], (said) => times(gold, said));
+  const failed = sum(about.labels, (gold) => times(gold, FAILED)) > 0;
+  const f1 = (label) => (200 * times(label, label)) / (most(label) + sum(about.labels, (gold) => times(gold, label)) || 1);
+  return { times, most, failed, f1 };
+}
