@@ -91,7 +91,7 @@ class LanguageModel:
         from dspy.utils.exceptions import AdapterParseError, LMError
 
         from aisr.base import redact
-        from aisr.lm.rate_limit import FATAL_ERRORS
+        from aisr.lm.retries import FATAL_ERRORS
         from aisr.predict.judge import failure_text
         from aisr.programs.program import UnusableAnswer
 
@@ -111,7 +111,7 @@ def open_lm(
     *,
     api_base: str | None = None,
     schema: bool = True,
-    logprobs: bool = True,
+    logprobs: bool | None = None,
     max_tokens: int | None = None,
     temperature: float | None = None,
     threads: int | None = None,
@@ -129,9 +129,9 @@ def open_lm(
     the answers that `aisr compile --record FILE` wrote. Its key comes from the environment.
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
-    schema; logprobs: whether to ask for log-probabilities, where it may give them; max_tokens: of an answer, thoughts
-    included (default: 8,000 with `api_base`, else 1,024); temperature: of answers (default 0); threads: calls at a time
-    (default 8; the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600); price:
+    schema; logprobs: whether to ask for log-probabilities (default: where a provider gives them; not at a server of
+    your own); max_tokens: of an answer, thoughts included (default: 8,000 with `api_base`, else 1,024); temperature: of
+    answers (default 0); threads: calls at a time (default 8; the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600); price:
     USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls, max_minutes:
     nothing more is sent once so much is spent, or after so long; output: a file or folder, for all runs of which
     `max_usd` holds together; needs_key: whether its key must be at hand, not where nothing is sent
@@ -139,8 +139,7 @@ def open_lm(
     `api_base`, and USD a million of its tokens.
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
-    home folder, or as `dspy.configure_cache` has it; as text, never pickles. To share that of the commands, set
-    DSPY_CACHEDIR to `artifacts/.cache` before the first LM is opened. Raises `LMUnavailable`.
+    home folder, or as `dspy.configure_cache` has it. Raises `LMUnavailable`.
     """
     from aisr.lm import config as configs
     from aisr.lm import open as opening
@@ -258,10 +257,10 @@ class LoadedProgram:
 
 def _retry_later(outcome: "Outcome") -> "Outcome":
     """The same outcome. After a failure, judging the record again asks the LM again."""
-    from aisr.lm.response_cache import retry_failed
+    import dspy
 
     if outcome.failure is not None:
-        retry_failed()
+        dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
     return outcome
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
-from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import Price
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
@@ -52,7 +52,7 @@ class DryRun:
             if real is lm:
                 return dry
         engine = _SilentEngine()
-        silent: LedgerLM = lm.lm.copy(engine=engine, async_engine=InThread(engine))
+        silent: LedgerLM = lm.lm.copy(engine=engine)
         silent.ledger = self.ledger
         dry = replace(
             lm,

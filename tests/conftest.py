@@ -129,25 +129,6 @@ def compiled(
         yield Compiled(root, server)
 
 
-@pytest.fixture
-def cache_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Opens DSPy's response cache, in the test's own folder, as another process would."""
-    import dspy
-
-    from aisr.lm.response_cache import AnswerCache
-
-    folder = tmp_path / "cache"
-
-    def again() -> None:
-        if isinstance(dspy.cache, AnswerCache) and dspy.cache.disk_cache_dir == str(folder):
-            dspy.cache.disk_cache.close()
-        monkeypatch.setattr(dspy, "cache", AnswerCache(folder))
-
-    again()
-    yield again
-    dspy.cache.disk_cache.close()
-
-
 @pytest.fixture(autouse=True)
 def _store_of_its_own() -> Iterator[None]:
     with _store_as_before():

@@ -198,8 +198,3 @@ def print_spend(spend: Any, records: int = 0) -> None:
             f"  a record: {spend.prompt_tokens / records:.0f} prompt tokens, {spend.prefix_tokens / records:.0f} of "
             f"them in the provider's cache; {spend.completion_tokens / records:.0f} completion tokens"
         )
-    if spend.cut_prompts:
-        note(
-            f"warning: of {spend.cut_prompts} prompts the server counted far fewer tokens than they have: it probably "
-            "did not read them whole. Raise its context length (see docs/models.md) and remove artifacts/.cache"
-        )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.errors import UserError
-from aisr.base.redact import trim_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,17 +23,12 @@ if TYPE_CHECKING:
 
 
 def prepare(artifacts: Path, *programs: str | None) -> None:
-    """Set what must be set before DSPy is imported: a response cache of this workspace, no progress bars of others,
-    keys trimmed.
+    """Set what must be set before DSPy is imported: no progress bars of others.
 
     Raises UserError for a program that does not exist, so that nobody waits for that import to learn of it.
     """
     for program in filter(None, programs):
         _check_exists(program, artifacts)
-    from aisr.base.files import cache_folder
-
-    trim_keys()
-    os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
     os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
 
@@ -77,13 +71,15 @@ def open_ledger(max_usd: float | None, max_calls: int | None, output: Path | Non
 
 
 def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
-    """`aisr.lm.open.open_lm`, without what DSPy logs: failures are counted."""
+    """`aisr.lm.open.open_lm` with the response cache of commands, and without what DSPy logs: failures are counted."""
     from aisr.lm.config import PROVIDER
+    from aisr.lm.open import configure_cache
     from aisr.lm.open import open_lm as open_config
 
     if config.api_base and config.embedding_api_base == PROVIDER:
         warn_of_one_key("embeddings")
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
+    configure_cache()
     return open_config(config, ledger, needs_key)
 
 
@@ -95,7 +91,9 @@ def open_teacher(
         return lm
     if lm_config.api_base and config.api_base is None and config.model.startswith("openai/"):
         warn_of_one_key("the teacher LM")
-    return open_lm(config, ledger, needs_key)
+    from aisr.lm.open import open_lm as open_config
+
+    return open_config(config, ledger, needs_key)
 
 
 def warn_of_one_key(user: str) -> None:

@@ -7,7 +7,7 @@
 3. An object that is not complete does not count: its last value may be cut, and `P1` be the rest of `P12`.
 
 An answer without such an object is an `AdapterParseError`; programs ask once more then, and fail the record after that
-(`aisr.programs.program.ask`). `failed_ending` gives the reason where asking once more would not help.
+(`aisr.programs.program.ask`). `Answer.failure` gives the reason where asking once more would not help.
 """
 
 import json
@@ -15,12 +15,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
 import json_repair
 from dspy.lm15 import RefusalPart
 from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel
 
 # --- Thoughts
 
@@ -212,58 +213,73 @@ def _without(signature: Any, names: tuple[str, ...]) -> Any:
 # --- Endings
 
 
-class Ending(NamedTuple):
-    """Why an answer ended. reason: `length`, `content_filter`, `tool_calls`, `refusal`, or that of an answer that ended
-    by itself; refusal: the words of one."""
+class Answer(BaseModel):
+    """The answer to a call, as the response cache and recordings keep it.
 
-    reason: str | None
+    call: digest of the call; outputs: as DSPy returns them, a text each, or an object with `text` and `logprobs`;
+    finish: why each ended: `length`, `content_filter`, `tool_calls`, `refusal`, or that of one that ended by itself;
+    refusal: the words of a refusal; tokens: of the answer, as the server counts.
+    """
+
+    call: str
+    outputs: list[str | dict[str, Any] | None]
+    finish: list[str | None]
     refusal: str = ""
-    tokens: int = 0  # of the answer, as the server counts
+    tokens: int = 0
+
+    def failure(self, limit: int | None, option: str) -> str | None:
+        """Return why there is no answer to use and asking once more would not help; None where there may be one.
+
+        limit: the most tokens of an answer that were asked for; option: the one that sets it, as it is typed.
+        """
+        for reason, output in zip(self.finish, self.outputs, strict=False):
+            if reason == "length":
+                most = limit or self.tokens
+                option = f"{option}={2 * most}" if most else option
+                cut = f"the answer was cut after {most or 'too many'} tokens"
+                return f"{cut}, the most that is allowed; {option} allows more"
+            if reason == "refusal":
+                words = " ".join(self.refusal.split())[:200]
+                return f"the model refused to answer: {words}" if words else "the model refused to answer"
+            if reason == "content_filter":
+                return "the answer was filtered"
+            if reason == "tool_calls" and not (output.get("text") if isinstance(output, dict) else output):
+                return "the model called a tool, which none was offered, in place of an answer"
+        return None
 
 
-def endings(response: Any) -> list[Ending]:
-    """Return how the answers of a response ended: of DSPy's own form, or of OpenAI's."""
-    responses = response if isinstance(response, tuple) else (response,)
-    return [ending for one in responses for ending in _endings(one)]
+def read_answer(call: str, entry: Mapping[str, Any]) -> Answer:
+    """Return the answer to a call. entry: of DSPy's history, whose response is of DSPy's own form, or of OpenAI's."""
+    response = entry["response"]
+    endings = [ending for one in (response if isinstance(response, tuple) else (response,)) for ending in _endings(one)]
+    return Answer(
+        call=call,
+        outputs=plain(entry["outputs"]),
+        finish=[reason for reason, _ in endings],
+        refusal="".join(words for _, words in endings),
+        tokens=entry["usage"].get("completion_tokens") or 0,
+    )
 
 
-def _endings(response: Any) -> Iterator[Ending]:
-    tokens = token_counts(response)[1]
+def _endings(response: Any) -> Iterator[tuple[str | None, str]]:
+    """Yield why each answer of a response ended, and the words of a refusal."""
     choices = getattr(response, "choices", None)
     if choices is None:  # of DSPy's own form
-        refused = [part for part in response.message.parts if isinstance(part, RefusalPart)]
+        refused = "".join(part.text for part in response.message.parts if isinstance(part, RefusalPart))
         reason = "tool_calls" if response.finish_reason == "tool_call" else response.finish_reason
-        yield Ending("refusal" if refused else reason, "".join(part.text for part in refused), tokens)
+        yield "refusal" if refused else reason, refused
         return
     for choice in choices:
         message = getattr(choice, "message", None)
         special = getattr(message, "provider_specific_fields", None) or {}  # where LiteLLM keeps it
-        refusal = getattr(message, "refusal", None) or special.get("refusal")
-        yield Ending("refusal" if refusal else getattr(choice, "finish_reason", None), refusal or "", tokens)
+        refused = getattr(message, "refusal", None) or special.get("refusal") or ""
+        yield "refusal" if refused else getattr(choice, "finish_reason", None), refused
 
 
-def token_counts(response: Any) -> tuple[int, int]:
-    """Return the tokens of the prompt and of the answer by the usage of a response; 0 where it has none."""
-    usage = getattr(response, "usage", None)
-    return _count(usage, "input_tokens", "prompt_tokens"), _count(usage, "output_tokens", "completion_tokens")
-
-
-def _count(usage: Any, *names: str) -> int:
-    return next((int(count) for name in names if (count := getattr(usage, name, None))), 0)
-
-
-def failed_ending(ending: Ending, output: Any, limit: int | None, option: str) -> str | None:
-    """Return why there is no answer to use and asking once more would not help; None where there may be one.
-
-    limit: the most tokens of an answer that were asked for; option: the one that sets it, as it is typed.
-    """
-    if ending.reason == "length":
-        most = limit or ending.tokens
-        allow = f"{option}={2 * most}" if most else option
-        return f"the answer was cut after {most or 'too many'} tokens, the most that is allowed; {allow} allows more"
-    if ending.reason in ("refusal", "content_filter"):
-        words = f": {' '.join(ending.refusal.split())[:200]}" if ending.refusal else ""
-        return f"the model refused to answer{words}" if ending.reason == "refusal" else "the answer was filtered"
-    if ending.reason == "tool_calls" and not (output.get("text") if isinstance(output, dict) else output):
-        return "the model called a tool, which none was offered, in place of an answer"
-    return None
+def plain(value: Any) -> Any:
+    """Return dictionaries in place of pydantic's models, which LiteLLM has."""
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value

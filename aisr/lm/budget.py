@@ -5,10 +5,10 @@ user chose is believed. A call without a report costs nothing.
 """
 
 import json
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,7 @@ from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import LMConfig, LMUnavailable, Price
 from aisr.programs.pictures import SHOWN_PIXELS
 
-# English has four or five characters a token, and no server that cuts prompts off holds less than 4,096 tokens.
-MOST_PER_TOKEN = 7
-LEAST_CUT = 16_000
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
-SPEND_FILE_BYTES = 1_000
-MOST_USD = 1e12  # an integer of hundreds of digits is no float
 
 
 @dataclass(frozen=True)
@@ -32,8 +27,7 @@ class Spend:
     price.
 
     usd is None where the price of a call that was sent is unknown; prefix_tokens: those of the prompt tokens that the
-    provider had in its own cache, as the beginning of an earlier prompt; cut_prompts: calls of which the server counted
-    so few prompt tokens that it probably cut the prompt off.
+    provider had in its own cache, as the beginning of an earlier prompt.
     """
 
     calls: int = 0
@@ -42,7 +36,6 @@ class Spend:
     completion_tokens: int = 0
     usd: float | None = 0.0
     prefix_tokens: int = 0
-    cut_prompts: int = 0
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
@@ -52,8 +45,15 @@ class Spend:
             self.completion_tokens + other.completion_tokens,
             None if self.usd is None or other.usd is None else self.usd + other.usd,
             self.prefix_tokens + other.prefix_tokens,
-            self.cut_prompts + other.cut_prompts,
         )
+
+    @classmethod
+    def of(cls, usage: Mapping[str, Any], price: Price | None) -> "Spend":
+        """Return the cost of a call that was sent. usage: as the server reports it; empty where it reports none."""
+        prompt, completion = (max(usage.get(name) or 0, 0) for name in ("prompt_tokens", "completion_tokens"))
+        prefix = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        usd = price.usd(prompt, completion) if price else None if prompt or completion else 0.0
+        return cls(1, 0, prompt, completion, usd, prefix)
 
     @property
     def requested(self) -> int:
@@ -62,60 +62,6 @@ class Spend:
 
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
-
-
-class Call:
-    """One call while it lasts: its prompt, and what the server reports of each answer.
-
-    messages: as DSPy's adapters make them. Engines note what they receive in the `current_call`.
-    """
-
-    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        self.messages = messages
-        self._reports: list[Any] = []
-
-    def receive(self, usage: Any) -> None:
-        """Note an answer. usage: as the server reports it, whatever that is."""
-        self._reports.append(usage)
-
-    @property
-    def has_answer(self) -> bool:
-        return bool(self._reports)
-
-    @property
-    def characters(self) -> int:
-        """Those of the text of the prompt."""
-        return sum(map(len, self._texts()))
-
-    def cost(self, price: Price | None) -> Spend:
-        """What the call is charged."""
-        prompt = completion = prefix = 0
-        cut = False
-        for usage in self._reports:
-            if not isinstance(usage, Mapping):
-                continue
-            read, written = token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens"))
-            details = usage.get("prompt_tokens_details")
-            known = token_count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0
-            prompt, completion, prefix = prompt + read, completion + written, prefix + min(known, read)
-            cut = cut or (read > 0 and self.characters > max(LEAST_CUT, MOST_PER_TOKEN * read))
-        usd = price.usd(prompt, completion) if price else None if prompt or completion else 0.0
-        return Spend(1, 0, prompt, completion, usd, prefix, int(cut))
-
-    def _texts(self) -> Iterator[str]:
-        for message in self.messages:
-            content = message.get("content") or ""
-            for part in [content] if isinstance(content, str) else content:
-                yield part if isinstance(part, str) else part.get("text") or ""
-
-
-# The call that this thread or task is sending, for engines.
-current_call: ContextVar[Call | None] = ContextVar("current call", default=None)
-
-
-def token_count(value: Any) -> int:
-    """A reported number of tokens; 0 for what is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 @dataclass(frozen=True)
@@ -144,6 +90,7 @@ class Ledger:
         self.limits = limits or Limits()
         self.earlier = earlier
         self.stopped: str | None = None  # the limit that kept a call from being sent
+        self.final_error: Exception | None = None  # that every further call meets, whatever its LM
         self._clock = clock
         self._opened = clock()
         self._lock = threading.Lock()
@@ -191,10 +138,6 @@ class Ledger:
         self.stopped = self.stopped or reason
         return f"the budget is spent: {reason}"
 
-    def charge(self, call: Call, price: Price | None) -> None:
-        """Enter a call that was sent, see `Call.cost`."""
-        self.add(call.cost(price))
-
     def add(self, spend: Spend) -> None:
         """Enter calls."""
         with self._lock:
@@ -232,20 +175,17 @@ def check_price(config: LMConfig, price: Price | None, ledger: Ledger) -> None:
 
 
 def _read_spend(file: Path) -> float:
-    """What earlier runs spent, in US dollars; 0 where there is no file. Raises UserError for any other content."""
-    if not file.exists():
-        return 0.0
+    """Return what earlier runs spent, in US dollars; 0 where there is no file. Raises UserError for any other
+    content."""
     try:
-        if not file.is_file():  # a pipe would be waited for
+        usd = float(json.loads(file.read_bytes())["usd"])
+        if not 0 <= usd < math.inf:
             raise ValueError
-        with file.open("rb") as opened:
-            content = json.loads(opened.read(SPEND_FILE_BYTES))
-    except (OSError, ValueError, RecursionError):
-        content = None
-    usd = content.get("usd") if isinstance(content, dict) else None
-    if isinstance(usd, bool) or not isinstance(usd, int | float) or not (0 <= usd < MOST_USD):
+    except FileNotFoundError:
+        return 0.0
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError(
             f'{file}: expected {{"usd": NUMBER}}, what earlier runs with --max-usd spent; mend it, or remove it to '
             "begin at 0"
-        )
-    return float(usd)
+        ) from error
+    return usd

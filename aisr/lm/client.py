@@ -1,39 +1,57 @@
-"""A language model as programs use it: `LedgerLM`, a `dspy.LM` whose calls are limited and charged, and `OpenLM`: that,
-with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
+"""A language model as programs use it: `LedgerLM`, a `dspy.LM` whose calls are cached, limited, charged and retried,
+and `OpenLM`: that, with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
 
-import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import dspy
-from dspy.lm15 import BillingError, Request, Response
-from dspy.utils.exceptions import LMAuthError, LMError, LMProviderError
+from dspy.utils.callback import with_callbacks
+from dspy.utils.exceptions import LMAuthError, LMBillingError, LMError
+from pydantic import BaseModel
 
 from aisr.base import redact
+from aisr.base.files import digest_text
 from aisr.base.private import adapter_message_call
-from aisr.lm.answers import Ending, endings, failed_ending, token_counts
-from aisr.lm.budget import Call, Ledger, current_call
-from aisr.lm.config import THREADS, Price
+from aisr.lm.answers import Answer, read_answer
+from aisr.lm.budget import Ledger, Spend
+from aisr.lm.config import Price, address_in_environment
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.endpoint import with_readable_logprobs
-from aisr.lm.rate_limit import RETRIES, RateLimiter
-from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
+from aisr.lm.retries import Contact
 
 if TYPE_CHECKING:
     from aisr.lm.recorded import Recorder
 
+CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
+_calls: ContextVar[list[str] | None] = ContextVar("calls of an answer", default=None)
+_latest: ContextVar[Answer | None] = ContextVar("latest answer", default=None)
+_entry: ContextVar[dict[str, Any]] = ContextVar("latest entry of DSPy's history")
+
+
+def call_digest(lm: dspy.LM, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
+    """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
+    temperature, rollout and schema."""
+    shaping = {name: value for name, value in {**lm.kwargs, **options}.items() if name not in CONNECTION}
+    call = [lm.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
+    return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
+        return value.model_json_schema()
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
+
 
 class LedgerLM(dspy.LM):
-    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, waits for
-    an overloaded server, and keeps no history (pictures would fill the memory).
+    """A `dspy.LM` whose answers DSPy's cache keeps as text, that enters each call into a ledger, sends nothing once a
+    limit of the ledger is reached, and keeps no history (pictures would fill the memory).
 
     gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
-    name: what errors call it, with the address of its server, if the user gave one, as `address`.
-    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead;
-    recorder: see `aisr.lm.recorded`.
+    name: what errors call it, with the address of its server, if the user gave one, as `address`. recorder: see
+    `aisr.lm.recorded`.
     """
 
     recorder: "Recorder | None" = None
@@ -47,8 +65,6 @@ class LedgerLM(dspy.LM):
         ledger: Ledger,
         price: Price | None,
         gives_logprobs: bool = False,
-        threads: int = THREADS,
-        num_retries: int = RETRIES,
         name: str | None = None,
         address: str | None = None,
         **kwargs: Any,
@@ -56,83 +72,98 @@ class LedgerLM(dspy.LM):
         super().__init__(model, num_retries=0, **kwargs)
         self.name, self.address = name or model, address
         self.ledger = ledger
-        self.limiter = RateLimiter(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
         self.contact = Contact()
-        self._secrets = redact.secret_values()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        def send() -> Any:
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
+        """Return the outputs of a call: of the cache, else of the LM. Raises `LMError`."""
+        call = call_digest(self, prompt, messages=messages, **options)
+        if (calls := _calls.get()) is not None:
+            calls.append(call)
+        try:
+            answer = self.answer(call, prompt, messages, options)
+        except Exception:
+            if self.recorder:
+                self.recorder.unanswered.add(call)
+            raise
+        if self.recorder:
+            answer = self.recorder.keep(answer)
+        _latest.set(answer)
+        self.contact.succeed()
+        return attributes(answer.outputs)
+
+    def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
+        """Return the answer to a call. call: its digest."""
+        use_cache = options.pop("cache", self.cache)
+        if use_cache and (text := dspy.cache.get(self._cache_key(call))):
+            self.ledger.from_cache()
+            return Answer.model_validate_json(text)
+        answer = self.contact.run(lambda: self._send(call, prompt, messages, options))
+        if use_cache:
+            dspy.cache.put(self._cache_key(call), answer.model_dump_json())
+        return answer
+
+    def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
+        if reason := self.ledger.spent_out():
+            raise LMBillingError(self.ledger.refuse(reason))
+        try:
             # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
-            with self._counted(args, kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
-                return self._clean(super(LedgerLM, lm).__call__(*args, **kwargs))
-
-        with self._recording(args, kwargs) as keep:
-            return keep(self.limiter.run(send))
-
-    async def acall(self, *args: Any, **kwargs: Any) -> Any:
-        async def send() -> Any:
-            with self._counted(args, kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
-                return self._clean(await super(LedgerLM, lm).acall(*args, **kwargs))
-
-        with self._recording(args, kwargs) as keep:
-            return keep(await self.limiter.arun(send))
-
-    def update_history(self, entry: dict[str, Any]) -> None:
-        """Keep no history, but how the latest answer ended."""
-        response = entry["response"]
-        keep_ending(endings(response), entry["outputs"], token_counts(response))
-
-    def failed_ending(self) -> str | None:
-        """Return why the latest answer to this thread or task is none, see `aisr.lm.answers`; None where it may be
-        one."""
-        latest = latest_answer()
-        limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
-        reasons = (
-            failed_ending(ending, output, limit, self.limit_option)
-            for ending, output in zip(latest.endings, latest.outputs, strict=False)
-        )
-        return next(filter(None, reasons), None)
-
-    def _recording(self, args: tuple[Any, ...], options: dict[str, Any]) -> AbstractContextManager[Any]:
-        return nullcontext(lambda outputs: outputs) if not self.recorder else self.recorder.record(self, args, options)
-
-    # For `aisr.programs`, which import nothing of this package.
-    record_keys = staticmethod(record_keys)
-    invalidate = staticmethod(invalidate)
+            with self._charged(), adapter_message_call(self, messages):
+                super().__call__(prompt, messages=messages, cache=False, **options)
+        except LMError as error:
+            self._explain(error)
+            raise
+        return _without_keys(read_answer(call, _entry.get()))
 
     @contextmanager
-    def _counted(self, args: tuple[Any, ...], options: dict[str, Any]) -> Iterator["LedgerLM"]:
-        """This LM, or one that sends nothing. What it sends is charged, whatever the result."""
-        reason = self.ledger.spent_out()
-        lm = self if reason is None else self._refusing(reason)
-        call = self._call(args, options)
+    def _charged(self) -> Iterator[None]:
+        """Charge what is sent within by the usage that the server reports, whatever the result."""
         usage = _Usage(dspy.settings.usage_tracker)
-        token = current_call.set(call)
+        is_sent = True
         try:
-            with dspy.context(usage_tracker=usage, disable_history=False):
-                yield lm
-        except BaseException as error:
-            # Other exceptions are of calls that could not be made; an interruption ends one that may have been sent.
-            if isinstance(error, LMError):
-                self._explain(error)
-            if reason is None and (isinstance(error, LMError) or not isinstance(error, Exception)):
-                if usage.reported is not None and not call.has_answer:
-                    call.receive(usage.reported)
-                self.ledger.charge(call, self.price)
-                if isinstance(error, LMError):
-                    self.contact.fail(error)
+            with dspy.context(usage_tracker=usage, disable_history=False, callbacks=[]):
+                yield
+        except LMError:
+            raise
+        except Exception:
+            is_sent = False  # a call that could not be made; an interruption ends one that may have been sent
             raise
         finally:
-            current_call.reset(token)
-        self.contact.succeed()
-        if usage.reported is None:
-            self.ledger.from_cache()
-        else:
-            if not call.has_answer:
-                call.receive(usage.reported)
-            self.ledger.charge(call, self.price)
+            if is_sent:
+                self.ledger.add(Spend.of(usage.reported, self.price))
+
+    def update_history(self, entry: dict[str, Any]) -> None:
+        """Keep no history, but the latest entry, for `_send`."""
+        _entry.set(entry)
+
+    async def acall(self, *args: Any, **options: Any) -> Any:
+        """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
+        return self(*args, **options)
+
+    def failed_ending(self) -> str | None:
+        """Return why the latest answer to this thread or task is none, see `Answer.failure`; None where it may be
+        one."""
+        limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
+        answer = _latest.get()
+        return answer.failure(limit, self.limit_option) if answer else None
+
+    @staticmethod
+    def record_keys() -> list[str]:
+        """Return a list that gets the digest of every call that this thread or task makes from here on."""
+        calls: list[str] = []
+        _calls.set(calls)
+        return calls
+
+    def invalidate(self, calls: list[str]) -> None:
+        """Have the next process ask for the answers to some calls again. This one keeps them, as a compile judges the
+        same records over and over."""
+        for call in dict.fromkeys(calls):
+            dspy.cache.put(self._cache_key(call), None, enable_memory_cache=False)
+
+    def _cache_key(self, call: str) -> dict[str, Any]:
+        return {"call": call, "server": address_in_environment(self.model)}
 
     def _explain(self, error: LMError) -> None:
         """Have an error name this LM as the user did, its status, and what may be wrong, in one line; DSPy and lm15
@@ -151,88 +182,12 @@ class LedgerLM(dspy.LM):
         error.message = ": ".join(words)
         error.args = (error.message,)
 
-    def _call(self, args: tuple[Any, ...], options: dict[str, Any]) -> Call:
-        """What a call sends. DSPy takes messages, or a prompt as a text or a `Request`."""
-        prompt = args[0] if args else options.get("prompt")
-        if isinstance(prompt, Request):
-            prompt = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)])
-        return Call(options.get("messages") or [{"content": str(prompt or "")}])
-
-    def _clean(self, outputs: Any) -> Any:
-        """Answers without the keys that a server repeats in them: they go into predictions, demos and instructions. And
-        log-probabilities that are numbers, as our engine for servers sees to itself."""
-        if not isinstance(self.engine, str):
-            return [self._without_keys(output) for output in outputs] if isinstance(outputs, list) else outputs
-        answers = plain(outputs)
-        if answers == []:
-            raise LMProviderError("the answer holds no choice")
-        if isinstance(answers, list):
-            answers = [with_readable_logprobs(answer) for answer in answers]
-        return attributes(redact.throughout(answers, self._secrets))
-
-    def _without_keys(self, output: Any) -> Any:
-        if isinstance(output, dict) and isinstance(output.get("text"), str):
-            output["text"] = redact.values(output["text"], self._secrets)
-        return redact.values(output, self._secrets) if isinstance(output, str) else output
-
-    def _refusing(self, reason: str) -> "LedgerLM":
-        engine = _RefusingEngine(self.ledger, reason)
-        lm: LedgerLM = self.copy(engine=engine, async_engine=InThread(engine), timeout=None)
-        return lm
-
-
-class Latest(NamedTuple):
-    """The latest answers to a thread or task: how they ended, what of them is returned, tokens of prompt and answer."""
-
-    endings: Sequence[Ending]
-    outputs: Sequence[Any]
-    tokens: tuple[int, int]
-
-
-_latest: ContextVar[Latest | None] = ContextVar("latest answer", default=None)
-
-
-def keep_ending(endings: Sequence[Ending], outputs: Sequence[Any], tokens: tuple[int, int] = (0, 0)) -> None:
-    """Keep how the latest answer ended, for `LedgerLM.failed_ending` and recorders."""
-    _latest.set(Latest(endings, outputs, tokens))
-
-
-def latest_answer() -> Latest:
-    """Return the latest answers to this thread or task."""
-    return _latest.get() or Latest((), (), (0, 0))
-
-
-class Contact:
-    """Whether an LM was ever reached. Copies of an LM share the contact of the original; calls that a limit kept from
-    being sent do not count."""
-
-    def __init__(self) -> None:
-        self._is_answered = False
-        self._error: Exception | None = None
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Contact":
-        return self
-
-    def succeed(self) -> None:
-        """Note an answer, be it of the cache."""
-        self._is_answered = True
-
-    def fail(self, error: Exception) -> None:
-        """Note a call that failed."""
-        self._error = self._error or error
-
-    @property
-    def error(self) -> Exception | None:
-        """The error of the first call, where every call failed."""
-        return None if self._is_answered else self._error
-
 
 class _Usage:
-    """Stands in for DSPy's usage tracker while one call lasts: DSPy reports each answer to it that is not from the
-    cache."""
+    """Stands in for DSPy's usage tracker while one call lasts: DSPy reports to it what the server reports."""
 
     def __init__(self, outer: Any) -> None:
-        self.reported: dict[str, Any] | None = None
+        self.reported: dict[str, Any] = {}
         self._outer = outer
 
     def add_usage(self, model: str, usage: dict[str, Any]) -> None:
@@ -241,35 +196,28 @@ class _Usage:
             self._outer.add_usage(model, usage)
 
 
-class _RefusingEngine:
-    """The engine of an LM whose limit is reached: the cache still answers, and any other call ends here."""
+class AttributeDict(dict[str, Any]):
+    """A dictionary whose keys are attributes, as DSPy and LiteLLM give log-probabilities."""
 
-    def __init__(self, ledger: Ledger, reason: str) -> None:
-        self.ledger = ledger
-        self.reason = reason
-
-    def complete(self, request: Request) -> Response:
-        raise BillingError(self.ledger.refuse(self.reason))
-
-    def close(self) -> None:
-        """Nothing to close."""
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
-class InThread:
-    """The async counterpart of an engine that has none: each request in a thread, so that no event loop waits."""
+def attributes(value: Any) -> Any:
+    """Return plain data with `AttributeDict` in place of its dictionaries."""
+    if isinstance(value, dict):
+        return AttributeDict({key: attributes(item) for key, item in value.items()})
+    return [attributes(item) for item in value] if isinstance(value, list) else value
 
-    def __init__(self, engine: Any) -> None:
-        self.engine = engine
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "InThread":
-        return self
-
-    async def complete(self, request: Request) -> Response:
-        response: Response = await asyncio.to_thread(self.engine.complete, request)
-        return response
-
-    async def aclose(self) -> None:
-        """Nothing to close."""
+def _without_keys(answer: Answer) -> Answer:
+    """Return an answer without the values of secret variables: it goes into predictions, demos and instructions."""
+    text = answer.model_dump_json()
+    clean = redact.values(text)
+    return answer if clean == text else Answer.model_validate_json(clean)
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,12 @@ class LMConfig:
         metadata={"help": "Address of the server of --lm openai/MODEL (its API is OpenAI's)."},
     )
     schema: bool = field(default=True, metadata={"help": "Whether a server of your own takes a JSON schema."})
-    logprobs: bool = field(
-        default=True,
-        metadata={"help": "Whether to ask for log-probabilities, where the LM or server may give them."},
+    logprobs: bool | None = field(
+        default=None,
+        metadata={
+            "help": "Whether to ask for log-probabilities. Default: where a provider gives them; not at a server of "
+            "your own."
+        },
     )
     max_tokens: int | None = field(
         default=None,
@@ -244,6 +247,13 @@ def check_address(address: str, option: str) -> None:
         )
 
 
+def address_in_environment(model: str) -> str | None:
+    """Return the address of a model's server by the variables of its provider, such as OPENAI_BASE_URL, which DSPy and
+    LiteLLM read; None where there is none. Two servers answer differently under one name."""
+    name = model.partition("/")[0].removesuffix("_chat").replace("-", "_").upper()
+    return os.environ.get(f"{name}_BASE_URL") or os.environ.get(f"{name}_API_BASE") or None
+
+
 # --- What LiteLLM's list says of a model: the one inside the package, read without importing LiteLLM
 
 
@@ -272,7 +282,7 @@ def quiet_litellm() -> Any:
     import litellm
 
     litellm.suppress_debug_info = True
-    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; without retries LiteLLM sends a request thrice
+    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.retries` retries; without retries LiteLLM sends a request thrice
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     return litellm

@@ -5,12 +5,12 @@ price. The server does not change here, and a call costs this process a third le
 """
 
 import json
-import math
 import os
 from dataclasses import replace
 from typing import Any
 from urllib.request import getproxies
 
+import dspy
 from dspy.lm15 import (
     AccessPolicy,
     DataPart,
@@ -27,7 +27,6 @@ from dspy.lm15 import (
 )
 
 from aisr.base.private import StdlibTransport
-from aisr.lm.budget import current_call
 from aisr.lm.config import SECONDS, LMConfig
 
 MOST_WORDS = 300  # bytes of an error whose form is not known
@@ -50,17 +49,18 @@ class Endpoint:
 
     def __init__(self, name: str, config: LMConfig) -> None:
         assert config.api_base
-        key, address, schema = key_of_servers(), config.api_base, config.schema
+        key = key_of_servers()
         definition = ProviderDefinition.chat(
-            AccessPolicy(provider=name, env_keys=(key,) if key else (), base_url=address),
+            AccessPolicy(provider=name, env_keys=(key,) if key else (), base_url=config.api_base),
             compat=OpenAIChatCompat(),
             placeholder_key=None if key else "none",
         )
-        self.supports_response_schema = schema
-        self.supported_params = frozenset(
-            {"temperature", "max_tokens", "logprobs", "top_logprobs"} | ({"response_format"} if schema else set())
-        )
         self.name = name
+        self.supports_response_schema = config.schema
+        self.supported_params = frozenset(
+            {"temperature", "max_tokens", "logprobs", "top_logprobs"}
+            | ({"response_format"} if config.schema else set())
+        )
         transport = Transport(
             read_timeout=config.timeout or SECONDS,
             max_connections=max(config.most_threads, 8),
@@ -84,39 +84,31 @@ class Endpoint:
         self._router.close()
 
 
+# --- Bodies of answers
+
+
 def receive_chat(status: int, body: bytes) -> bytes:
-    """The body of an answer in a form that lm15 reads, after its usage is noted in the `current_call`. Raises
-    `ProviderError` where it has no choice."""
+    """Return the body of an answer, where it is an error in a form that lm15 reads.
+
+    Raises `ProviderError` for one without a choice, which lm15 takes for an empty text; its usage counts.
+    """
     if status >= 400:
         return readable_error(body)
-    odd: list[str] = []
-    try:
-        answer = json.loads(body, parse_constant=odd.append)  # NaN and the infinities: None in their place
-    except (ValueError, RecursionError):
-        answer = None
-    call = current_call.get()
-    if not isinstance(answer, dict):
-        if call:
-            call.receive(None)
+    answer = _json(body)
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or (isinstance(choices, list) and choices):
         return body
-    choices = answer.get("choices")
     if answer.get("error") and not choices:
         return readable_error(body, "an error under status 200: ")
-    if call:
-        call.receive(answer.get("usage"))
-    if not isinstance(choices, list) or not choices:
-        raise ProviderError(f"the answer holds no choice: {_first_words(body)}")
-    clean = readable(answer)
-    return body if clean == answer and not odd else json.dumps(clean).encode()
+    if isinstance(usage := answer.get("usage"), dict) and dspy.settings.usage_tracker:
+        dspy.settings.usage_tracker.add_usage("", usage)
+    raise ProviderError(f"the answer holds no choice: {_first_words(body)}")
 
 
 def readable_error(body: bytes, before: str = "") -> bytes:
-    """The body of an error with a message where lm15 looks for it, which passes over all but OpenAI's form: that of
-    the server, else the first words of the body. before: words to put before it."""
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        content = None
+    """Return the body of an error with a message where lm15 looks for it, which passes over all but OpenAI's form: that
+    of the server, else the first words of the body. before: words to put before it."""
+    content = _json(body)
     if isinstance(content, list) and content:
         content = content[0]
     error = content.get("error", content) if isinstance(content, dict) else None
@@ -125,58 +117,15 @@ def readable_error(body: bytes, before: str = "") -> bytes:
     return json.dumps({"error": {**error, "message": before + (message or _first_words(body))}}).encode()
 
 
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _first_words(body: bytes) -> str:
     return " ".join(body[:MOST_WORDS].decode(errors="replace").split()) or "no more was said"
-
-
-def readable(answer: dict[str, Any]) -> dict[str, Any]:
-    """A chat completion without numbers that are none, for which lm15 refuses all of it: servers that constrain what
-    is written give -Infinity to tokens that they do not allow. Alternatives without a log-probability go, and where a
-    written token has none, all of them; a usage that is none goes as well."""
-    usage, choices = answer.get("usage"), answer.get("choices")
-    if usage is not None and not _is_usage(usage):
-        answer = {**answer, "usage": None}
-    if isinstance(choices, list):
-        answer = {**answer, "choices": [with_readable_logprobs(choice) for choice in choices]}
-    return answer
-
-
-def _is_usage(usage: Any) -> bool:
-    """Whether all counts of a usage are numbers of tokens, those of its details as well."""
-    if not isinstance(usage, dict):
-        return False
-    details = [value for name, value in usage.items() if name.endswith("_details") and value is not None]
-    if not all(isinstance(one, dict) for one in details):
-        return False
-    counts = [value for part in (usage, *details) for name, value in part.items() if name.endswith("_tokens")]
-    return all(value is None or (isinstance(value, int) and value >= 0) for value in counts)
-
-
-def with_readable_logprobs(choice: Any) -> Any:
-    """A choice of a chat completion, or what else has its `logprobs`."""
-    logprobs = choice.get("logprobs") if isinstance(choice, dict) else None
-    if logprobs is None:
-        return choice
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not isinstance(content, list) or not all(_has_logprob(token) for token in content):
-        return {**choice, "logprobs": None}
-    tokens = []
-    for token in content:
-        top = token.get("top_logprobs")
-        kept = [one for one in top if _has_logprob(one)] if isinstance(top, list) else []
-        tokens.append(token if kept == top else {**token, "top_logprobs": kept})
-    return {**choice, "logprobs": {**logprobs, "content": tokens}}
-
-
-def _has_logprob(token: Any) -> bool:
-    value = token.get("logprob") if isinstance(token, dict) else None
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # a number of hundreds of digits
-        return False
-
-
-# --- Connections
 
 
 class Transport:

@@ -4,18 +4,21 @@ answers.
 Keys come from the environment only and are written nowhere.
 """
 
+import logging
+import sqlite3
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import dspy
+from dspy.clients import DISK_CACHE_DIR
 from dspy.utils.exceptions import LMConfigurationError
 
-from aisr.base.files import digest_file
-from aisr.base.redact import environment_defaults, trim_keys
+from aisr.base.files import digest_file, digest_text
+from aisr.base.redact import environment_defaults
 from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger, check_price
-from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import (
     EMBEDDED,
     MAX_TOKENS,
@@ -32,7 +35,25 @@ from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import Endpoint
 from aisr.lm.recorded import open_recorded
-from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
+
+log = logging.getLogger("aisr")
+MEMORY_ANSWERS = 1_000  # the others are on disk
+
+
+def configure_cache() -> None:
+    """Have DSPy keep answers in the user's own folder, DSPY_CACHEDIR or below the home folder; for commands alone.
+
+    DSPy is silent where that fails: here it is a warning, with what to do.
+    """
+    try:
+        dspy.configure_cache(disk_cache_dir=DISK_CACHE_DIR, restrict_pickle=True, memory_max_entries=MEMORY_ANSWERS)
+        dspy.cache.disk_cache.set("aisr", "is written")
+    except (OSError, sqlite3.Error) as error:
+        dspy.configure_cache(enable_disk_cache=False, memory_max_entries=MEMORY_ANSWERS)
+        log.warning(
+            f"the response cache in {DISK_CACHE_DIR} cannot be written ({error}): the same command will pay for the "
+            "same answers again. Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
+        )
 
 
 # Prices and abilities are those that the packages list, not the web.
@@ -41,12 +62,8 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     """The language model of a config (default: the built-in one), with the embedding model beside it.
 
     ledger: where their calls are entered, with their limits. needs_key: whether its key must be at hand; not where
-    nothing is sent to it. DSPy's response cache keeps text from here on (`aisr.lm.response_cache`), and asks again for
-    answers that could not be used. Raises `LMUnavailable`, saying which variable or option helps.
+    nothing is sent to it. Raises `LMUnavailable`, saying which variable or option helps.
     """
-    trim_keys()
-    configure_cache()
-    retry_failed()
     config = config or LMConfig()
     ledger = ledger or Ledger()
     if config.model == EMBEDDED:
@@ -78,9 +95,7 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
         ledger=ledger,
         price=Price(0.0, 0.0),
         gives_logprobs=True,
-        threads=1,
         engine=engine,
-        async_engine=InThread(engine),
         temperature=TEMPERATURE if config.temperature is None else config.temperature,
         max_tokens=config.max_tokens,
     )
@@ -98,19 +113,16 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
 def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
     assert config.api_base
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
-    digest = address_digest(config.api_base)
+    digest = digest_text(config.api_base.rstrip("/"))
     provider = f"endpoint-{digest}"
-    engine = Endpoint(provider, config)
     lm = LedgerLM(
         f"{provider}/{config.model.partition('/')[2]}",
         name=config.model,
         address=config.api_base,
         ledger=ledger,
         price=config.stated_price or listed_price(config.model),
-        gives_logprobs=config.logprobs and not is_reasoning_model(config.model),
-        threads=config.most_threads,
-        engine=engine,
-        async_engine=InThread(engine),
+        gives_logprobs=bool(config.logprobs) and not is_reasoning_model(config.model),
+        engine=Endpoint(provider, config),
         **_sampling(config),
     )
     # A server may give the name of a model without vision to one with it, so that the list says nothing against it.
@@ -126,10 +138,11 @@ def _open_provider(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
         config.model,
         ledger=ledger,
         price=config.stated_price or listed_price(config.model),
-        threads=config.most_threads,
         **options,
     )
-    lm.gives_logprobs = config.logprobs and not is_reasoning_model(config.model) and "logprobs" in lm.supported_params
+    lm.gives_logprobs = (
+        config.logprobs is not False and not is_reasoning_model(config.model) and "logprobs" in lm.supported_params
+    )
     adapter = adapter_for(config.schema and lm.supports_response_schema)
     vision = listed_vision(config.model)
     return OpenLM(lm, adapter, config.model, None, config.most_threads, supports_vision=vision)

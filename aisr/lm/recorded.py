@@ -3,7 +3,7 @@ gives them back, so that anybody repeats the compile without a key, a server or 
 
 The file is JSON Lines, gzip. Its first line (`Header`) has what shapes prompts and choices; each further line
 (`Answer`) an answer, by the digest of its call. It holds no prompt, key or address. Calls are recorded and replayed
-above DSPy's response cache, whose hits reach no engine.
+above the response cache, whose hits reach no engine.
 """
 
 import gzip
@@ -15,29 +15,23 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
-import dspy
 from dspy.lm15 import InvalidRequestError, Request, Response
-from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMConfigurationError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base import redact
 from aisr.base.errors import UserError
-from aisr.base.files import digest_text, pluralize, replacing
+from aisr.base.files import pluralize, replacing
 from aisr.base.jsonl import LONGEST, explain
-from aisr.lm.answers import Ending, adapter_for
+from aisr.lm.answers import Answer, adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM, keep_ending, latest_answer
+from aisr.lm.client import CONNECTION, LedgerLM, OpenLM
 from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
-from aisr.lm.response_cache import attributes, plain
 
 ADAPTERS: Mapping[str, Callable[[], Any]] = {
     "JSONAdapter": lambda: adapter_for(True),
     "ChatAdapter": lambda: adapter_for(False),
 }
-CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
 
 
 # --- The lines of a recording
@@ -73,30 +67,6 @@ class Header(_Strict):
     format: Literal[1] = 1
     aisr: str
     lms: dict[str, Model]
-
-
-class Answer(_Strict):
-    """A further line. call: digest of the call; outputs: as DSPy returns them, a text each, or an object with `text`
-    and `logprobs`; finish: why each ended; usage: tokens that the server reported."""
-
-    call: str
-    outputs: list[str | dict[str, Any] | None]
-    finish: list[str | None]
-    usage: dict[str, int]
-
-
-def call_digest(lm: dspy.LM, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
-    """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
-    temperature, rollout and schema."""
-    shaping = {name: value for name, value in {**lm.kwargs, **options}.items() if name not in CONNECTION}
-    call = [lm.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
-    return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
-        return value.model_json_schema()
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
 
 
 def read_lines(path: Path) -> Iterator[Header | Answer]:
@@ -180,34 +150,21 @@ class Recorder:
             return text
         return f"{text}; no answer came to {pluralize(len(self.unanswered), 'call')}: run the same command again"
 
-    @contextmanager
-    def record(self, lm: dspy.LM, args: tuple[Any, ...], options: dict[str, Any]) -> Iterator[Callable[[Any], Any]]:
-        """Within the block, the call is made. Yields a function from the outputs of the call to those to return."""
-        call = call_digest(lm, *args, **options)
-        try:
-            yield lambda outputs: self._keep(call, outputs)
-        except Exception:
-            self.unanswered.add(call)
-            raise
+    def keep(self, answer: Answer) -> Answer:
+        """Return the first answer to a call, which is written down."""
+        with self._lock:
+            if answer.call not in self._answers:
+                self._answers[answer.call] = _packed(answer)
+                self.write(answer)
+            self.unanswered.discard(answer.call)
+        return _unpacked(self._answers[answer.call])
 
     def write(self, line: BaseModel) -> None:
         """Write a line. A failure ends the recording and not the compile, whose answers cost money."""
         try:
-            self._lines.write(json.dumps(line.model_dump()).encode() + b"\n")
+            self._lines.write(line.model_dump_json(exclude_defaults=isinstance(line, Answer)).encode() + b"\n")
         except OSError as error:
             self.error = self.error or error
-
-    def _keep(self, call: str, outputs: Any) -> Any:
-        known = redact.throughout(plain(outputs), redact.secret_values())
-        latest = latest_answer()
-        usage = dict(zip(("prompt_tokens", "completion_tokens"), latest.tokens, strict=True))
-        answer = Answer(call=call, outputs=known, finish=[ending.reason for ending in latest.endings], usage=usage)
-        with self._lock:
-            if call not in self._answers:
-                self._answers[call] = _packed(answer)
-                self.write(answer)
-            self.unanswered.discard(call)
-        return _given_back(self._answers[call])
 
 
 def _model(lm: OpenLM) -> Model:
@@ -228,12 +185,8 @@ def _packed(answer: Answer) -> bytes:
     return zlib.compress(answer.model_dump_json().encode(), 1)
 
 
-def _given_back(packed: bytes) -> Any:
-    """The outputs of an answer, after its ending is kept as that of the latest one."""
-    answer = Answer.model_validate_json(zlib.decompress(packed))
-    outputs = attributes(answer.outputs)
-    keep_ending([Ending(reason) for reason in answer.finish], outputs)
-    return outputs
+def _unpacked(packed: bytes) -> Answer:
+    return Answer.model_validate_json(zlib.decompress(packed))
 
 
 # --- Replaying
@@ -243,35 +196,27 @@ class UnknownPrompt(LMConfigurationError):
     """A recording holds no answer to a call. It ends the command, as every other record would meet it too."""
 
 
-class Recording:
-    """The answers of a recording, by the digests of their calls; one for all LMs of a command."""
+class RecordedLM(LedgerLM):
+    """An LM whose answers are those of a recording. They count as answers of the cache."""
 
-    def __init__(self, path: Path) -> None:
-        """Read a file. Raises `LMUnavailable` for what is no recording."""
-        lines = read_lines(path)
-        self.path = path
-        self.header: Header = next(lines)  # type: ignore[assignment]
-        self._answers = {answer.call: _packed(answer) for answer in lines if isinstance(answer, Answer)}
-        self._asked: set[str] = set()
-        self._lock = threading.Lock()
-        self._unknown: UnknownPrompt | None = None
+    path: Path
+    header: Header
+    answers: dict[str, bytes]  # by the digests of their calls
+    asked: set[str]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Recording":
-        return self
-
-    def outputs(self, call: str) -> Any:
-        """Return the outputs of a call. Raises `UnknownPrompt`, and from then on always: DSPy's optimizers take the
-        error for a failed record, and would go on to another program."""
-        with self._lock:
-            self._asked.add(call)
-            if self._unknown is None and call not in self._answers:
-                self._unknown = UnknownPrompt(self._explanation())
-            if self._unknown is not None:
-                raise self._unknown
-        return _given_back(self._answers[call])
+    def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
+        """Return the answer to a call. Raises `UnknownPrompt`, and from then on always, for the teacher as well: DSPy's
+        optimizers take the error for a failed record, and would go on to another program."""
+        self.asked.add(call)
+        if self.ledger.final_error is None and call not in self.answers:
+            self.ledger.final_error = UnknownPrompt(self._explanation())
+        if self.ledger.final_error is not None:
+            raise self.ledger.final_error
+        self.ledger.from_cache()
+        return _unpacked(self.answers[call])
 
     def _explanation(self) -> str:
-        asked, options = len(self._asked), {"lm": "--lm", "teacher": "--teacher-lm"}
+        asked, options = len(self.asked), {"lm": "--lm", "teacher": "--teacher-lm"}
         lms = " ".join(f"{options.get(role, role)} {model.spec}" for role, model in self.header.lms.items())
         return (
             f"{self.path} holds no answer to a prompt; it held those to {asked - 1} of {asked} prompts so far. Prompts "
@@ -279,22 +224,6 @@ class Recording:
             f"options, optimizer and seed, and with the LMs (recorded: {lms}); repeat the recorded command with "
             f"{RECORDED}FILE in place of each LM, or ask an LM itself"
         )
-
-
-class RecordedLM(LedgerLM):
-    """An LM whose answers are those of a recording. They count as answers of the cache."""
-
-    recorded: Recording
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
-        outputs = self.recorded.outputs(call_digest(self, prompt, messages=messages, **options))
-        self.ledger.from_cache()
-        self.contact.succeed()
-        return outputs
-
-    async def acall(self, *args: Any, **options: Any) -> Any:
-        return self(*args, **options)
 
 
 class _Abilities:
@@ -314,15 +243,13 @@ class _Abilities:
         """Nothing to close."""
 
 
-_opened: WeakKeyDictionary[Ledger, dict[Path, Recording]] = WeakKeyDictionary()  # the LMs of a command share a ledger
-
-
 def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
     """Return the recorded LM of the role of a config. Raises `LMUnavailable`."""
     path = Path(config.model.removeprefix(RECORDED))
-    opened = _opened.setdefault(ledger, {})
-    recorded = opened[path] = opened.get(path) or Recording(path)
-    model = recorded.header.lms.get(config.role or "lm")
+    lines = read_lines(path)
+    header: Header = next(lines)  # type: ignore[assignment]
+    answers = {answer.call: _packed(answer) for answer in lines if isinstance(answer, Answer)}
+    model = header.lms.get(config.role or "lm")
     if model is None:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: that compile had no such LM; leave the option out")
     lm = RecordedLM(
@@ -330,11 +257,10 @@ def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
         ledger=ledger,
         price=model.price and Price(*model.price),
         gives_logprobs=model.gives_logprobs,
-        threads=config.most_threads,
         engine=_Abilities(model),
     )
     lm.kwargs = dict(model.sampling)
-    lm.recorded = recorded
+    lm.path, lm.header, lm.answers, lm.asked = path, header, answers, set()
     return OpenLM(
         lm,
         ADAPTERS[model.adapter](),

@@ -11,7 +11,7 @@ from dspy.utils.exceptions import AdapterParseError, LMError
 
 from aisr.base import redact
 from aisr.lm.client import OpenLM
-from aisr.lm.rate_limit import FATAL_ERRORS
+from aisr.lm.retries import FATAL_ERRORS
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record

@@ -23,7 +23,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
-from aisr.lm.rate_limit import FATAL_ERRORS
+from aisr.lm.retries import FATAL_ERRORS
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import picture_digest

@@ -27,8 +27,8 @@ from aisr.base.private import init_here
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import FATAL_ERRORS
+from aisr.lm.open import configure_cache, open_lm
+from aisr.lm.retries import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_images, open_images
 from aisr.programs.program import Program
@@ -174,6 +174,7 @@ class _Worker:
         self.task, self.program, _ = parse(program, "the program of this run", task)
         self.image_folder = open_images(images, artifacts) if images else None
         attach_images(self.program, self.image_folder)
+        configure_cache()  # where a run without Ray looks for answers
         self.lm = open_lm(config, _SharedLedger(ledger, limits))
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
         attach_embeddings(self.program, self.lm.embeddings)

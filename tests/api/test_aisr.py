@@ -61,6 +61,7 @@ def test_all_ways_say_what_the_command_says(
     expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
     assert "failed" in expected[2]
 
+    dspy.cache.reset_memory_cache()  # another process
     program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
 
     async def awaited() -> list[aisr.Verdict]:

@@ -5,6 +5,7 @@ import re
 from contextlib import suppress
 from typing import Any
 
+import dspy
 import pytest
 
 from aisr.lm.answers import last_fields, last_object, without_thoughts
@@ -167,6 +168,8 @@ def test_an_answer_that_ended_otherwise_fails_its_record_with_the_reason_and_is_
     assert re.search(reason, first.failure), first.failure
     assert len(loopback.requests) == 1
     loopback.reply = lambda request: ANSWER
+    assert outcome() == first
+    dspy.cache.reset_memory_cache()
     assert labels_of(outcome()) == LABELS
 
 

@@ -148,7 +148,6 @@ def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loop
         [{"index": 0, "embedding": [float("nan")]}, {"index": 1, "embedding": [1.0]}],
         [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}],
         [{"index": 1, "embedding": [1.0]}, {"index": 2, "embedding": [2.0]}],
-        [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}, {"index": 1, "embedding": [3.0]}],
     ],
     ids=str,
 )

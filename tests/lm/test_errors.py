@@ -36,7 +36,7 @@ def test_an_error_is_told_with_status_and_words_by_the_names_that_were_typed(
 ) -> None:
     loopback.reply = lambda request: (status, body if isinstance(body, str) else json.dumps(body))
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1))
-    lm.lm.limiter.retries = 0
+    lm.lm.contact.first_wait = 0.001
     with pytest.raises(LMError, match=f"^openai/local at {loopback.url}: .*{words}") as raised:
         lm.lm("Hello?")
     assert "\n" not in str(raised.value)

@@ -6,11 +6,9 @@ from typing import Literal
 import dspy
 import pytest
 
-from aisr.cli import display
 from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
-from aisr.predict.judge import judge
 from aisr.programs.track1 import TRACK1
 from support.loopback import Loopback, add_logprobs, answer_with, judged
 from support.scripted import claim
@@ -67,18 +65,3 @@ def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities()
     assert outcome.blue in ("yes", "no")
     assert all(one.top_logprobs for one in outcome.logprobs.content)
     assert lm.ledger.spend.prompt_tokens > 0
-
-
-def test_a_prompt_that_was_cut_off_without_a_word_is_noticed(
-    loopback: Loopback, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The server counts a token each 32 characters of a long prompt."""
-    lm, program = open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)), TRACK1.build({})
-    short = claim("Supported")
-    table = {"type": "table", "table_caption": ["a row of many values, and another " * 1500]}
-    long = type(short).model_validate(short.model_dump() | {"evidence_bundle": [table]})
-    for record, cut in ((short, 0), (long, 1)):
-        judge(TRACK1, program, program.prepare(record), lm)
-        assert lm.ledger.spend.cut_prompts == cut
-    display.print_spend(lm.ledger.spend)
-    assert "of 1 prompts the server counted far fewer tokens" in "".join(capsys.readouterr())

@@ -1,6 +1,5 @@
 """What calls cost: what the server reports of each answer, be it of use or not. The server counts for itself."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,12 +19,11 @@ from aisr.programs.track1 import TRACK1
 from support import embedder, faults, runs
 from support.commands import Aisr
 from support.corpora import read_rows, write
-from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, answer_with, judged
+from support.loopback import HttpRequest, Loopback, Reply, answer_with, judged
 from support.scripted import claim
 
 USD = Price(1.0, 10.0)  # a million tokens
 WORDS = "Is it so? " * 40
-NOT_RUN = (401, 402, 404, 429, 503, 529)  # a server that says so has run no model
 
 
 @pytest.fixture
@@ -35,144 +33,81 @@ def provider(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
 
 
-def opened(
-    url: str | None, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0, **config: Any
-) -> OpenLM:
-    return runs.opened(url, 8, limits, timeout, retries, price=USD, **config)
-
-
-def call(lm: OpenLM, asynchronous: bool = False) -> Any:
-    messages = [{"role": "user", "content": WORDS}]
-    if asynchronous:
-        return asyncio.run(lm.lm.acall(messages=messages))
-    return lm.lm(messages=messages)
+def call(lm: OpenLM) -> str:
+    return str(lm.lm(messages=[{"role": "user", "content": WORDS}]))
 
 
 def with_usage(usage: Any, text: str = "yes") -> Callable[[HttpRequest], Reply]:
     return answer_with(lambda body: body.update(usage=usage), text)
 
 
-def judgement_of(lm: OpenLM) -> Any:
-    """How the LM judges a record of one sentence."""
-    program = TRACK1.build({})
-    with lm.context():
-        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
-    return judgement
-
-
-@pytest.mark.parametrize(
-    ("top", "chosen", "source", "by_litellm"),
-    [
-        (float("-inf"), -0.1, "logprobs", False),
-        (float("-inf"), -0.1, "logprobs", True),
-        (None, -0.1, "logprobs", False),
-        ("low", -0.1, "logprobs", False),
-        (-(10**400), -0.1, "logprobs", False),
-        (-2.0, None, "vote", False),
-        (-2.0, float("-inf"), "vote", False),
-        (-2.0, float("-inf"), "vote", True),
-    ],
-    ids=str,
-)
-def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
-    loopback: Loopback, provider: None, tmp_path: Path, top: Any, chosen: Any, source: str, by_litellm: bool
-) -> None:
-    """They come from servers that constrain what is written."""
-    loopback.reply = answer_with(lambda body: add_logprobs(body, {"Supported": -0.1, "Contradiction": top}, chosen))
-    data = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")])
-    lm = opened(None if by_litellm else loopback.url)
-    summary = runs.run(TRACK1, data, tmp_path / "out.jsonl", lm)
-    assert (summary.judged, summary.failed) == (1, 0)
-    judgement = judgement_of(lm)
-    assert judgement.source == source
-    assert all(0 <= one <= 1 for one in judgement.probabilities)
-    assert lm.ledger.spend.usd == pytest.approx((200 * 1 + 20 * 10) / 1e6)
-    assert len(loopback.requests) == 1
-
-
-USED: dict[str, tuple[Any, float, int]] = {  # the answer is "yes", whatever its usage
-    "whole": (with_usage({"prompt_tokens": 200, "completion_tokens": 20}), 200, 20),
-    "odd": (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "prompt_tokens_details": 3}), 200, 20),
-    "none": (answer_with(lambda body: body.pop("usage"), "yes"), 0, 0),
-    "negative": (with_usage({"prompt_tokens": -5, "completion_tokens": -5}), 0, 0),
-    "words": (with_usage({"prompt_tokens": "many", "completion_tokens": 20}), 0, 20),
-}
+WHOLE = {"prompt_tokens": 200, "completion_tokens": 20}
 CHARGED: dict[str, tuple[Any, float, int]] = {  # tokens read and written, as the server reports them
-    **USED,
-    "no list": (answer_with(lambda body: body.update(choices={"no": "list"})), 200, 20),
+    "whole": (with_usage(WHOLE), 200, 20),
+    "partly cached": (with_usage({**WHOLE, "prompt_tokens_details": {"cached_tokens": 150}}), 200, 20),
+    "none": (answer_with(lambda body: body.pop("usage"), "yes"), 0, 0),
+    "no choice": (answer_with(lambda body: body.update(choices=[])), 200, 20),
     "no JSON": (lambda request: (200, "<html>It works!</html>"), 0, 0),
-    "error": (lambda request: (200, '{"error": {"message": "no"}}'), 0, 0),
+    "400": (faults.refused(400, "no"), 0, 0),
+    "401": (faults.refused(401, "no"), 0, 0),
     "500": (faults.refused(500, "oops"), 0, 0),
     "gone": (faults.hang_up, 0, 0),
     "late": (faults.hang, 0, 0),
-    **{str(status): (faults.refused(status, "not run"), 0, 0) for status in NOT_RUN},
+    "429": (faults.refused(429, "not run"), 0, 0),
 }
-BY_LITELLM = ("whole", "none", "negative", "no JSON", "500", "gone", "429")
+BY_LITELLM = ("whole", "none", "400", "500", "429")
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(
     ("case", "by_litellm"), [*((case, False) for case in CHARGED), *((case, True) for case in BY_LITELLM)]
 )
 def test_a_call_is_charged_by_what_the_server_reports(
-    loopback: Loopback, provider: None, case: str, by_litellm: bool, asynchronous: bool
+    loopback: Loopback, provider: None, case: str, by_litellm: bool
 ) -> None:
+    """As often as it is sent."""
     loopback.reply, read, written = CHARGED[case]
-    lm = opened(None if by_litellm else loopback.url, timeout=5.0 if by_litellm else 0.3)
+    lm = runs.opened(None if by_litellm else loopback.url, 8, timeout=5.0 if by_litellm else 0.3, price=USD)
     answer = ""
     with suppress(dspy.LMError):
-        answer = str(call(lm, asynchronous))
-    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
-    if case in USED:
+        answer = call(lm)
+    sent = len(loopback.requests)
+    assert lm.ledger.spend.calls == sent
+    assert lm.ledger.spend.usd == pytest.approx(sent * (read + 10 * written) / 1e6)
+    if answer:
         assert "yes" in answer
-        call(lm, asynchronous)
-        assert lm.ledger.spend.cached_calls == 1
-    assert lm.ledger.spend.calls == len(loopback.requests) == 1
-
-
-def test_a_server_that_is_not_there_costs_nothing() -> None:
-    lm = opened("http://127.0.0.1:9/v1")
-    with pytest.raises(dspy.LMError):
         call(lm)
-    assert lm.ledger.spend.usd == 0
+        assert (lm.ledger.spend.cached_calls, lm.ledger.spend.calls, len(loopback.requests)) == (1, 1, 1)
+
+
+def test_a_price_that_is_not_known_leaves_the_cost_unknown(loopback: Loopback) -> None:
+    lm = runs.opened(loopback.url, timeout=5.0)
+    call(lm)
+    assert lm.ledger.spend.usd is None
 
 
 # --- Servers of the environment, and embeddings
 
 
-@pytest.mark.parametrize(
-    ("variable", "spec"),
-    [
-        ("OPENAI_BASE_URL", "openai/local"),
-        ("OPENAI_API_BASE", "openai/local"),
-        ("OPENAI_BASE_URL", "embeddings"),
-    ],
-)
+@pytest.mark.parametrize("spec", ["openai/local", "embeddings"])
 def test_two_servers_that_the_environment_names_never_share_cached_answers(
-    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, variable: str, spec: str
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, spec: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     if spec == "embeddings":
         loopback.reply = lambda request: (200, embedder.embed_letters(request))
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
-        monkeypatch.setenv(variable, url)
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
         if spec == "embeddings":
             embedder.opened(None)(["a wren"])
         else:
-            judgement_of(open_lm(LMConfig(spec, price=USD)))
+            call(open_lm(LMConfig(spec, price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
 @pytest.mark.parametrize("at_provider", [False, True])
 @pytest.mark.parametrize(
     ("status", "body", "tokens"),
-    [
-        (200, {"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, 0),
-        (200, {"usage": {"prompt_tokens": "many"}}, 0),
-        (200, {}, 0),
-        (200, {"usage": {"prompt_tokens": 90}, "data": []}, 90),
-        (500, {}, 0),
-    ],
+    [(200, {}, 0), (200, {"usage": {"prompt_tokens": 90}, "data": []}, 90), (500, {}, 0)],
     ids=str,
 )
 def test_embeddings_are_charged_whatever_their_answer_is(
@@ -184,11 +119,11 @@ def test_embeddings_are_charged_whatever_their_answer_is(
     embed = embedder.opened(None if at_provider else loopback.url, ledger, embedding_price=1.0)
     with suppress(NotEmbedded):
         embed([WORDS])
-    assert len(loopback.requests) == 1
+    assert ledger.spend.calls == len(loopback.requests) > 0
     assert ledger.spend.usd == pytest.approx(tokens / 1e6)
 
 
-# --- a limit is for all runs of a command
+# --- A limit is for all runs of a command
 
 
 def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
@@ -214,20 +149,7 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     assert json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"] > kept
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        '{"usd": -1}',
-        '{"usd": NaN}',
-        '{"usd": "0"}',
-        "[" * 10_000,
-        '{"usd": 1' + "0" * 400 + "}",
-        '{"usd": true}',
-        "\xff",
-    ],
-)
+@pytest.mark.parametrize("content", ["", "[]", '{"usd": -1}', '{"usd": NaN}', "\xff"])
 def test_a_file_that_says_no_spend_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "out.spend.json").write_text(content, encoding="latin-1")
     with pytest.raises(UserError, match=r"out.spend.json: expected .*remove it to begin at 0"):
@@ -240,5 +162,5 @@ def test_nothing_more_is_sent_once_the_spend_cannot_be_kept(loopback: Loopback, 
     (tmp_path / "runs").write_text("no folder")
     call(lm)
     with pytest.raises(LMBillingError, match=r"out.spend.json: cannot be written"):
-        lm.lm(messages=[{"role": "user", "content": "another"}])
+        lm.lm("another")
     assert len(loopback.requests) == 1

@@ -3,11 +3,9 @@
 import gzip
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 
 import aisr as api
@@ -15,7 +13,6 @@ from aisr.lm.budget import Ledger
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.recorded import recording
-from aisr.lm.response_cache import AnswerCache
 from support import scripted
 from support.commands import Aisr, Finished
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, completion, judged, serve
@@ -24,16 +21,6 @@ from support.paths import SAMPLE
 FEW = ("--max-train", "10", "--max-dev", "6", "--max-test", "4", "--candidates", "2", "--demos", "2")
 DATA = SAMPLE / "track1"
 NONSENSE = "I would rather not say."
-
-
-@pytest.fixture
-def new_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Gives this process a response cache without any answer, as another machine has it."""
-
-    def replace() -> None:
-        monkeypatch.setattr(dspy, "cache", AnswerCache(tmp_path / f"cache-{len(list(tmp_path.glob('cache-*')))}"))
-
-    return replace
 
 
 def compile_(aisr: Aisr, root: Path, *words: object) -> Finished:
@@ -85,9 +72,7 @@ def hard_to_please(request: HttpRequest) -> Reply:
         pytest.param(["--optimizer", "random-search", "--budget", "light"], id="rollouts"),
     ],
 )
-def test_a_compile_is_repeated_without_its_server(
-    aisr: Aisr, tmp_path: Path, new_cache: Callable[[], None], words: list[str]
-) -> None:
+def test_a_compile_is_repeated_without_its_server(aisr: Aisr, tmp_path: Path, words: list[str]) -> None:
     file = tmp_path / "answers.jsonl.gz"
     with serve() as server:
         server.reply = hard_to_please
@@ -95,7 +80,6 @@ def test_a_compile_is_repeated_without_its_server(
         first = compile_(aisr, tmp_path / "first", *lm, *words, "--record", file)
         assert first.code in (0, 1), first.err  # 1: some record failed
         asked = len(server.requests)
-    new_cache()
     second = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{file}", *words)
     assert second.code == first.code, second.err
     assert saved(tmp_path / "second") == saved(tmp_path / "first")
@@ -105,7 +89,7 @@ def test_a_compile_is_repeated_without_its_server(
     assert any("top_logprobs" in str(line) for line in lines_of(file))
 
 
-def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_cache: Callable[[], None]) -> None:
+def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path) -> None:
     file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "gepa", "--budget", "light"]
     with serve() as server, serve() as other:
         other.reply = lambda request: "Reflected."
@@ -114,7 +98,6 @@ def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path, new_
         first = compile_(aisr, tmp_path / "first", *lms, *teacher, *words, "--record", file)
         assert first.code == 0, first.err
         assert other.requests
-    new_cache()
     lms = ["--lm", f"recorded:{file}", "--teacher-lm", f"recorded:{file}"]
     second = compile_(aisr, tmp_path / "second", *lms, *words)
     assert second.code == 0, second.err
@@ -153,10 +136,7 @@ def recorded(aisr: Aisr, tmp_path: Path) -> Path:
     return file
 
 
-def test_answers_of_the_cache_are_recorded_and_serve_other_commands(
-    aisr: Aisr, tmp_path: Path, recorded: Path, new_cache: Callable[[], None]
-) -> None:
-    new_cache()
+def test_answers_of_the_cache_are_recorded_and_serve_other_commands(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
     test = tmp_path / "test.jsonl"
     lines = (DATA / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     test.write_text("".join(lines[:4]), encoding="utf-8")
@@ -194,9 +174,8 @@ def test_a_recorded_lm_has_an_estimate(aisr: Aisr, tmp_path: Path, recorded: Pat
     ],
 )
 def test_an_unknown_prompt_ends_a_compile(
-    aisr: Aisr, tmp_path: Path, recorded: Path, new_cache: Callable[[], None], words: list[str], known: str
+    aisr: Aisr, tmp_path: Path, recorded: Path, words: list[str], known: str
 ) -> None:
-    new_cache()
     more = ["-L", "threads=1", "--budget", "light"]
     finished = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", *words, *more)
     assert finished.code == 2
@@ -208,9 +187,7 @@ def test_an_unknown_prompt_ends_a_compile(
     assert not (tmp_path / "second" / "track1" / "it" / "program.json").exists()
 
 
-def test_a_call_that_failed_is_not_recorded_and_said_so(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback, new_cache: Callable[[], None]
-) -> None:
+def test_a_call_that_failed_is_not_recorded_and_said_so(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     file, words = tmp_path / "answers.jsonl.gz", ["--optimizer", "labeled", "--budget", "light"]
     refused: list[str] = []
 
@@ -229,7 +206,7 @@ def test_a_call_that_failed_is_not_recorded_and_said_so(
 
 
 HEADER = {"format": 1, "aisr": "0.1.0", "lms": {}}
-ANSWER = {"call": "0", "outputs": ["a"], "finish": ["stop"], "usage": {}}
+ANSWER = {"call": "0", "outputs": ["a"], "finish": ["stop"]}
 
 
 @pytest.mark.parametrize(
@@ -302,5 +279,4 @@ def test_a_call_that_is_made_again_gets_the_recorded_answer(tmp_path: Path) -> N
     assert answers == [["first"], ["first"], ["third"]]
     again = open_lm(LMConfig(f"recorded:{file}"), Ledger()).lm.copy(temperature=1.0)
     assert [again("Draw."), again("Draw.", rollout_id=1)] == [["first"], ["third"]]
-    ending = {"finish": ["stop"], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
-    assert [{name: line[name] for name in ending} for line in lines_of(file)[1:]] == [ending, ending]
+    assert [line["finish"] for line in lines_of(file)[1:]] == [["stop"], ["stop"]]

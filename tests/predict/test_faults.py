@@ -19,7 +19,6 @@ from dspy.utils.exceptions import LMAuthError, LMBillingError, LMError
 
 from aisr.base.files import CannotWrite
 from aisr.lm.client import OpenLM
-from aisr.lm.response_cache import configure_cache
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -230,7 +229,6 @@ TRAIN, TEST = SAMPLE / "track1" / "train.jsonl", SAMPLE / "track1" / "test.jsonl
 def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     command: str, room: int, named: str, aisr: Aisr, loopback: Loopback, tmp_path: Path
 ) -> None:
-    configure_cache()  # while there is room
     out, predictions = tmp_path / "out", tmp_path / "predictions.jsonl"
     if command == "submit":
         run(TRACK1, TEST, predictions, opened(loopback.url, threads=8))

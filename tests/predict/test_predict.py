@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 from filelock import FileLock
 
@@ -170,15 +169,9 @@ def words(tmp_path: Path, loopback: Loopback) -> list[object]:
     return predict_words(TRACK2, program, data, tmp_path / "out.jsonl", loopback.url)
 
 
-@pytest.mark.parametrize(("answer", "process"), [("nothing", "another"), ("a wrong label", "the same")])
+@pytest.mark.parametrize("answer", ["nothing", "a wrong label"])
 def test_the_same_command_asks_again(
-    answer: str,
-    process: str,
-    aisr: Aisr,
-    cache_anew: Callable[[], None],
-    words: list[object],
-    loopback: Loopback,
-    tmp_path: Path,
+    answer: str, aisr: Aisr, words: list[object], loopback: Loopback, tmp_path: Path
 ) -> None:
     loopback.reply = UNUSABLE[answer]
     failed = aisr(*words)
@@ -186,8 +179,6 @@ def test_the_same_command_asks_again(
     assert len(loopback.requests) == 4  # an answer and its repair each
     assert "'text'" not in failed.out
     assert "'logprobs'" not in failed.out
-    if process == "another":
-        cache_anew()
     loopback.reply = judged
     assert aisr(*words).code == 0
     assert len(loopback.requests) == 6
@@ -195,16 +186,14 @@ def test_the_same_command_asks_again(
 
 
 def test_what_was_repaired_is_not_asked_for_again(
-    aisr: Aisr, cache_anew: Callable[[], None], words: list[object], loopback: Loopback, tmp_path: Path
+    aisr: Aisr, words: list[object], loopback: Loopback, tmp_path: Path
 ) -> None:
     loopback.reply = lambda request: judged(request) if "correction" in request.question else "garbage"
     for number in range(2):
         assert aisr(*words, "--out", tmp_path / f"{number}.jsonl").code == 0
-        cache_anew()
     assert len(loopback.requests) == 4
 
 
-@pytest.mark.usefixtures("cache_anew")
 def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> None:
     """A compile does: its scores would move otherwise, and each look would cost again."""
     loopback.reply = UNUSABLE["a wrong label"]
@@ -212,6 +201,5 @@ def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> Non
     example = made.prepare(next(iter(read(DEV, TRACK2.record, TRACK2.name))))
     first = judge(TRACK2, made, example, lm)
     assert first.failure is not None
-    dspy.cache.reset_memory_cache()
     assert judge(TRACK2, made, example, lm) == first
     assert len(loopback.requests) == 2

@@ -27,7 +27,7 @@ def texts(server: Loopback) -> list[str]:
 
 
 def opened(url: str | None, ledger: Ledger | None = None, **config: Any) -> Any:
-    """What embeds at a server, and sends nothing twice; default: at that of the environment."""
+    """What embeds at a server, and does not wait long; default: at that of the environment."""
     embed: Any = Embeddings(LMConfig("openai/lm", embedding_api_base=url, **config), ledger).of("openai/embedder")
-    embed.limiter.retries = 0
+    embed.contact.first_wait = 0.001
     return embed

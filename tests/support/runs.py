@@ -11,7 +11,6 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.predict.predict import Summary, predict
 from aisr.programs.program import Program
 from aisr.programs.task import Task
@@ -25,13 +24,13 @@ def opened(
     threads: int = 1,
     limits: Limits | None = None,
     timeout: float = 0.5,
-    retries: int = RETRIES,
     model: str = "openai/local",
     **config: Any,
 ) -> OpenLM:
-    """An LM at a loopback server that does not wait long for anything."""
+    """An LM at a loopback server that was reached before, and does not wait long for anything."""
     lm = open_lm(LMConfig(model, api_base=url, threads=threads, timeout=timeout, **config), Ledger(limits))
-    lm.lm.limiter = RateLimiter(threads, retries, first_wait=0.001)
+    lm.lm.contact.first_wait = 0.001
+    lm.lm.contact.succeed()
     return lm
 
 

@@ -67,8 +67,8 @@ def scripted(answers: Answers, *, adapter: str = "json", threads: int = 1) -> Op
         price=Price(0.0, 0.0),
         engine=ScriptedEngine(answers),
         temperature=0.0,
-        num_retries=0,
     )
+    lm.contact.first_wait = 0.001
     adapters = {"json": adapter_for(True), "chat": adapter_for(False)}
     return OpenLM(lm, adapters[adapter], "scripted", None, threads)
 
