@@ -131,12 +131,12 @@ def open_lm(
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
     schema; logprobs: whether to ask for log-probabilities (default: where a provider gives them; not at a server of
     your own); max_tokens: of an answer, thoughts included (default: 8,000 with `api_base`, else 1,024); temperature: of
-    answers (default 0); threads: calls at a time (default 8; the embedded model takes 1); timeout: seconds to wait for a complete answer (default: 600); price:
-    USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls, max_minutes:
-    nothing more is sent once so much is spent, or after so long; output: a file or folder, for all runs of which
-    `max_usd` holds together; needs_key: whether its key must be at hand, not where nothing is sent
-    (`estimating`); embedding_api_base and embedding_price: where the embedding model of a retriever is, if not at
-    `api_base`, and USD a million of its tokens.
+    answers (default 0); threads: calls at a time (default 8; the embedded model takes 1); timeout: seconds until a
+    complete answer (default: 600); price: USD a million prompt and completion tokens, where LiteLLM's list lacks the
+    model; max_usd, max_calls, max_minutes: nothing more is sent once so much is spent, or after so long; output: a file
+    or folder, for all runs of which `max_usd` holds together; needs_key: whether its key must be at hand, not where
+    nothing is sent (`estimating`); embedding_api_base and embedding_price: where the embedding model of a retriever is,
+    if not at `api_base`, and USD a million of its tokens.
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it. Raises `LMUnavailable`.
@@ -344,7 +344,7 @@ def _attach_images(
     from aisr.predict.prepare import attach_images, open_images
 
     if image_root is not None:
-        attach_images(loaded.program, open_images(Path(image_root), artifacts, drawings))
+        attach_images(loaded.program, open_images(Path(image_root), drawings))
 
 
 def _test_scores(name: str, root: Path) -> TestScores | None:

@@ -32,13 +32,11 @@ import numpy as np
 import pydantic
 from dspy.adapters.types.base_type import CUSTOM_TYPE_END_IDENTIFIER, CUSTOM_TYPE_START_IDENTIFIER
 from PIL import Image, ImageOps
-from pydantic import TypeAdapter
 
 from aisr.base.errors import UserError
 from aisr.programs.records import EvidenceItem
 from aisr.programs.text import ROW, clean, rows_of
 from aisr.programs.text import item as as_item
-from aisr.programs.text_store import TextStore
 
 MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
@@ -314,10 +312,9 @@ class Piece(NamedTuple):
 
 
 class Reader:
-    """Reads pictures, each once: what was read is kept in a folder."""
+    """Reads pictures, each once: DSPy's cache keeps what was read."""
 
-    def __init__(self, cache: Path) -> None:
-        self.kept = TextStore(cache, TypeAdapter(list[str]))
+    def __init__(self) -> None:
         try:
             self.name = f"rapidocr {version('rapidocr')}"
         except PackageNotFoundError as error:
@@ -326,7 +323,12 @@ class Reader:
     def __call__(self, file: str) -> list[str]:
         """Return the rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between
         them. Raises `BadPicture`."""
-        return self.kept.once(f"{self.name} {digest(file)}", lambda: in_rows(read_pieces(file)))
+        key = {"ocr": self.name, "picture": digest(file)}
+        rows: list[str] | None = dspy.cache.get(key)
+        if rows is None:
+            rows = in_rows(read_pieces(file))
+            dspy.cache.put(key, rows)
+        return rows
 
 
 def read_pieces(file: str) -> list[Piece]:

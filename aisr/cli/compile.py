@@ -183,7 +183,7 @@ def compile_(
             name=name,
             task_options=[f"{key}={as_word(value)}" for key, value in options.items()],
         ),
-        image_folder=find_image_folder(image_root, files["train"], artifacts),
+        image_folder=find_image_folder(image_root, files["train"]),
     )
     if estimate:
         run = DryRun()

@@ -30,7 +30,7 @@ def check(
 
     chosen = find_task(task)
     check_kind(chosen, "record", file)
-    image_folder = find_image_folder(image_root, file, opt.ARTIFACTS)
+    image_folder = find_image_folder(image_root, file)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()

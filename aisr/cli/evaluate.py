@@ -57,7 +57,7 @@ def evaluate(
     loaded = load(program, artifacts, chosen)
     opened = open_lm(config)
     check_compatible(loaded.program, opened)
-    image_folder = find_image_folder(image_root, data, artifacts)
+    image_folder = find_image_folder(image_root, data)
     attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
     rows = read_labeled(chosen, loaded.program, data, limit)
     records = [row.example for row in rows]
@@ -155,7 +155,7 @@ def compare(
     check_kind(chosen, "record", data)
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
     opened = open_lm(config)
-    image_folder = find_image_folder(image_root, data, artifacts)
+    image_folder = find_image_folder(image_root, data)
     results = []
     for name in names:
         loaded = compiled[name] if name in compiled else uncompiled(*compiled.values())

@@ -70,7 +70,7 @@ def predict(
     dry = DryRun() if estimate else None
     if dry:
         opened = dry.open(opened)
-    image_folder = find_image_folder(image_root, data, artifacts)
+    image_folder = find_image_folder(image_root, data)
     check_compatible(loaded.program, opened)
     attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
     if dry:
@@ -84,7 +84,7 @@ def predict(
         from aisr.predict.ray import ray_workers
 
         address = None if ray == "local" else ray
-        judging = ray_workers(chosen, loaded.program, opened, config, workers, address, artifacts)
+        judging = ray_workers(chosen, loaded.program, opened, config, workers, address)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
     with display.live(opened.ledger) as progress, judging as judge_record:
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)

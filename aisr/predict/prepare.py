@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from aisr.base.errors import UserError
-from aisr.base.files import cache_folder, digest_text
+from aisr.base.files import digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.pictures import ImageFolder
@@ -21,7 +21,7 @@ IMAGES = "images"  # the folder that the official archives are extracted to
 # --- Pictures
 
 
-def find_image_folder(image_root: Path | None, data: Path, artifacts: Path) -> ImageFolder | None:
+def find_image_folder(image_root: Path | None, data: Path) -> ImageFolder | None:
     """The pictures of a data file: those below `image_root`, or the folder of the file or one of the two above it that
     has a folder `images`.
 
@@ -30,25 +30,24 @@ def find_image_folder(image_root: Path | None, data: Path, artifacts: Path) -> I
     folder = data.resolve().parent
     around = (place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir())
     root = image_root or next(around, None)
-    return open_images(root, artifacts) if root else None
+    return open_images(root) if root else None
 
 
-def open_images(root: Path, artifacts: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> ImageFolder:
-    """The pictures below a folder, and those drawn from drawings there; text read in them is kept below `artifacts`.
-    Raises UserError for no folder."""
+def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> ImageFolder:
+    """The pictures below a folder, and those drawn from drawings there. Raises UserError for no folder."""
     if not root.is_dir():
         raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
-    return ImageFolder(root, _reader(cache_folder(artifacts) / "ocr"), drawn)
+    return ImageFolder(root, _reader(), drawn)
 
 
-def _reader(cache: Path) -> Callable[[str], list[str]]:
+def _reader() -> Callable[[str], list[str]]:
     """Reads the text in pictures; its models are loaded when the first is read."""
 
     @lru_cache(maxsize=1)
     def reader() -> Callable[[str], list[str]]:
         from aisr.programs.pictures import Reader
 
-        return Reader(cache)
+        return Reader()
 
     return lambda file: reader()(file)
 

@@ -51,14 +51,12 @@ def ray_workers(
     config: LMConfig,
     workers: int,
     address: str | None,
-    artifacts: Path,
 ) -> Iterator[Callable[[Record], Outcome]]:
     """A function that judges a record in one of `workers` processes of the Ray cluster at `address`, or of one begun
     here for as long as the block lasts.
 
     lm: its ledger and number of threads are shared by all. config: how to open it
-    again. Pictures must be at the same path on every machine; text that a
-    worker reads in them is kept below `artifacts`. Raises `RayUnavailable`.
+    again. Pictures must be at the same path on every machine. Raises `RayUnavailable`.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
     try:
@@ -79,7 +77,7 @@ def ray_workers(
         images = program.image_folder.root if program.image_folder else None
         share = replace(config, threads=threads)
         text = program_text(task, program)
-        actors = [Worker.remote(task, text, share, ledger, lm.ledger.limits, images, artifacts) for _ in range(workers)]
+        actors = [Worker.remote(task, text, share, ledger, lm.ledger.limits, images) for _ in range(workers)]
         free: SimpleQueue[Any] = SimpleQueue()
         for actor in actors * threads:
             free.put(actor)
@@ -169,10 +167,9 @@ class _Worker:
         ledger: Any,
         limits: Limits,
         images: Path | None,
-        artifacts: Path,
     ) -> None:
         self.task, self.program, _ = parse(program, "the program of this run", task)
-        self.image_folder = open_images(images, artifacts) if images else None
+        self.image_folder = open_images(images) if images else None
         attach_images(self.program, self.image_folder)
         configure_cache()  # where a run without Ray looks for answers
         self.lm = open_lm(config, _SharedLedger(ledger, limits))

@@ -208,7 +208,7 @@ def check_paper(
     if _asks_lm(lm, [program, citation_program, evidence]):
         limits = {"max_usd": max_usd, "max_calls": max_calls}
         options = {"api_base": api_base, "threads": threads, "price": price, **limits}
-        opened = open_lm(lm, artifacts, output=None if estimate else out, needs_key=not estimate, **options)
+        opened = open_lm(lm, output=None if estimate else out, needs_key=not estimate, **options)
         from aisr.files import cache_folder
         from aisr_papers.check.judging import Programs, make_checkers
 
@@ -277,15 +277,12 @@ def _judge(
     return None if estimate else review
 
 
-def open_lm(lm: str, artifacts: Path, **options: Any) -> "LanguageModel":
-    """Return the language model of a command, with the response cache of its artifacts folder: the same command goes on
-    where it stopped. options: of `aisr.open_lm`."""
+def open_lm(lm: str, **options: Any) -> "LanguageModel":
+    """Return the language model of a command. options: of `aisr.open_lm`."""
     import logging
 
     import aisr
-    from aisr.files import cache_folder
 
-    os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))  # before DSPy is imported
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
     opened = aisr.open_lm(lm, **options)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
@@ -347,7 +344,7 @@ def mcp(
     settings = Settings(folders, artifacts, evidence=evidence, dismissed=digests)
     if _asks_lm(lm, [program, citation_program, evidence]):
         limits = {"max_usd": max_usd, "max_calls": max_calls}
-        opened = open_lm(lm, artifacts, api_base=api_base, threads=threads, price=price, **limits)
+        opened = open_lm(lm, api_base=api_base, threads=threads, price=price, **limits)
         from aisr_papers.check.judging import Programs
 
         settings = replace(settings, lm=opened, programs=Programs(program, citation_program))

@@ -144,21 +144,21 @@ def test_pieces_are_laid_out_as_rows_from_left_to_right() -> None:
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, path = SAMPLE / "track1" / "dev.jsonl", "images/5e08d9282e16056daef119136d125f1cacf1b8aa.jpg"
     program = Track1(evidence="ocr")
-    program.image_folder = find_image_folder(None, data, tmp_path)
+    program.image_folder = find_image_folder(None, data)
     evidence = program.prepare(showing(path)).evidence
     caption, *lines = evidence.splitlines()
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("66.2", "79.0", "66.7", "81.2"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
     monkeypatch.setattr(pictures, "read_pieces", lambda file: pytest.fail("it was read already"))
-    again = find_image_folder(SAMPLE, data, tmp_path)
+    again = find_image_folder(SAMPLE, data)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 
 
 @pytest.mark.parametrize("size", [(20_000, 3), (1, 3_000)])
 def test_a_picture_that_the_reader_cannot_stand_falls_back_to_its_caption(tmp_path: Path, size: Any) -> None:
     picture(tmp_path / "a.png", size)
-    image_folder = ImageFolder(tmp_path, Reader(tmp_path / "cache"))
+    image_folder = ImageFolder(tmp_path, Reader())
     text = render(showing("a.png").evidence_bundle, "ocr", image_folder, "r1").text
     assert text == "[figure 1] Figure 1: what is seen. (the picture could not be read)"
     assert "its text cannot be read" in image_folder.problems["r1", "a.png"]
