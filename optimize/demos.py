@@ -214,7 +214,7 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
     rows = []
     for k, example in enumerate(search.train):
         marks = {SOURCE: search.group[k]} if search.group else {}
-        if not example.get("incomplete") or "lesson" in example:
+        if not example.get("incomplete") or "trimmed" in example:
             rows += [row.copy(**marks) for row in student.trimmed_demos(example)]
     rows = rows or [row for example in search.train for row in student.trimmed_demos(example)]
     short = affordable(rows, fields, settings.demos, settings.demo_tokens // 2)

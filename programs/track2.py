@@ -152,8 +152,8 @@ SHORTER_INSTRUCTIONS = INSTRUCTIONS.replace(" Those that fall short of the claim
 
 
 def naming_none(signature: type[dspy.Signature], none: Sequence[str]) -> type[dspy.Signature]:
-    """The signature that asks for no evidence with the labels `none`. That is said where no optimizer rewrites it; an
-    instruction that an optimizer wrote stays as it is."""
+    """Return the signature that asks for no evidence with the labels `none`. That is said where no optimizer rewrites
+    it; an instruction that an optimizer wrote stays as it is."""
     if signature.instructions in (INSTRUCTIONS, SHORTER_INSTRUCTIONS):
         signature = signature.with_instructions(SHORTER_INSTRUCTIONS if "Topical Match" in none else INSTRUCTIONS)
     if set(none) == set(CITATION_LABELS):
@@ -187,30 +187,28 @@ class EvidencePolicy(Fitted):
 
     @classmethod
     def from_gold(cls, gold: Iterable[Citation]) -> Self:
-        """The policy of labelled records: a label names nothing where most of its records have no gold evidence; one
-        that none of them has stays as it is by default."""
+        """Return the policy of labelled records: a label names nothing where most of its records have no gold evidence;
+        one that none of them has stays as it is by default."""
         seen, without = Counter[str](), Counter[str]()
-        for one in gold:
-            seen[one.label] += 1
-            without[one.label] += not one.evidence_para_ids
+        for citation in gold:
+            seen[citation.label] += 1
+            without[citation.label] += not citation.evidence_para_ids
         unseen = [label for label in cls().none if label not in seen]
         empty = {*unseen, *(label for label in seen if 2 * without[label] > seen[label])}
         return cls.model_validate({"none": sorted(empty)})
 
     def choose(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
-        """The evidence list to submit, up to three ids, best first. named: the ids that the LM named, best first;
-        ranking: the ranker's, best first."""
+        """Return the evidence list to submit, up to three ids, best first. named: the ids that the LM named, best
+        first; ranking: the ranker's, best first."""
         if label in self.none:
             return []
-        own = list(dict.fromkeys(named))
-        return list(dict.fromkeys([*own[:OF_THE_LM], *ranking[:DEPTH], *own]))[:EVIDENCE_K]
+        distinct = list(dict.fromkeys(named))
+        return list(dict.fromkeys([*distinct[:OF_THE_LM], *ranking[:DEPTH], *distinct]))[:EVIDENCE_K]
 
     def summary(self) -> str:
-        """It in a few words."""
         return f"no evidence is named with {', '.join(self.none) or 'no label'}"
 
     def page(self) -> str:
-        """It as a person reads it."""
         three = f"the LM's first {OF_THE_LM} ids and the ranker's best of what is left"
         return f"Evidence named: none with {', '.join(self.none) or 'no label'}; with other labels {three}."
 
@@ -233,25 +231,24 @@ class Track2(Program):
 
     def fit(self, records: Sequence[Track2Record]) -> None:
         """Fit which labels name no evidence, and have the prompt say so: demos of train then agree with it."""
-        self._name(EvidencePolicy.from_gold(record.gold for record in records if record.gold is not None))
+        self._set_policy(EvidencePolicy.from_gold(record.gold for record in records if record.gold is not None))
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
-        """The same from what was saved. Raises ValueError where it is no such thing."""
-        self._name(EvidencePolicy.model_validate(saved))
+        """Set the same from what was saved. Raises ValueError where it is no such thing."""
+        self._set_policy(EvidencePolicy.model_validate(saved))
 
-    def _name(self, policy: EvidencePolicy) -> None:
+    def _set_policy(self, policy: EvidencePolicy) -> None:
         self.fitted = policy
         self.judge.signature = naming_none(self.judge.signature, policy.none)
 
     def choose_evidence(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
-        """As `EvidencePolicy.choose`."""
         return self.fitted.choose(label, named, ranking)
 
     def prepare(self, record: Track2Record) -> dspy.Example:
-        """The record as an example: inputs `passages`, `claim`, `candidates` (ids of the passages), `nameable` (those
-        of them that can decide), `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the
-        gold ones among the candidates), `gold`, `incomplete` (none of its gold paragraphs is a candidate) and `lesson`,
-        its fields as a demo.
+        """Return a record as an example: inputs `passages`, `claim`, `candidates` (ids of the passages), `nameable`
+        (those of them that can decide), `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids`
+        (the gold ones among the candidates), `gold`, `incomplete` (none of its gold paragraphs is a candidate) and
+        `trimmed`, its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and fails without a question.
         """
@@ -269,25 +266,22 @@ class Track2(Program):
             "nameable": able_to_decide(read.keys, paper),
             "ranking": read.ranking[:DEPTH],
         }
-        right: dict[str, Any] = {}
-        if record.gold is not None:
-            right = self._right(record.gold, record.claim_text, paper, read)
-        return self.example(record, inputs | failed, right)
-
-    def _right(self, gold: Citation, claim: str, paper: dict[str, str], read: Passages) -> dict[str, Any]:
-        """What stands beside the inputs of a labelled record."""
-        wanted = [] if gold.label in self.fitted.none else gold.evidence_para_ids
-        return {
+        gold = record.gold
+        if gold is None:
+            return self.example(record, inputs | failed, {})
+        named = [] if gold.label in self.fitted.none else gold.evidence_para_ids
+        right = {
             "gold": gold,
             "label": gold.label,
-            "evidence_ids": [key for key in wanted if key in read.keys][:NAMED],
+            "evidence_ids": [key for key in named if key in read.keys][:NAMED],
             "incomplete": bool(gold.evidence_para_ids) and not {*gold.evidence_para_ids}.intersection(read.keys),
-            "lesson": {**_lesson(gold, claim, paper, read.ranking), "evidence_ids": wanted[:EVIDENCE_K]},
+            "trimmed": {**_trimmed(gold, record.claim_text, paper, read.ranking), "evidence_ids": named[:EVIDENCE_K]},
         }
+        return self.example(record, inputs | failed, right)
 
     def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
-        """The same with gold evidence and the hardest distractors alone: short, and never without what decided."""
-        return [example.copy(**example.lesson)]
+        """Return it with gold evidence and the hardest distractors alone: short, and never without what decided."""
+        return [example.copy(**example.trimmed)]
 
     def forward(
         self,
@@ -297,7 +291,7 @@ class Track2(Program):
         ranking: list[str],
         nameable: Sequence[str] = (),
     ) -> dspy.Prediction:
-        """`label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
+        """Return `label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
         `aisr.programs.probabilities`), `named`, the ids that the model gave, and `ranking`."""
         answer = self.ask(
             self.judge,
@@ -319,7 +313,7 @@ class Track2(Program):
         )
 
 
-def _lesson(gold: Citation, claim: str, paper: Mapping[str, str], best_first: Sequence[str]) -> dict[str, Any]:
+def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: Sequence[str]) -> dict[str, Any]:
     """The inputs of a demo about a paper: gold paragraphs, up to three, and the best-ranked others that have content,
     in document order; long ones cut to the sentences around the one that is most like the claim. best_first: the ids by
     the ranking."""
@@ -345,12 +339,11 @@ class Track2Submission(Submission):
     """A zip of lines with a label and evidence ids."""
 
     def problem(self, record: Track2Record, answer: Citation) -> str | None:
-        """An id that is no paragraph of the paper."""
         unknown = [key for key in answer.evidence_para_ids if key not in record.paragraphs]
         return f"evidence_para_ids: {unknown[0]!r} is no paragraph of the cited paper" if unknown else None
 
     def fallback(self, record: Track2Record) -> Citation:
-        """The claim is supported by the best paragraphs by BM25."""
+        """Return that the best paragraphs by BM25 support the claim."""
         label = CITATION_LABELS[0]
         return Citation(label, EvidencePolicy().choose(label, [], rank(record.claim_text, record.paragraphs)))
 
@@ -406,8 +399,8 @@ class Track2Task(Task):
         return ["\n".join(record.paragraphs.values())]
 
     def exhibits(self, record: Track2Record, example: dspy.Example, answer: Citation | None) -> list[Exhibit]:
-        """The paragraphs that the model read, that are gold or that were named, in document order. The rest of the
-        paper is left out: it is 70 to 90 KB a record."""
+        """Return the paragraphs that the model read, that are gold or that were named, in document order. The rest of
+        the paper is left out: it is 70 to 90 KB a record."""
         read = set(example.candidates)
         gold = set(record.gold.evidence_para_ids if record.gold else ())
         chosen = {key: rank for rank, key in enumerate(answer.evidence_para_ids if answer else (), start=1)}
@@ -418,7 +411,6 @@ class Track2Task(Task):
         ]
 
     def query(self, record: Track2Record) -> Query:
-        """The claim, in the paragraphs of the paper."""
         return Query(record.claim_text, record.paragraphs, record.gold.evidence_para_ids if record.gold else ())
 
 
