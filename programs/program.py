@@ -29,6 +29,8 @@ from aisr.programs.text import plain
 
 # --- Options
 
+SEARCHED = ("demos_per_record", "demo_similarity")  # those that optimizers alone set
+
 
 class Options(BaseModel):
     """How a program is built; program.json holds them.
@@ -43,12 +45,10 @@ class Options(BaseModel):
         default=0,
         ge=0,
         description="How many demos, the nearest, stand in the prompt of a record; 0: all.",
-        json_schema_extra={"searched": True},  # set by optimizers alone
     )
     demo_similarity: Similarity = Field(
         default="words",
         description="How demos are compared with a record: by `words` (BM25), or by `both`, with word vectors.",
-        json_schema_extra={"searched": True},
     )
 
     def as_dict(self) -> dict[str, Any]:

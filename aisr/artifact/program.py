@@ -25,9 +25,8 @@ from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
 from aisr.programs.label_weights import LabelWeights
-from aisr.programs.options import table
 from aisr.programs.pictures import is_harmless
-from aisr.programs.program import Program
+from aisr.programs.program import SEARCHED, Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.registry import TASKS, find_task
 from aisr.programs.task import Task
@@ -202,8 +201,7 @@ def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
     state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task
-    searched = {option.name for option in table(type(program.options)) if option.searched}
-    options = {name: value for name, value in program.options.as_dict().items() if name not in searched}
+    options = {name: value for name, value in program.options.as_dict().items() if name not in SEARCHED}
     baseline = task.build(options)
     baseline.ranker = program.ranker
     baseline.fitted = program.fitted

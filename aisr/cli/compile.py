@@ -11,8 +11,7 @@ from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.compiled import describe_contender, print_next, print_result, register
 from aisr.cli.session import check_kind, open_ledger, open_lm, open_teacher, prepare
-from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
-from aisr.programs.options import suggestion
+from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command, suggestion
 from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from aisr.base.errors import UserError
-from aisr.cli.settings import lm_settings
+from aisr.cli.settings import lm_settings, suggestion
 from aisr.lm.config import EMBEDDED as EMBEDDED
-from aisr.programs.options import suggestion
 from aisr.programs.registry import TASKS
 
 ARTIFACTS = Path("artifacts")

@@ -1,15 +1,18 @@
 """Options of a task (`-T NAME=VALUE`), settings of an LM (`-L NAME=VALUE`), and the command that repeats a compile."""
 
+import difflib
 import os
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
+
+from annotated_types import Ge, Le
 
 from aisr.base.errors import UserError
 from aisr.lm.config import PROVIDER, RECORDED, LMConfig
-from aisr.programs.options import Option, suggestion, table
 
 if TYPE_CHECKING:
     import typer
@@ -18,8 +21,60 @@ if TYPE_CHECKING:
 
 TEACHER = "teacher."  # before the name of a setting of --teacher-lm
 EMBEDDING_API_BASE = "AISR_EMBEDDING_API_BASE"  # the variable that stands for -L embedding_api_base
-# Of LMConfig, what has an option of its own.
-LM_OPTIONS = ("model", "api_base")
+
+
+KINDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+LARGEST = 1e300  # of a number, which must be finite
+MOST_QUOTED = 80  # characters of a value in a message
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Return `; did you mean NAME?` with the name that is nearest to a wrong one; empty where none is near."""
+    known = {one.lower(): one for one in names}
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[near[0]]}?" if near else ""
+
+
+class Option(NamedTuple):
+    """One option: a text, a number or a switch."""
+
+    name: str
+    type: type  # str, int, float or bool
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()  # the values that it can have; none: any
+    min: float | None = None
+    max: float | None = None
+
+    @property
+    def expected(self) -> str:
+        """The values that it can have, in words."""
+        if self.choices:
+            return f"one of: {', '.join(self.choices)}"
+        if self.max is not None:
+            return f"{self.min} to {self.max}"
+        return KINDS[self.type] if self.min is None else f"{self.min} or more"
+
+    def parse(self, text: str) -> Any:
+        """Return the value of a text. Raises UserError for one that the option cannot have."""
+        value: Any = text
+        if self.type is bool:
+            value = {"true": True, "false": False}.get(text.lower(), text)
+        elif self.type in (int, float):
+            try:
+                value = self.type(text)
+            except ValueError:
+                value = text
+        fits = type(value) is self.type and (not self.choices or value in self.choices)
+        if fits and self.type in (int, float):
+            fits = abs(value) < LARGEST and value >= (value if self.min is None else self.min)
+            fits = fits and (self.max is None or value <= self.max)
+        if not fits:
+            bounds = "" if type(value) is self.type or self.min is None else f"{KINDS[self.type]}, "
+            expected = self.expected if self.choices else f"expected {bounds}{self.expected}"
+            near = suggestion(text, self.choices)
+            raise UserError(f"{self.name} is {repr(value)[:MOST_QUOTED]}; {expected}{near}")
+        return value
 
 
 def options_of(task: "Task") -> list[Option]:
@@ -27,17 +82,46 @@ def options_of(task: "Task") -> list[Option]:
 
     `evidence` takes one value more, which depends on the LM: `evidence_form` puts another in its place.
     """
-    options = [one for one in table(task.program.Options) if not one.searched]
+    from aisr.programs.program import SEARCHED
+
+    kind = task.program.Options
+    own_first = sorted(kind.model_fields, key=lambda name: name not in vars(kind).get("__annotations__", {}))
     auto = "`auto`: image where the LM is known to take pictures, else ocr."
-    return [
-        one._replace(choices=(*one.choices, "auto"), help=f"{one.help} {auto}") if one.name == "evidence" else one
-        for one in options
-    ]
+    options = []
+    for name in own_first:
+        field = kind.model_fields[name]
+        bounds = {type(bound): bound for bound in field.metadata}
+        least = bounds[Ge].ge if Ge in bounds else None
+        most = bounds[Le].le if Le in bounds else None
+        option = _option(name, field.annotation, field.default, field.description or "", least, most)
+        if name == "evidence":
+            option = option._replace(choices=(*option.choices, "auto"), help=f"{option.help} {auto}")
+        if name not in SEARCHED:
+            options.append(option)
+    return options
 
 
 def lm_settings() -> list[Option]:
-    """Return what `-L` sets."""
-    return [one for one in table(LMConfig) if one.help and one.name not in LM_OPTIONS]
+    """Return what `-L` sets of the LM, whose address has an option of its own."""
+    return [one for one in teacher_settings() if one.name != "api_base"]
+
+
+def teacher_settings() -> list[Option]:
+    """Return what `-L teacher.NAME` sets."""
+    return [
+        _option(one.name, one.type, one.default, one.metadata["help"], one.metadata.get("min"), one.metadata.get("max"))
+        for one in fields(LMConfig)
+        if "help" in one.metadata and one.name != "model"
+    ]
+
+
+def _option(name: str, kind: Any, default: Any, text: str, least: Any, most: Any) -> Option:
+    """Return the option of a field. kind: its type; of alternatives, the one that a text is read as counts."""
+    alternatives = [one for one in get_args(kind) if one is not NoneType]
+    if get_origin(kind) is not Literal and alternatives:
+        kind = next(one for one in alternatives if one in KINDS or get_origin(one) is Literal)
+    choices = get_args(kind) if get_origin(kind) is Literal else ()
+    return Option(name, str if choices else kind, default, text, choices, least, most)
 
 
 def describe(option: Option) -> str:
@@ -84,7 +168,7 @@ def read_lms(
         if of_teacher:
             raise UserError(f"-L {of_teacher[0]} goes with --teacher-lm PROVIDER/MODEL")
         return config, None
-    known = {TEACHER + one.name: one for one in table(LMConfig) if one.help and one.name != "model"}
+    known = {TEACHER + one.name: one for one in teacher_settings()}
     values = dict(_parse("-L", word, known, "a setting of the teacher LM") for word in of_teacher)
     own = {name.removeprefix(TEACHER): value for name, value in values.items()}
     teacher = config.for_role("teacher", teacher_lm, own.pop("api_base", None), own.pop("price", None))
