@@ -110,33 +110,21 @@ def open_lm(
     spec: str = "embedded",
     *,
     api_base: str | None = None,
-    schema: bool = True,
-    logprobs: bool | None = None,
-    max_tokens: int | None = None,
-    temperature: float | None = None,
-    threads: int | None = None,
-    timeout: float | None = None,
     price: tuple[float, float] | None = None,
     max_usd: float | None = None,
     max_calls: int | None = None,
-    max_minutes: float | None = None,
     output: str | os.PathLike[str] | None = None,
     needs_key: bool = True,
-    embedding_api_base: str | None = None,
-    embedding_price: float | None = None,
+    **settings: Any,
 ) -> LanguageModel:
     """Return a language model by its name: `embedded`, PROVIDER/MODEL such as `openai/gpt-4o-mini`, or `recorded:FILE`,
     the answers that `aisr compile --record FILE` wrote. Its key comes from the environment.
 
-    api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
-    schema; logprobs: whether to ask for log-probabilities (default: where a provider gives them; not at a server of
-    your own); max_tokens: of an answer, thoughts included (default: 8,000 with `api_base`, else 1,024); temperature: of
-    answers (default 0); threads: calls at a time (default 8; the embedded model takes 1); timeout: seconds until a
-    complete answer (default: 600); price: USD a million prompt and completion tokens, where LiteLLM's list lacks the
-    model; max_usd, max_calls, max_minutes: nothing more is sent once so much is spent, or after so long; output: a file
-    or folder, for all runs of which `max_usd` holds together; needs_key: whether its key must be at hand, not where
-    nothing is sent (`estimating`); embedding_api_base and embedding_price: where the embedding model of a retriever is,
-    if not at `api_base`, and USD a million of its tokens.
+    api_base: address of an OpenAI-compatible server for `openai/MODEL`; price: USD a million prompt and completion
+    tokens, where LiteLLM's list lacks the model; max_usd, max_calls: nothing more is sent once so much is spent;
+    output: a file or folder, for all runs of which `max_usd` holds together; needs_key: whether its key must be at
+    hand, not where nothing is sent (`estimating`); settings: what `-L` of the commands takes, by the same names and
+    with the same defaults, such as `threads=16` (the fields of `aisr.lm.config.LMConfig`).
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it. Raises `LMUnavailable`.
@@ -145,25 +133,14 @@ def open_lm(
     from aisr.lm import open as opening
     from aisr.lm.budget import Ledger, Limits
 
-    for number in (*(price or ()), max_usd, max_minutes):
+    for number in (*(price or ()), max_usd):
         if number is not None and not 0 <= number < inf:
             raise UserError(f"a price or limit of {number}; expected a finite number of 0 or more")
-    limits = Limits(max_usd, max_calls, max_minutes)
+    limits = Limits(max_usd, max_calls)
     ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
     try:
-        config = configs.LMConfig(
-            spec,
-            api_base=api_base,
-            schema=schema,
-            logprobs=logprobs,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            threads=threads,
-            timeout=timeout,
-            price=configs.Price(*price) if price else None,
-            embedding_api_base=embedding_api_base,
-            embedding_price=embedding_price,
-        )
+        stated = configs.Price(*price) if price else None
+        config = configs.LMConfig(spec, api_base=api_base, price=stated, **settings)
         opened = opening.open_lm(config, ledger, needs_key)
     except LMUnavailable as error:
         raise LMUnavailable(in_python(error)) from error

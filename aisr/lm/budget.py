@@ -7,8 +7,7 @@ user chose is believed. A call without a report costs nothing.
 import json
 import math
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -67,11 +66,10 @@ class Spend:
 @dataclass(frozen=True)
 class Limits:
     """Upper bounds, looked at before each call: passed by the calls in flight at most. None is no bound. usd: US
-    dollars; minutes: wall time since the ledger was opened."""
+    dollars."""
 
     usd: float | None = None
     calls: int | None = None
-    minutes: float | None = None
 
 
 class Ledger:
@@ -83,7 +81,6 @@ class Ledger:
     def __init__(
         self,
         limits: Limits | None = None,
-        clock: Callable[[], float] = time.monotonic,
         earlier: float = 0.0,
         file: Path | None = None,
     ) -> None:
@@ -91,8 +88,6 @@ class Ledger:
         self.earlier = earlier
         self.stopped: str | None = None  # the limit that kept a call from being sent
         self.final_error: Exception | None = None  # that every further call meets, whatever its LM
-        self._clock = clock
-        self._opened = clock()
         self._lock = threading.Lock()
         self._spend = Spend()
         self._file = file
@@ -128,9 +123,6 @@ class Ledger:
         if limits.usd is not None and (spend.usd is None or total >= limits.usd):
             before = f" ({self.earlier:.4f} of them by earlier runs, says {self._file_name})" if self.earlier else ""
             return f"{total:.4f} USD are spent{before} and --max-usd is {limits.usd}"
-        minutes = (self._clock() - self._opened) / 60
-        if limits.minutes is not None and minutes >= limits.minutes:
-            return f"{minutes:.1f} minutes have passed and max_minutes is {limits.minutes:g}"
         return self._unwritten
 
     def refuse(self, reason: str) -> str:

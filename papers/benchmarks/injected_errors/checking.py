@@ -30,7 +30,6 @@ class Checking:
         self.options = options
         self.lm = open_lm(
             options.lm,
-            options.artifacts,
             api_base=options.api_base,
             threads=options.threads,
             price=options.price,
