@@ -40,22 +40,14 @@ class Submission:
         """Write checked lines, in the order of the test inputs. Raises UserError where `out` holds something else."""
         content = {self.file: "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()}
         if out.exists():
-            content |= read_zip(out, self.beside - {self.file})
+            try:
+                with zipfile.ZipFile(out) as old:
+                    content |= {name: old.read(name) for name in {*old.namelist()} & (self.beside - {self.file})}
+            # What Python raises at one that is torn, encrypted, or packed in a way that it does not know.
+            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+                raise UserError(
+                    f"{out} is there already, and no zip that can be kept ({error}); choose another --out"
+                ) from error
         with replacing(out) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as file:
             for name in sorted(content):
                 file.writestr(zipfile.ZipInfo(name, DATE), content[name], zipfile.ZIP_DEFLATED)
-
-
-def read_zip(file: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Those files of a zip that have these names. Raises UserError where they cannot be read."""
-    content: dict[str, bytes] = {}
-    name = ""
-    try:
-        with zipfile.ZipFile(file) as old:
-            for name in sorted(set(names) & set(old.namelist())):
-                content[name] = old.read(name)
-    # What Python raises at one that is torn, encrypted, or packed in a way that it does not know.
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        what = f", and its {name} cannot be read ({error})" if name else " and is no zip"
-        raise UserError(f"{file} is there already{what}; choose another --out") from error
-    return content

@@ -15,7 +15,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_image_folder
 from aisr.programs import pictures
-from aisr.programs.pictures import BadPicture, ImageFolder, Picture, Piece, Reader, decode, in_rows, render
+from aisr.programs.pictures import BadPicture, ImageFolder, Picture, Reader, decode, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1
 from support.drawn import picture, showing, truncated
@@ -133,12 +133,6 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
 
 
 # --- Reading the text in pictures, with the real reader
-
-
-def test_pieces_are_laid_out_as_rows_from_left_to_right() -> None:
-    table = [("4.2", 90, 31, 41), ("model", 5, 1, 11), ("F1", 90, 0, 10), ("ours", 5, 30, 42), ("b", 5, 60, 70)]
-    assert in_rows([Piece(*one) for one in table]) == ["model | F1", "ours | 4.2", "b"]
-    assert in_rows([]) == []
 
 
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

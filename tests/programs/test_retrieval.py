@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from aisr.programs.retrieval import (
     RETRIEVERS,
-    Matcher,
     built_in,
     dense,
-    fused,
     matcher,
     order,
     rank,
@@ -67,10 +65,6 @@ def test_what_cannot_decide_is_not_shown() -> None:
 # --- The ways to rank paragraphs: each is compared with what it should do to a ranking that is known
 
 
-def fixed(*scores: float) -> Matcher:
-    return lambda claim, texts: np.array(scores)
-
-
 @pytest.mark.parametrize("spec", RETRIEVERS)
 @pytest.mark.parametrize("texts", [["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
 @pytest.mark.parametrize("claim", ["", "the", "quinces"])
@@ -79,12 +73,6 @@ def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim
     assert spec != "bm25" or rank(claim, {text: text for text in texts}) == list(dict.fromkeys(texts))
     assert np.isfinite(scores).all()
     assert sorted(order(scores)) == list(range(len(texts)))
-
-
-def test_fusion_adds_reciprocal_ranks() -> None:
-    both = fused(fixed(3, 2, 1), fixed(1, 3, 2))("", ["", "", ""])
-    assert both == pytest.approx([1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62])
-    assert list(order(both)) == [1, 0, 2]
 
 
 def test_the_built_in_vectors_know_words_that_differ() -> None:

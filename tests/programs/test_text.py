@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aisr.programs.pictures import render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, select_passages, within
-from aisr.programs.text import ROW, clean, flat, plain, rows_of, tokens
+from aisr.programs.text import ROW, clean, flat, rows_of, tokens
 from aisr.programs.track2 import Track2, Track2Record
 
 LATEX = st.lists(
@@ -43,10 +43,6 @@ def test_cleaning_changes_no_number_loses_no_letter_and_is_done_once(text: str) 
     letters = [sign for sign in text if unicodedata.category(sign)[0] == "L"]
     assert [sign for sign in clean(text) if unicodedata.category(sign)[0] == "L"] == letters
     assert clean(clean(text)) == clean(text)
-
-
-def test_signs_that_some_take_for_the_end_of_a_line_are_blanks() -> None:
-    assert plain("one\u2028two\u2029three\x85four\x0bfive") == "one two three four five"
 
 
 # --- A long paragraph is cut around what the claim is about, unless all of the paper is shown
@@ -113,19 +109,6 @@ HTML = (
 )
 def test_rows_are_found(text: str, before: str, rows: list[str]) -> None:
     assert rows_of(text) == (before, rows)
-
-
-@pytest.mark.parametrize("table", [MARKDOWN, HTML], ids=["Markdown", "HTML"])
-def test_a_cited_paper_keeps_them_too(table: str) -> None:
-    raw = {
-        "id": "a",
-        "claim_text": "Crane reaches 31.2 BLEU.",
-        "cited_paper_full_text": [{"P1": "Of\nbirds."}, {"P2": table}, {"P3": "More."}],
-    }
-    example = Track2().prepare(Track2Record.model_validate(raw))
-    first, _, head, row, *_, last = example.passages.split("\n")
-    assert (first, head, last) == ("[P1] Of birds.", "  | model | BLEU", "[P3] More.")
-    assert row in ("  | Crane | 31.2", "  | Crane 2 | 31.2")
 
 
 # --- A caption that a table in text form repeats stands in a prompt once
