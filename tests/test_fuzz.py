@@ -19,7 +19,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
 from support.corpora import citation, claim
-from support.scripted import TRACKS, examples, labels_of, scripted, written
+from support.scripted import TRACKS, examples, labels_of, scripted
 
 # Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
 FIELDS = (
@@ -179,26 +179,6 @@ def test_an_answer_nested_too_deep(task: Task, adapter: str) -> None:
     for answer in DEEP:
         lm = scripted([answer] * 2, adapter=adapter)
         assert_labels_or_clear(task, judge(task, program, examples(task, program)[0], lm))
-
-
-@BY_FORM
-def test_any_answer_of_a_model(task: Task, adapter: str) -> None:
-    reply = ""
-    lm = scripted(lambda request: reply, adapter=adapter)
-    lm.lm.cache = False
-    program = task.build({})
-    (example, *_) = examples(task, program)
-    fields = {"sentence_labels": ["Supported"] * 3, "label": "Supported", "evidence_ids": ["P2"]}
-    form = "Respond with a JSON object" if adapter == "json" else ""
-
-    @cases
-    @given(altered(fields).map(lambda value: written(form, value)) | st.text())
-    def run(answer: str) -> None:
-        nonlocal reply
-        reply = answer
-        assert_labels_or_clear(task, judge(task, program, example, lm))
-
-    run()
 
 
 def assert_labels_or_clear(task: Task, outcome: Outcome) -> None:

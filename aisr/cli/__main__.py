@@ -12,7 +12,7 @@ import typer
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import compile as compile_command
-from aisr.cli import data, evaluate, machine, predict, report, retrieval
+from aisr.cli import data, evaluate, predict, report, retrieval
 from aisr.cli.options import REFUSED
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
@@ -22,7 +22,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
     "Programs": (report.inspect, report.report),
-    "This machine": (machine.ui,),
+    "This machine": (report.ui,),
 }
 for _panel, _commands in PANELS.items():
     for _command in _commands:

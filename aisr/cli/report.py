@@ -1,16 +1,28 @@
-"""The commands that show programs and verdicts: inspect, report."""
+"""The commands that show programs, verdicts and runs: inspect, report, ui."""
 
+import os
+import signal
+import socket
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.session import load, prepare
 
 PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
+# Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
+OFFLINE = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
 
 
 def inspect(
@@ -75,3 +87,38 @@ def report(
     note(
         f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"
     )
+
+
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
+    artifacts: opt.Root = opt.ARTIFACTS,
+) -> None:
+    """Open the MLflow UI, on this machine only."""
+    from aisr.cli.display import note
+    from aisr.tracking.runs import ui_path
+    from aisr.tracking.store import tracking_uri
+
+    uri = tracking_uri(artifacts)
+    if uri.startswith("http"):
+        raise UserError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
+    _check_free(port)
+    path = ui_path(artifacts)  # creates the database; says what is wrong with one that cannot be used
+    note(f"MLflow UI on http://127.0.0.1:{port}{path} in about 20 seconds; Ctrl-C ends it")
+    words = ["mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.
+    environment = os.environ | OFFLINE | {"MLFLOW_BACKEND_STORE_URI": uri, "PYTHONSAFEPATH": "1"}
+    # -P: it imports nothing from the current folder.
+    with subprocess.Popen([sys.executable, "-P", "-m", *words], env=environment) as server:
+        for ends in (signal.SIGTERM, signal.SIGINT):  # or the server would outlive this command
+            signal.signal(ends, lambda *_: server.terminate())
+        raise typer.Exit(server.wait())
+
+
+def _check_free(port: int) -> None:
+    """Raises UserError for a port that another program listens on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not of a connection's end
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UserError(f"port {port}: {error.strerror}; choose another one by --port") from error

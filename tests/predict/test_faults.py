@@ -22,7 +22,6 @@ from aisr.lm.client import OpenLM
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
-from aisr.tracking.store import NoStore, open_store
 from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.faults import ALL, PASSING, UNUSABLE, small_files
@@ -249,9 +248,3 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     assert aisr(*words).code == (0 if command == "submit" else 2)  # what is there is not written over
     assert all(json.loads(line) for file in out.glob("*.jsonl") for line in file.read_text("utf-8").splitlines())
     assert list(out.glob("*"))
-
-
-def test_a_store_that_there_is_no_room_for_is_named_and_leaves_nothing(tmp_path: Path) -> None:
-    with small_files(500_000), pytest.raises(NoStore, match=r"mlflow.db: .*disk I/O error$"):
-        open_store(tmp_path)
-    assert [path.name for path in (tmp_path / ".mlflow").iterdir()] == ["create.lock"]

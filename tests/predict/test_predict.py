@@ -10,9 +10,6 @@ import pytest
 from filelock import FileLock
 
 from aisr.base.files import digest_file
-from aisr.base.jsonl import read
-from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
 from aisr.predict.predict import CannotResume, Summary, predict, sidecar
 from aisr.programs.task import Task
@@ -192,14 +189,3 @@ def test_what_was_repaired_is_not_asked_for_again(
     for number in range(2):
         assert aisr(*words, "--out", tmp_path / f"{number}.jsonl").code == 0
     assert len(loopback.requests) == 4
-
-
-def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> None:
-    """A compile does: its scores would move otherwise, and each look would cost again."""
-    loopback.reply = UNUSABLE["a wrong label"]
-    lm, made = open_lm(LMConfig("openai/local", api_base=loopback.url)), TRACK2.build({})
-    example = made.prepare(next(iter(read(DEV, TRACK2.record, TRACK2.name))))
-    first = judge(TRACK2, made, example, lm)
-    assert first.failure is not None
-    assert judge(TRACK2, made, example, lm) == first
-    assert len(loopback.requests) == 2

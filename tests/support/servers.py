@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.cli.machine import OFFLINE
+from aisr.cli.report import OFFLINE
 from support import processes
 from support.paths import ROOT
 
