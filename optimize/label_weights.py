@@ -163,7 +163,7 @@ def _evidence_right(
     for row, outcome in judged:
         gold = row.example.gold
         if labels.names_evidence and choose_evidence is not None:
-            ids = choose_evidence(labels.first_labels(gold)[0], outcome.named, outcome.ranking)
+            ids = choose_evidence(labels.first_labels(gold)[0], outcome.lm_evidence_ids, outcome.ranking)
             right.append(labels.evidence_right(gold, ids))
         else:
             right.append(labels.answer_right(gold, outcome.answer))

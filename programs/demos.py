@@ -31,12 +31,13 @@ class KnnConfig:
         return self
 
     def excludes(self, text: str) -> bool:
-        """Whether demos are kept out of the prompt for the record of a statement."""
+        """Return whether demos are kept out of the prompt for the record of a statement."""
         return self.count > 0 and text in self.excluded
 
 
 def nearest(demos: Sequence[Any], statement: str, text: str, config: KnnConfig) -> list[Any]:
-    """The demos whose field `statement` is nearest to `text`, the nearest last; all of them where none are chosen.
+    """Return the demos whose field `statement` is nearest to `text`, the nearest last; all of them where none are
+    chosen.
 
     At most `MOST_OF_A_SOURCE` of them are of one source, and none is nearly the same as another, as far as demos say so
     (`MARKS`).
@@ -70,5 +71,5 @@ def _sparse(demos: Sequence[Any], ranked: Sequence[int]) -> list[int]:
 
 
 def wording(value: Any) -> str:
-    """A field of a demo as one text."""
+    """Return a field of a demo as one text."""
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

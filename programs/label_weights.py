@@ -27,11 +27,11 @@ class Rule(BaseModel):
     offsets: list[Finite]  # in the order of the labels
 
     def logits(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums, shape (judgements, labels), from log-probabilities of that shape."""
+        """Return the sums, shape (judgements, labels), from log-probabilities of that shape."""
         return np.asarray(self.weight * log_probs + np.array(self.offsets))
 
     def labels(self, log_probs: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The index of the label with the highest sum for each judgement."""
+        """Return the index of the label with the highest sum for each judgement."""
         return np.asarray(self.logits(log_probs).argmax(axis=1))
 
 
@@ -61,11 +61,11 @@ class LabelWeights(BaseModel):
 
 
 def logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log-probabilities, none below that of `FLOOR`."""
+    """Return log-probabilities, none below that of `FLOOR`."""
     return np.asarray(np.log(np.maximum(probabilities, FLOOR)))
 
 
 def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities along the last axis."""
+    """Return probabilities along the last axis."""
     shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))

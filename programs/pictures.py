@@ -293,7 +293,7 @@ def render(
 
 
 def _letters(text: str) -> str:
-    """A text but for case, blanks and punctuation."""
+    """Return a text but for case, blanks and punctuation."""
     return "".join(sign for sign in text.lower() if sign.isalnum())
 
 

@@ -45,7 +45,7 @@ BARELY = 0.05  # the rarity of a word that all papers have
 
 
 def tenths(having: Counter[str], papers: int) -> dict[str, str]:
-    """The common words of papers: from in how many tenths of them, `2` to `10`, to the stems, joined by blanks.
+    """Return the common words of papers: from in how many tenths of them, `2` to `10`, to the stems, joined by blanks.
 
     having: how many of the papers have a stem.
     """
@@ -58,17 +58,18 @@ def tenths(having: Counter[str], papers: int) -> dict[str, str]:
 
 
 def by_stem(table: Mapping[str, str]) -> dict[str, int]:
-    """Such a table the other way round. Raises ValueError where a share is no whole number."""
+    """Return such a table the other way round. Raises ValueError where a share is no whole number."""
     return {stem: int(share) for share, stems in table.items() for stem in stems.split()}
 
 
 def rarity(stems: Iterable[str], common: Mapping[str, int]) -> Values:
-    """How rare each stem is in other papers: the logarithm of one in how many of them has it, `BARELY` at least."""
+    """Return how rare each stem is in other papers: the logarithm of one in how many of them has it, `BARELY` at
+    least."""
     return np.array([BARELY + np.log(10 / max(common.get(stem, 0), FEWEST)) for stem in stems], dtype=np.float64)
 
 
 def rare_words(claim: str, texts: tuple[str, ...], common: Mapping[str, int]) -> dict[str, Values]:
-    """The two features of each text, by name: the claim's words each counting as much as they are rare."""
+    """Return the two features of each text, by name: the claim's words each counting as much as they are rare."""
     index = indexed(texts)
     (stems,) = stemmed([claim])
     known = [stem for stem in dict.fromkeys(stems) if index is not None and stem in index.vocab_dict]
@@ -81,7 +82,7 @@ def rare_words(claim: str, texts: tuple[str, ...], common: Mapping[str, int]) ->
 
 
 def papers_having(papers: Sequence[tuple[str, ...]]) -> Counter[str]:
-    """How many of the papers, each a tuple of paragraphs, have a stem."""
+    """Return how many of the papers, each a tuple of paragraphs, have a stem."""
     return Counter(stem for paper in papers for stem in {stem for own in stemmed(paper) for stem in own})
 
 
@@ -120,7 +121,7 @@ TINY = 60
 
 
 def position_features(texts: tuple[str, ...]) -> dict[str, Values]:
-    """The features that no claim changes, by name."""
+    """Return the features that no claim changes, by name."""
     opening = _opening(texts)
     count = len(texts)
     length = np.array([len(text) for text in texts], dtype=np.float64)
@@ -165,7 +166,7 @@ def towards(vectors: Values, direction: Values) -> Values:
 
 
 def rate(sign: re.Pattern[str], texts: Sequence[str]) -> Values:
-    """How often a sign stands in each text, per hundred words, on a log scale."""
+    """Return how often a sign stands in each text, per hundred words, on a log scale."""
     return np.array([np.log1p(100 * len(sign.findall(text)) / max(len(text.split()), 1)) for text in texts])
 
 
@@ -242,7 +243,7 @@ class _Paper(NamedTuple):
 def measure(
     claim: str, texts: Sequence[str], embed: Embed = built_in, common: Mapping[str, int] | None = None
 ) -> Values:
-    """The features of each text for a claim, shape (texts, FEATURES). embed: what asks for the word vectors of
+    """Return the features of each text for a claim, shape (texts, FEATURES). embed: what asks for the word vectors of
     paragraphs; those of sentences are the built-in ones, as a paper has ten times as many; common: in how many tenths
     of other papers a stem stands. Raises what `embed` raises."""
     texts = tuple(texts)
@@ -293,7 +294,7 @@ def measure(
 
 @lru_cache(maxsize=PAPERS)
 def count_paper(texts: tuple[str, ...]) -> _Paper:
-    """The counts of a paper, once for all claims that cite it."""
+    """Return the counts of a paper, once for all claims that cite it."""
     stems = stemmed(texts)
     known: dict[str, int] = {}
     for own in stems:
@@ -405,7 +406,7 @@ class EvidenceRanker(BaseModel):
         return by_stem(self.common)
 
     def matcher(self, embed: Embed = built_in) -> Matcher:
-        """What scores paragraphs by it. embed: what asks for the word vectors of paragraphs."""
+        """Return what scores paragraphs by it. embed: what asks for the word vectors of paragraphs."""
         sums, tenths = self.sums, self.tenths
 
         def match(claim: str, texts: Sequence[str]) -> Scores:
@@ -414,5 +415,5 @@ class EvidenceRanker(BaseModel):
         return match
 
     def by_weight(self) -> list[tuple[str, float]]:
-        """The features and their weights, the heaviest first."""
+        """Return the features and their weights, the heaviest first."""
         return sorted(self.weights.items(), key=lambda pair: -abs(pair[1]))

@@ -25,15 +25,15 @@ class Submission:
         self.beside = frozenset(beside)
 
     def problem(self, record: Any, answer: Any) -> str | None:
-        """What the evaluator would refuse in an answer to a record; None for nothing."""
+        """Return what the evaluator would refuse in an answer to a record; None for nothing."""
         return None
 
     def fallback(self, record: Any) -> Any:
-        """The commonest answer, to fill in a failed record. Raises UserError where there is none."""
+        """Return the commonest answer, to fill in a failed record. Raises UserError where there is none."""
         raise UserError("this task has no answer to fill in; predict the failed records again")
 
     def fields(self, record: Any) -> dict[str, Any]:
-        """The fields of a line of a record beside its answer."""
+        """Return the fields of a line of a record beside its answer."""
         return {"id": record.id}
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:

@@ -193,7 +193,7 @@ class SentenceTask(Task):
         return " ".join(record.statements)
 
     def feedback(self, gold: SentenceGold, answer: Sequence[str]) -> str:
-        """Each wrong sentence, with its right labels and their definition."""
+        """Return each wrong sentence, with its right labels and their definition."""
         wrong = [
             f"Sentence {k}: said {label}; right is {' or '.join(types)} ({self.definitions[types[0]]})."
             for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
@@ -202,17 +202,18 @@ class SentenceTask(Task):
         return " ".join(wrong) or "Every sentence is labelled right."
 
     def shared_keys(self, record: Any) -> set[str]:
-        """The pictures, texts and captions of the bundle."""
+        """Return the pictures, texts and captions of the bundle."""
         bundle = record.evidence_bundle
         captions = [caption for item in bundle for caption in (*item.table_caption, *item.image_caption)]
         return picture_keys(record.img_paths) | evidence_keys(self.long_texts(record), captions)
 
     def long_texts(self, record: Any) -> list[str]:
-        """The passages of the bundle, and the tables that are given as text."""
+        """Return the passages of the bundle, and the tables that are given as text."""
         return [item.text for item in record.evidence_bundle if item.text]
 
     def exhibits(self, record: Any, example: dspy.Example, answer: Answer | None) -> list[Exhibit]:
-        """The items of the bundle, numbered by kind as the prompt numbers them, the rows of tables on their lines."""
+        """Return the items of the bundle, numbered by kind as the prompt numbers them, the rows of tables on their
+        lines."""
         numbers: Counter[str] = Counter()
         exhibits = []
         for item in record.evidence_bundle:

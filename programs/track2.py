@@ -292,7 +292,7 @@ class Track2(Program):
         nameable: Sequence[str] = (),
     ) -> dspy.Prediction:
         """Return `label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
-        `aisr.programs.probabilities`), `named`, the ids that the model gave, and `ranking`."""
+        `aisr.programs.probabilities`), `lm_evidence_ids`, the ids that the model gave, and `ranking`."""
         answer = self.ask(
             self.judge,
             lambda answer: unknown_names(answer.evidence_ids, candidates, "evidence id"),
@@ -308,7 +308,7 @@ class Track2(Program):
             label=final.label,
             evidence_para_ids=self.fitted.choose(final.label, named, ranking),
             judgements=[final],
-            named=named,
+            lm_evidence_ids=named,
             ranking=ranking,
         )
 

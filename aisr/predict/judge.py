@@ -17,7 +17,7 @@ from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
-DETAILS = ("judgements", "named", "ranking")  # fields of a prediction beside the answer
+DETAILS = ("judgements", "lm_evidence_ids", "ranking")  # fields of a prediction beside the answer
 FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
 PREFETCH_PER_THREAD = 4  # items that may be read before they are needed
 ItemT = TypeVar("ItemT")
@@ -31,7 +31,7 @@ class Outcome:
     answer: Answer | None  # None for a failed record
     failure: str | None = None  # its reason
     judgements: Sequence[Judgement] = ()  # the label probabilities of each statement
-    named: Sequence[str] = ()  # evidence ids that the model names itself
+    lm_evidence_ids: Sequence[str] = ()  # evidence ids that the model names itself
     ranking: Sequence[str] = ()  # all evidence ids, as they were ranked
 
 

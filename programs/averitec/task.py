@@ -200,9 +200,9 @@ class Averitec(Program):
         self, claim: str, context: str, passages: str, candidates: Sequence[str], collection: Passages
     ) -> dspy.Prediction:
         """Return `label`; `evidence`, up to ten pairs with their pages; `judgements`, of the one claim (see
-        `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `named`, those
-        that the pairs rest on. The next passages fill the evidence up to ten pairs, as answers to "Is it true that
-        …?": they are marked, and the LM does not see them."""
+        `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `lm_evidence_ids`,
+        those that the pairs rest on. The next passages fill the evidence up to ten pairs, as answers to "Is it true
+        that …?": they are marked, and the LM does not see them."""
         questions: list[str] = []
         if most := self.options.questions:
             answer = self.ask(
@@ -226,7 +226,7 @@ class Averitec(Program):
             label=final.label,
             evidence=list(dict.fromkeys([*evidence, *filled(claim, spare)]))[:MOST_PAIRS],
             judgements=[final],
-            named=named,
+            lm_evidence_ids=named,
             ranking=list(read),
         )
 

@@ -218,7 +218,8 @@ class Context24Figures(Program):
     def forward(
         self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]
     ) -> dspy.Prediction:
-        """Return `ranking`, the labels of all elements, best first, and `named`, those that the LM put in order."""
+        """Return `ranking`, the labels of all elements, best first, and `lm_evidence_ids`, those that the LM put in
+        order."""
         named: list[str] = []
         if len(candidates) > 1:
             answer = self.ask(
@@ -229,7 +230,7 @@ class Context24Figures(Program):
                 claim=claim,
             )
             named = list(dict.fromkeys(answer.ranking))
-        return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)
+        return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), lm_evidence_ids=named)
 
 
 def baseline_ranking(record: Context24FiguresRecord) -> Ranking:

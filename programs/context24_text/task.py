@@ -178,7 +178,7 @@ class Context24Text(Program):
 
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided
-        by their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
+        by their number; `lm_evidence_ids`, the ids of these sentences; `ranking`, those of the candidates."""
         most = self.options.sentences
         items = {"type": "string", "enum": list(candidates)}
         answer = self.ask(
@@ -190,7 +190,9 @@ class Context24Text(Program):
         )
         best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
         chosen = list(dict.fromkeys(answer.chosen))[:most] or best
-        return dspy.Prediction(snippets=[source.text(map(_place, chosen))], named=chosen, ranking=list(candidates))
+        return dspy.Prediction(
+            snippets=[source.text(map(_place, chosen))], lm_evidence_ids=chosen, ranking=list(candidates)
+        )
 
     def _ranked(self, claim: str, source: Paper) -> list[int]:
         """Return the sentences that an LM chooses among, best first."""

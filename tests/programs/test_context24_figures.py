@@ -112,7 +112,7 @@ def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None
     outcome = judge(CONTEXT24_FIGURES, program, example, lm)
     (request,) = requests(lm)
     assert list(shown(field(question(request), "elements") or "")) == before[:4]
-    assert outcome.named == ["FIG 1C"]
+    assert outcome.lm_evidence_ids == ["FIG 1C"]
     assert list(outcome.answer or ()) == ["FIG 1C", *(label for label in before if label != "FIG 1C")]
 
 
