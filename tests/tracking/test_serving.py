@@ -7,6 +7,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -73,22 +74,6 @@ def test_a_bad_record_is_named_with_its_field_and_not_repeated(model: Callable[[
     assert len(refused.value.message) < 300
 
 
-def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
-    registered: Compiled, model: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import mlflow
-
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    error = json.dumps({"error": {"message": f"wrong key {KEY} at {registered.server.url}", "type": "auth"}})
-    monkeypatch.setattr(registered.server, "reply", lambda request: (401, error))
-    row = {**records("track1", 1)[0], "claim_text": "never asked before", "evidence_bundle": []}
-    loaded = model("track1")
-    with pytest.raises(mlflow.MlflowException) as refused:
-        loaded.predict([row])
-    assert refused.value.get_http_status_code() == 503
-    assert "wrong key <OPENAI_API_KEY> at " in refused.value.message
-
-
 def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
     registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,18 +93,28 @@ def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_an_lm_only_the_built_in_one_is_taken_and_only_where_it_was_compiled_with(
-    registered: Compiled, tmp_path: Path
+def test_no_stored_file_names_what_is_imported_or_asked(
+    registered: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A task of another package, and any LM but the built-in one, are named by whoever loads the program."""
     from aisr.serving import RegisteredProgram
 
     mlflow = open_store(registered.root)
     with pytest.raises(LMUnavailable, match="compiled with openai/gpt-4o-mini: set AISR_LM to that"):
         mlflow.pyfunc.load_model("models:/aisr-track1@champion")
-    file, served = save_program(tmp_path / "mine", TRACK1, TRACK1.build({})) / "program.json", RegisteredProgram()
-    config = {"lm": "embedded", "schema": True, "logprobs": True}
-    served.load_context(SimpleNamespace(artifacts={"program": str(file)}, model_config=config))
-    assert served.lm.spec == "embedded"
+    mine = copy(TRACK1)
+    mine.name = "mine"
+    file, served = save_program(tmp_path / "mine", mine, mine.build({})) / "program.json", RegisteredProgram()
+    config = {"lm": "embedded", "schema": True, "logprobs": True, "task": "stranger:MINE"}
+    context = SimpleNamespace(artifacts={"program": str(file)}, model_config=config)
+    with pytest.raises(aisr.UserError, match=r"'mine' is none of .* or in AISR_TASK where MLflow serves it"):
+        served.load_context(context)
+    code = "import copy\nfrom aisr.programs.track1 import TRACK1\nMINE = copy.copy(TRACK1)\nMINE.name = 'mine'\n"
+    (tmp_path / "stranger.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("AISR_TASK", "stranger:MINE")
+    served.load_context(context)
+    assert (served.program.task, served.lm.spec) == ("mine", "embedded")
 
 
 @pytest.mark.slow
