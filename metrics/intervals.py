@@ -39,6 +39,13 @@ class Interval(NamedTuple):
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
+class ValueOfFew(Interval):
+    """A value on fewer than `FEWEST` records: its ends say nothing of other records, and are not shown."""
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.1f}"
+
+
 def in_words(gain: Interval, records: int, other: str) -> str:
     """A difference from another program in words. Fewer than `FEWEST` records give no interval: a handful drawn again
     and again shows nothing of what other records are like."""
@@ -53,7 +60,8 @@ def score_interval(
 ) -> Interval:
     """The ranking score with its 95 % interval; the same in whatever order the records stand. group: of each record,
     where that is known (see `resampled`)."""
-    return interval_of(scores.ranking(resampled(scores.rows, resamples, seed, group)))
+    interval = interval_of(scores.ranking(resampled(scores.rows, resamples, seed, group)))
+    return ValueOfFew(*interval) if len(scores) < FEWEST else interval
 
 
 def difference_interval(
@@ -67,7 +75,8 @@ def difference_interval(
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
     weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed, group)
-    return interval_of(scores.ranking(weights) - baseline.ranking(weights))
+    interval = interval_of(scores.ranking(weights) - baseline.ranking(weights))
+    return ValueOfFew(*interval) if len(scores) < FEWEST else interval
 
 
 def difference_error(scores: Scores, baseline: Scores, group: Group | None = None) -> float:

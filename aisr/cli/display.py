@@ -30,6 +30,7 @@ class _Console(Console):
 console = _Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 MOST_NAME = 200  # characters of an id or path that are printed, as it may be anything
+FEWEST = 10  # records that an interval is shown for, as in `aisr.metrics.intervals`, which loads numpy
 SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
 
@@ -110,16 +111,16 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
-    interval = report.get("interval")
+    interval = report.get("interval") if report.get("records", FEWEST) >= FEWEST else None
     suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
     console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold")
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
     for remark in report.get("remarks", ()):
         note(f"  {remark}")
     if no_lm := report.get("no_lm"):
-        low, high = map(percent, no_lm["interval"])
         details = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
-        note(f"  no-LM baseline {percent(no_lm['score'])} [{low}, {high}]   {details}")
+        ends = f" [{', '.join(map(percent, no_lm['interval']))}]" if interval else ""
+        note(f"  no-LM baseline {percent(no_lm['score'])}{ends}   {details}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()

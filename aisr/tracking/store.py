@@ -60,8 +60,7 @@ def open_store(root: Path) -> Any:
     mlflow.set_registry_uri(uri)
     if is_own:  # MLflow sets the variable; left there, it would pass for the user's choice
         os.environ.pop("MLFLOW_TRACKING_URI", None)
-        _create(_database(root))
-    _check(root, mlflow.MlflowClient)
+    _check(root, lambda: _created(root) if is_own else mlflow.MlflowClient())
     return mlflow
 
 
@@ -120,14 +119,13 @@ def _check(root: Path, client: Callable[[], Any]) -> None:
         raise NoStore(f"{where}{redact.secrets(tracking_uri(root))}: {describe(error)}") from error
 
 
-def _create(database: Path) -> None:
-    """Make a database that does not exist, whole or not at all: MLflow cannot go on with one that it did not finish,
-    and two processes at a time would break it."""
+def _created(root: Path) -> Any:
+    """A client of our own database, which is made where it does not exist, whole or not at all: MLflow cannot go on
+    with one that it did not finish, and two processes at a time would break it."""
     from mlflow import MlflowClient
 
-    if database.exists():
-        return
-    try:
+    database = _database(root)
+    if not database.exists():
         database.parent.mkdir(parents=True, exist_ok=True)
         with (
             FileLock(database.with_name("create.lock")),
@@ -137,8 +135,7 @@ def _create(database: Path) -> None:
                 unfinished = Path(folder) / database.name
                 MlflowClient(tracking_uri=f"sqlite:///{unfinished}").search_experiments(max_results=1)
                 unfinished.replace(database)
-    except OSError as error:
-        raise NoStore(f"{database}: {describe(error)}") from error
+    return MlflowClient()
 
 
 def _database(root: Path) -> Path:

@@ -71,6 +71,9 @@ def test_the_best_on_dev_is_champion_and_among_equals_the_first(task: Task) -> N
     assert choice.champion.gain.low > 0
     assert baseline.dev.interval.low <= baseline.dev.score.score == baseline.dev.interval.value
     assert baseline.dev.interval.value <= baseline.dev.interval.high
+    few = choose(task, candidates[:1], dev[:9], scripted(right)).champion
+    assert re.fullmatch(r"\d+\.\d", str(few.dev.interval))  # no interval of fewer than ten records
+    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", str(baseline.dev.interval)) or len(dev) < 10
 
 
 def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another() -> None:
