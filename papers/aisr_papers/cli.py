@@ -42,14 +42,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _parse_price(text: str) -> tuple[float, float]:
-    try:
-        prompt, completion = map(float, text.split(","))
-    except ValueError:
-        raise typer.BadParameter(f"{text!r}: expected two numbers, PROMPT,COMPLETION, such as 0.15,0.6") from None
-    return prompt, completion
-
-
 Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
 Dismissed = Annotated[
     Path | None,
@@ -102,16 +94,23 @@ ApiBase = Annotated[
         rich_help_panel=LM_PANEL,
     ),
 ]
-Threads = Annotated[
-    int | None, typer.Option(min=1, help="LM calls at a time. Default: 8; embedded takes 1.", rich_help_panel=LM_PANEL)
-]
-Price = Annotated[
-    Any,
+# What `-L` sets, as `aisr.open_lm` takes it, and what is expected in a message.
+LM_SETTINGS: Mapping[str, tuple[Any, str]] = {
+    "schema": (bool, "true or false"),
+    "logprobs": (bool, "true or false"),
+    "max_tokens": (int, "a whole number"),
+    "temperature": (float, "a number"),
+    "threads": (int, "a whole number"),
+    "timeout": (float, "seconds"),
+    "price": (tuple[float, float], "USD a million prompt and completion tokens, such as 0.15,0.6"),
+}
+LMSettings = Annotated[
+    list[str] | None,
     typer.Option(
-        metavar="PROMPT,COMPLETION",
-        parser=_parse_price,
-        help="USD a million prompt and completion tokens, where LiteLLM's list lacks the model.",
-        rich_help_panel=COST_PANEL,
+        "-L",
+        metavar="NAME=VALUE",
+        help=f"Setting of the LM, repeatable, as of `aisr`: {', '.join(LM_SETTINGS)}.",
+        rich_help_panel=LM_PANEL,
     ),
 ]
 MaxUsd = Annotated[
@@ -173,8 +172,7 @@ def check_paper(
     ] = False,
     lm: LM = "embedded",
     api_base: ApiBase = None,
-    threads: Threads = None,
-    price: Price = None,
+    lm_settings: LMSettings = None,
     max_usd: MaxUsd = None,
     max_calls: MaxCalls = None,
     estimate: Annotated[
@@ -207,7 +205,7 @@ def check_paper(
     opened = None
     if _asks_lm(lm, [program, citation_program, evidence]):
         limits = {"max_usd": max_usd, "max_calls": max_calls}
-        options = {"api_base": api_base, "threads": threads, "price": price, **limits}
+        options = {"api_base": api_base, **_read_settings(lm_settings or ()), **limits}
         opened = open_lm(lm, output=None if estimate else out, needs_key=not estimate, **options)
         from aisr.files import cache_folder
         from aisr_papers.check.judging import Programs, make_checkers
@@ -289,6 +287,22 @@ def open_lm(lm: str, **options: Any) -> "LanguageModel":
     return opened
 
 
+def _read_settings(words: Sequence[str]) -> dict[str, Any]:
+    """Return what `-L NAME=VALUE` sets. Raises UserError."""
+    from pydantic import TypeAdapter, ValidationError
+
+    settings = {}
+    for name, _, text in (word.partition("=") for word in words):
+        if name not in LM_SETTINGS:
+            raise UserError(f"-L {name[:80]}: not a setting of the LM; expected one of: {', '.join(LM_SETTINGS)}")
+        kind, expected = LM_SETTINGS[name]
+        try:
+            settings[name] = TypeAdapter(kind).validate_python(text.split(",") if name == "price" else text)
+        except ValidationError:
+            raise UserError(f"-L {name}={text[:80]}: expected {expected}") from None
+    return settings
+
+
 @contextmanager
 def _printed_warnings() -> Iterator[None]:
     """Print what aisr warns of, such as a program that was fitted to another LM, once each."""
@@ -322,8 +336,7 @@ def mcp(
     dismissed: Dismissed = None,
     lm: LM = "embedded",
     api_base: ApiBase = None,
-    threads: Threads = None,
-    price: Price = None,
+    lm_settings: LMSettings = None,
     max_usd: MaxUsd = None,
     max_calls: MaxCalls = MOST_CALLS,
     artifacts: Artifacts = ARTIFACTS,
@@ -344,7 +357,7 @@ def mcp(
     settings = Settings(folders, artifacts, evidence=evidence, dismissed=digests)
     if _asks_lm(lm, [program, citation_program, evidence]):
         limits = {"max_usd": max_usd, "max_calls": max_calls}
-        opened = open_lm(lm, api_base=api_base, threads=threads, price=price, **limits)
+        opened = open_lm(lm, api_base=api_base, **_read_settings(lm_settings or ()), **limits)
         from aisr_papers.check.judging import Programs
 
         settings = replace(settings, lm=opened, programs=Programs(program, citation_program))

@@ -68,7 +68,7 @@ def print_spend(spend: Spend) -> None:
 def print_estimate(spend: Spend, max_usd: float | None, max_calls: int | None) -> None:
     """Print what LM calls would come to, and which limit would end them early."""
     calls, usd = spend["calls"] or 0, spend["usd"]
-    price = "price unknown (--price PROMPT,COMPLETION gives it)" if usd is None else f"{usd:.2f} USD"
+    price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if usd is None else f"{usd:.2f} USD"
     note(
         f"about {calls:,} LM calls, {spend['prompt_tokens']:,} prompt and {spend['completion_tokens']:,} completion "
         f"tokens, {price}. Nothing was sent"

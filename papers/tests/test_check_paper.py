@@ -139,7 +139,7 @@ def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
     usual, asked = keyed.reply, count(1)
     if refusal:
         keyed.reply = lambda request: usual(request) if next(asked) <= 3 else refusal(request)
-    stopped = check(check_paper, keyed, "--threads", 1, *([] if refusal else ["--max-calls", 3]))
+    stopped = check(check_paper, keyed, "-L", "threads=1", *([] if refusal else ["--max-calls", 3]))
     assert stopped.code == 1, stopped.err
     assert "judging was stopped" in stopped.out
     assert reason in stopped.out
@@ -230,6 +230,14 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
         (["none.tex", "--out", "x"], "none.tex: no such file"),
         (["main.tex", "--out", "x", "--papers", "nowhere"], "--papers nowhere: no such folder"),
         (["main.tex", "--out", "x", "--above", "0.5"], "--above goes with --fail-on"),
+        (
+            ["main.tex", "--out", "x", "-L", "logprob=false"],
+            "not a setting of the LM; expected one of: schema, logprobs",
+        ),
+        (
+            ["main.tex", "--out", "x", "-L", "price=1"],
+            "-L price=1: expected USD a million prompt and completion tokens",
+        ),
         (["main.tex", "--out", "x", "--fail-on", "lies"], "no such label; one of: Supported, "),
         (["main.tex", "--out", "x", "--root", "papers"], "--root papers: expected a folder that holds the paper"),
     ],

@@ -247,7 +247,7 @@ async def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: 
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
-    limits = ["--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"]
+    limits = ["--artifacts", str(tmp_path), "--max-calls", "3", "-L", "threads=1"]
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "aisr_papers.cli", *words, *limits],
