@@ -10,7 +10,6 @@ from xml.etree.ElementTree import Element
 from aisr import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
-from aisr_papers.paragraphs import read_paragraphs
 from aisr_papers.readers.files import parse_count
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
@@ -27,17 +26,7 @@ DEEPEST = 60  # elements in elements; a table in a section of an appendix takes 
 MOST_COLUMNS = 60  # that a cell may say it spans
 PASSED_OVER = {"ref-list", "fn-group", "fn", "glossary", "processing-meta", "supplementary-material", "object-id"}
 BLOCKS = {
-    "sec",
-    "p",
-    "list",
-    "def-list",
-    "disp-quote",
-    "boxed-text",
-    "statement",
-    "app",
-    "ack",
-    "list-item",
-    "abstract",
+    *("sec", "p", "list", "list-item", "def-list", "disp-quote", "boxed-text", "statement", "app", "ack", "abstract")
 }
 BLANKS = re.compile(r"\s+")
 MANY_BLANKS = re.compile(r" {2,}")
@@ -180,6 +169,8 @@ def _formula(element: Element) -> str:
 
 SUFFIXES = {".xml": "JATS", ".nxml": "JATS", ".pdf": "PDF", ".md": "text", ".markdown": "text", ".txt": "text"}
 HASHES = re.compile(r"#{1,6}\s+")
+MOST_TEXT_BYTES = 8 * 2**20
+BLANK_LINES = re.compile(r"\n\s*\n")
 FIRST = 3_000  # characters that a paper says its own DOI in
 
 
@@ -221,9 +212,17 @@ def _own_doi(text: str) -> str:
 
 def _read_text(file: Path) -> list[str]:
     """The paragraphs of a text, which blank lines part, without a list of references."""
+    if file.stat().st_size > MOST_TEXT_BYTES:
+        raise UserError(f"{file}: larger than {MOST_TEXT_BYTES >> 20} MiB; expected text or Markdown")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not UTF-8 ({error.reason}); expected text or Markdown") from error
+    if "\0" in text:
+        raise UserError(f"{file}: no text in there; expected text or Markdown")
     paragraphs: list[str] = []
     in_references = False
-    for block in read_paragraphs(file):
+    for block in filter(None, map(str.strip, BLANK_LINES.split(text))):
         hashes = HASHES.match(block)
         words = block[hashes.end() :] if hashes else block
         if REFERENCES.fullmatch(words):

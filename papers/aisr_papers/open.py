@@ -1,6 +1,5 @@
 """Opens a paper by the suffix of its file, and the folder of the papers that it cites."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisr import UserError
 from aisr.text import INVISIBLE
-from aisr_papers.draft import Draft, Paragraph, Place, Unread, Work
+from aisr_papers.draft import Draft, Paragraph, Work
 from aisr_papers.readers.files import find_main_file
 
 if TYPE_CHECKING:
@@ -50,11 +49,7 @@ def read_draft(file: Path, root: Path | None = None) -> Draft:
     check_paper(file)
     suffix = ".tex" if file.is_dir() else file.suffix.lower()
     reader = _import(READERS[suffix])
-    draft = _visible(reader.read(file) if suffix == ".pdf" else reader.read(file, root))
-    if _is_english(draft):
-        return draft
-    place = Place(draft.paragraphs[0].sentences[0].place.file)
-    return replace(draft, unread=(Unread(place, NOT_ENGLISH), *draft.unread))
+    return _visible(reader.read(file) if suffix == ".pdf" else reader.read(file, root))
 
 
 def _visible(draft: Draft) -> Draft:
@@ -79,23 +74,6 @@ def _visible(draft: Draft) -> Draft:
     }
     paragraphs = tuple(map(visible_paragraph, draft.paragraphs))
     return replace(draft, title=visible(draft.title), paragraphs=paragraphs, floats=floats)
-
-
-# The commonest words of English: some 25 % of a paper's, and 1 to 3 % of one in German, French or Spanish.
-ENGLISH = re.compile(r"(?:the|of|and|to|is|that|for|with|we|are|as|by|on|this|be|it|was|which|our|an|at|not|these|can)")
-WORD = re.compile(r"[^\W\d_]{1,40}")
-FEWEST_WORDS = 50
-LEAST_SHARE = 0.06  # short parts of papers, full of names and numbers, come to 0.1
-NOT_ENGLISH = "the paper does not read as English, which the checks are made for; it is checked all the same"
-
-
-def _is_english(draft: Draft) -> bool:
-    """Whether a draft is in English, as far as its words tell; one of few words counts as English."""
-    text = " ".join(one.text for paragraph in draft.paragraphs for one in paragraph.sentences)
-    words = WORD.findall(text.lower())
-    return len(words) < FEWEST_WORDS or sum(ENGLISH.fullmatch(word) is not None for word in words) >= LEAST_SHARE * len(
-        words
-    )
 
 
 def read_cited_papers(folder: Path, works: Mapping[str, Work]) -> "CitedPapers":

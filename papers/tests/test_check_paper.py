@@ -274,15 +274,6 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     assert [one["properties"]["page"] for one in results(tmp_path / "review")] == [1]
 
 
-def test_an_estimate_asks_for_no_key(check_paper: CheckPaper, tmp_path: Path) -> None:
-    (tmp_path / "paper.md").write_text("# Results\n\nWe gain 3 points (Figure 1).\n\n![Figure 1: gain.](x.png)\n")
-    words = [tmp_path / "paper.md", "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
-    done = check_paper(*words)
-    assert done.code == 0, done.err
-    assert "USD" in done.out
-    assert check_paper(*words[:-1]).code == 2  # and without it does
-
-
 def test_a_paper_with_nothing_to_check_says_why(check_paper: CheckPaper, tmp_path: Path) -> None:
     (tmp_path / "paper.md").write_text(
         "# Birds\n\nBirds sing.\n\nSo it is [1].\n\n## References\n\n1. Obi, A. Wind. 2022.\n"

@@ -3,14 +3,12 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
 from aisr.metrics.scores import value
-from aisr_papers.draft_record import DraftRecord
 from aisr_papers.draft_task import DRAFT
 from paper_support.golden import CASE, FOLDER
 from paper_support.paths import SAMPLE
@@ -18,41 +16,7 @@ from support.commands import Aisr
 from support.corpora import read_rows
 from support.golden_prompts import FORMS, render
 from support.loopback import HttpRequest, Loopback
-from support.scripted import field, question, requests, scripted, written
-
-SENTENCES = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
-
-
-def record(*labels: str, **more: Any) -> DraftRecord:
-    bundle = [
-        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
-        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
-    ]
-    about = {"id": "a", "title": "Wrens", "headings": ["Results", "Sites"], "before": "We listened."}
-    text = {"paragraph": " ".join(SENTENCES), "evidence_bundle": bundle}
-    sentences = [{"sentence": s, "label": label} for s, label in zip(SENTENCES, labels or [None, None], strict=True)]
-    return DraftRecord.model_validate({**about, **text, "sentences": sentences, **more})
-
-
-def test_a_judge_is_shown_the_place_of_the_sentences_and_what_the_paper_says_elsewhere() -> None:
-    program = DRAFT.build({})
-    lm = scripted([json.dumps({"sentence_labels": ["Contradicted", "Not found"]})])
-    with lm.context():
-        prediction = program(**program.prepare(record()).inputs())
-    assert DRAFT.answer(prediction) == ["Contradicted", "Not found"]
-    (request,) = requests(lm)
-    assert (field(question(request), "evidence") or "").split("\n") == [
-        "[table 1] Table 1: F1.",
-        "  | Site | Wren",
-        "  | Bog | 61.4",
-        "[text 1] Method: the filter is off. (table 1) is not this.",
-    ]
-    passage = field(question(request), "passage") or ""
-    assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
-    assert passage.endswith("reports findings of other sections: [sentence 1] [sentence 2]")
-    around = program.prepare(record(paragraph=f"At night. {SENTENCES[0]} It does.")).passage
-    assert around.endswith(": At night. [sentence 1] It does.")
-    assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
+from support.scripted import field, written
 
 
 def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:

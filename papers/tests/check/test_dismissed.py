@@ -39,14 +39,6 @@ def checked(check_paper: CheckPaper, *more: object) -> Finished:
     return check_paper("main.tex", *words, *more)
 
 
-def dismiss(paper: Path) -> None:
-    """Dismiss the first flag, by the line that the page shows."""
-    text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
-    flag = json.loads(text)["flags"][0]
-    with (paper / "dismissed.txt").open("a") as file:
-        file.write(f"# of other runs\n\n{flag['dismissal']}\n")
-
-
 def sarif(paper: Path) -> dict[str, Any]:
     (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
     return {one["ruleId"]: one.get("suppressions") for one in run["results"]}
@@ -81,15 +73,6 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
     for before, after, back in (("Wrens", "Finches", False), ("At Bog,", "At Fen,", True)):
         (paper / "main.tex").write_text(PAPER.replace(before, after))
         assert (FLAG in checked(check_paper).out) is back
-
-
-def test_a_dismissal_is_of_one_sentence_and_not_of_its_numbers(check_paper: CheckPaper, paper: Path) -> None:
-    (paper / "main.tex").write_text(PAPER.replace(r"\begin{table}", r"""
-In Bog, 37 of 120 (38.8\,\%) sang. In Fen, 37 of 120 (38.8\,\%) were silent.
-\begin{table}"""))  # fmt: skip
-    assert checked(check_paper).out.count("Wrong percentage (") == 3
-    dismiss(paper)
-    assert checked(check_paper).out.count("Wrong percentage (") == 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ import pytest
 from aisr.api import LanguageModel
 from aisr.lm.budget import Limits
 from aisr_papers.check.server import Settings
-from paper_support.commands import CheckPaper
 from paper_support.paths import SAMPLE
 from support.runs import opened
 
@@ -234,11 +233,6 @@ def test_it_ends_with_its_input_while_a_call_works(loopback: "Loopback", tmp_pat
         run.stdin.close()
         assert run.wait(30) == 0
     go.set()
-
-
-def test_it_refuses_to_start_without_a_folder(check_paper: CheckPaper) -> None:
-    done = check_paper("mcp", "--lm", "none")
-    assert (done.code, "give --folder DIR" in done.err) == (2, True)
 
 
 @pytest.mark.slow

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aisr.text import tokens
-from aisr_papers.check.index import PaperIndex
-from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, NO_EVIDENCE, Check, Checks, collect_checks
+from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, NO_EVIDENCE, collect_checks
 from aisr_papers.draft import Draft, Float, Paragraph, Picture, Place, Sentence, add_captions
 from aisr_papers.draft_record import DraftRecord
 from aisr_papers.passages import float_keys, keys_by_name
@@ -81,15 +79,6 @@ def test_of_more_tables_than_are_shown_come_those_referred_to_and_those_with_rar
     shown = [one.partition(":")[0] for one in evidence(record)]
     assert name in shown
     assert len(shown) == 2
-
-
-def test_of_equal_tables_the_first_of_the_paper_comes_first_whatever_the_hash_seed() -> None:
-    numbers = [f"{k}1.5" for k in range(1, 7)]
-    tables = [table(f"Bird | Songs\nRobin | {number}", "Songs.", k) for k, number in enumerate(numbers, 2)]
-    all_of_them = table(f"Bird | {' | '.join('Songs' for _ in numbers)}\nRobin | {' | '.join(numbers)}", "All.")
-    draft = paper(("Results", f"We counted {', '.join(numbers)}"), floats=(all_of_them, *tables))
-    (sentence,) = draft.paragraphs[0].sentences
-    assert PaperIndex(draft).floats(sentence, 0) == list(draft.floats)
 
 
 def test_no_sentence_is_evidence_for_itself_or_for_those_beside_it() -> None:
@@ -172,19 +161,3 @@ def test_citing_sentences_become_one_claim_a_citation() -> None:
     assert isinstance(record, Mapping)
     assert {key: text for one in record["cited_paper_full_text"] for key, text in one.items()} == PAPERS["obi"]
     assert collect_checks(gone, PAPERS).missing == {"roe": 1, "empty": 1}
-
-
-def test_ids_stay_when_something_else_is_edited() -> None:
-    def ids(*sections: tuple[str, str], **more: Any) -> list[str]:
-        checks: Checks = collect_checks(paper(*sections, **more), PAPERS)
-        return [one.record["id"] if isinstance(one.record, Mapping) else one.record.id for one in every(checks)]
-
-    def every(checks: Checks) -> list[Check]:
-        return [*checks.claims, *checks.citations]
-
-    results, abstract = ("Results", "We gain 3 points (Table 1)"), ("Abstract", "We gain 4 % of Wren")
-    before = ids(results)
-    assert set(before) < set(ids(abstract, ("Results", "We gain 3 points (Table 1)")))
-    assert ids(("Results", "We gain 3 points (Table 2)")) != before
-    assert ids(results, floats=(table(COSTS, "Other."),)) != before
-    assert len(set(ids(results, results))) == len(ids(results, results))

@@ -15,7 +15,6 @@ from aisr_papers.check.dismissed import mark_dismissed
 from aisr_papers.check.flags import LABELS, Flag, Mark, NamedPlace, Piece, Reason, make_flag
 from aisr_papers.check.judging import review_draft
 from aisr_papers.check.questions import collect_checks
-from aisr_papers.check.reasons import StatedReason, confirm
 from aisr_papers.check.review import Review, failing_flags
 from aisr_papers.check.sarif import as_sarif
 from aisr_papers.check.write import as_jsonl, format_line
@@ -85,18 +84,6 @@ def test_a_merged_flag_fails_by_either_label_and_is_dismissed_as_one(tmp_path: P
     assert failing_flags(dismissed, {"Contradicted"}, 0) == []
 
 
-def test_what_a_model_does_not_doubt_is_named_beside_what_was_recomputed(tmp_path: Path) -> None:
-    review = twice(tmp_path)
-    _, doubted, recomputed = review.flags
-    neutral = replace(doubted, label="Supported", neutral=True, reasons=())
-    unjudged = replace(doubted, label=None, failed="no answer", reasons=())
-    (merged,) = mark_dismissed(replace(review, flags=(neutral, recomputed)), set()).flags
-    assert "; Supported 83 %: the label of another check of this sentence" in format_line(merged)
-    both = mark_dismissed(replace(review, flags=(unjudged, recomputed)), set())
-    assert both.unjudged == 1  # the same command goes on there
-    assert len(both.flags) == 2
-
-
 # --- what a model states, looked up
 
 CLAIM = "Lark reaches an F1 of 72.4 on the heath (Table 1)."
@@ -156,17 +143,6 @@ def test_a_cell_is_named_by_its_section_and_row(row: str, column: str, quote: st
     review, _ = review_by(made, reasons.stated(row=row, column=column, quote=quote))
     line = format_line(review.flags[0])
     assert f"[{place}]" in line if place else NOT_CONFIRMED in line
-
-
-def test_what_has_no_reason_is_marked_at_the_row_with_its_number() -> None:
-    made = drafts.draft(
-        "By split, model and input, the AUC is 62.3 for Wren (Table 1).", tables=(drafts.table(SECTIONS),)
-    )
-    review, _ = review_by(made, label="Supported")
-    (flag,) = review.flags
-    marked = {flag.pieces[mark.piece].lines[mark.line] for mark in flag.marks if mark.line}
-    assert len(marked) == 1
-    assert marked.pop().endswith("Wren | audio | 72.4 | 62.3")
 
 
 LARK = {"row": "Lark", "column": "Heath F1", "quote": "66.1"}
@@ -300,15 +276,6 @@ def test_a_limit_leaves_the_flag_without_a_reason_and_says_so() -> None:
 @pytest.mark.parametrize("label", ["Supported", "Not found"])
 def test_a_sentence_without_a_flag_is_not_asked_about(label: str) -> None:
     assert len(explained(reasons.stated(), label=label)[1]) == 1
-
-
-def test_a_quote_without_end_takes_as_long_as_the_evidence_is_long() -> None:
-    """Whoever looks from each of its places to the end takes minutes."""
-    quote = "a-" * 50_000
-    stated = StatedReason.model_validate({"sentence": "1", "says": "x", "item": "P1", "quote": f"{quote}b"})
-    reason = confirm(stated, [Piece("P1", ("Results", quote * 2))], ["P1"], set())
-    assert reason
-    assert reason.text == "x"
 
 
 def test_what_a_hostile_model_states_is_one_short_line() -> None:

@@ -110,15 +110,5 @@ def test_all_outputs_say_first_that_much_is_lost(
     assert (whole.code, whole.out.startswith("Without a language model")) == (0, True)
 
 
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize(
-    "line", [r"\iffalse ", r"\[", "$", r"\(", r"\begin{verbatim}", r"\foo[", r"\foo{", r"\verb|", "<!--"]
-)
-def test_counting_takes_as_long_as_a_source_is(tmp_path: Path, line: str) -> None:
-    for name, begin in (("main.tex", "\\documentclass{article}\\begin{document}Words. "), ("a.md", "Words.\n\n")):
-        (tmp_path / name).write_text(begin + "\n\n".join([1_000 * line] * 30), "utf-8")
-        read_draft(tmp_path / name)
-
-
 def test_the_share_is_of_all_words() -> None:
     assert Coverage(200, 150).share == 0.75

@@ -11,7 +11,6 @@ import pytest
 from aisr import UserError
 from aisr_papers.cited_papers import read_jats
 from aisr_papers.draft import Draft
-from aisr_papers.open import read_draft
 from aisr_papers.readers import files, latex, latex_stream
 
 BEGIN, END = "\\documentclass{article}\\begin{document}Words.\n", "\n\\end{document}"
@@ -109,11 +108,6 @@ def test_macro_bombs_end_and_are_listed(paper: Path, monkeypatch: pytest.MonkeyP
     assert "what it stands for is left out" in draft.unread[-1].reason
 
 
-def test_a_long_name_is_not_repeated_with_each_citation(paper: Path) -> None:
-    (paper / "a.bib").write_text(f"@book{{k, author={{{'x' * 10_000} and Obi}}, title={{T}}, year=2020}}", "utf-8")
-    assert len(text_of(read(paper, r"\citet{k} " * 100 + r"\bibliography{a}"))) < 20_000
-
-
 def test_broken_markup_loses_little_and_is_listed(paper: Path) -> None:
     lines = [
         "One {open.",
@@ -144,26 +138,6 @@ def test_control_characters_and_other_encodings(paper: Path) -> None:
         "2 control characters are left out",
         "1 control characters are left out",
     }
-
-
-PIECES = [
-    *(("main.tex", one) for one in ("{", "\\section{", "\\begin{figure}", "\\begin{equation}\\begin{align}")),
-    *(("main.tex", one) for one in ("\\cite[", "\\footnote{", "\\iffalse ", "\\newcommand{\\x")),
-    *(("paper.md", one) for one in ("![a](", "**a*", "[@a ", "|a")),
-]
-
-
-@pytest.mark.parametrize(("name", "piece"), PIECES)
-def test_hostile_papers_take_time_in_proportion_to_their_length(tmp_path: Path, name: str, piece: str) -> None:
-    """Whoever tries all ways to split them does not come to an end."""
-    (tmp_path / name).write_text(f"Words.\n\n{piece * (20_000 // len(piece))}")
-    assert text_of(read_draft(tmp_path / name)).startswith("Words.")
-
-
-def test_a_cited_paper_of_raised_words_takes_time_in_proportion_to_its_length(tmp_path: Path) -> None:
-    words = 'a<sup>1</sup><xref ref-type="bibr">2</xref>' * 100_000
-    (tmp_path / "a.xml").write_text(f"<article><body><p>{words}</p></body></article>")
-    assert read_jats(tmp_path / "a.xml")
 
 
 ENDLESS = [

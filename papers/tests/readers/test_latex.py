@@ -10,7 +10,6 @@ from aisr import UserError
 from aisr_papers.check.questions import collect_checks
 from aisr_papers.draft import Draft, Sentence
 from aisr_papers.draft_record import DraftRecord
-from aisr_papers.open import read_draft
 from aisr_papers.readers.latex import read
 
 WHOLE = "\\documentclass{article}\n%s\n\\begin{document}\n%s\n\\end{document}\n"
@@ -87,17 +86,6 @@ length, etc.) and more, resp. less. 召回率为83.9！为什么？因为“风�
         "为什么？",
         "因为“风”。",
     ]
-
-
-def test_a_paper_in_another_language_is_read_and_the_reader_is_told(tmp_path: Path) -> None:
-    german = "Der Detektor erkennt im Wind mehr Rufe als die anderen, und zwar in allen drei Gebieten. "
-    write(tmp_path, "main.tex", WHOLE % ("", 4 * german))
-    draft = read_draft(tmp_path)
-    assert len(draft.paragraphs[0].sentences) == 4
-    assert [one.reason.split(",")[0] for one in draft.unread] == ["the paper does not read as English"]
-    names = "Nightjar beats CallNet, TriSpec: Saltmarsh, Harrow Ridge, Kettle Bay show higher scores of F1. "
-    write(tmp_path, "main.tex", WHOLE % ("", 4 * names))
-    assert read_draft(tmp_path).unread == ()
 
 
 PANDOC = r"""

@@ -192,10 +192,3 @@ def test_what_only_looks_like_a_table_stays_text(tmp_path: Path) -> None:
     assert [one.reason.partition(",")[0] for one in draft.unread] == [
         "a listing", "a table without a line below its head",
     ]  # fmt: skip
-
-
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("line", ["<table\n", "```\n~~~\n", "----------\n\n", "+-+-+\n", "-- --\n", "<table><td>x"])
-def test_long_files_of_one_line_take_as_long_as_they_are(tmp_path: Path, line: str) -> None:
-    (tmp_path / "a.md").write_text("Words.\n\n" + line * 20_000)
-    assert read(tmp_path / "a.md").paragraphs

@@ -151,9 +151,3 @@ def test_they_are_those_of_scipy(size: float) -> None:
     pairs += [(p_of_f(size, *dfs), stats.f.sf(size, *dfs)) for dfs in product(DEGREES, DEGREES)]
     for ours, theirs in pairs:
         assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-200)
-
-
-@pytest.mark.parametrize("huge", [1e20, 1e300])
-def test_no_number_is_too_large(huge: float) -> None:
-    for p in (p_of_z(huge), p_of_t(2.0, huge), p_of_f(huge, huge, huge), p_of_chi_square(huge, huge), p_of_t(huge, 1)):
-        assert 0 <= p <= 1
