@@ -9,7 +9,7 @@ import dspy
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.prompt_page import prompt_tokens
-from aisr.base.files import percent, pluralize
+from aisr.base.files import percent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
@@ -126,12 +126,13 @@ def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
     finished = [contender for contender in tried if contender.finished]
     if not tried:
         return "no program that differs from those before"
+    lost = "its program was not kept" if len(tried) == 1 else f"none of its {len(tried)} programs was kept"
     if not finished:
-        return f"none of its {pluralize(len(tried), 'program')} was kept: the race on dev dropped them all"
+        return f"{lost}: dropped by the race on dev"
     best = max(finished, key=lambda one: one.dev.score.score)
     return (
-        f"none of its {pluralize(len(tried), 'program')} was kept: the best, {best.name}, scores "
-        f"{percent(best.dev.score.score)} on dev, {champion.name} {percent(champion.dev.score.score)}"
+        f"{lost}: {best.name} scores {percent(best.dev.score.score)} on dev, {champion.name} "
+        f"{percent(champion.dev.score.score)}"
     )
 
 

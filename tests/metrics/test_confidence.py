@@ -133,6 +133,9 @@ def answered(right: float, lucky: bool) -> Tally:
 def test_a_result_says_what_hangs_on_one_sentence() -> None:
     lucky, unlucky = answered(0.5, True), answered(0.5, False)
     assert lucky.report().score - unlucky.report().score > 0.1  # as the official score has it
+    without = TRACK1.score(GOLD[:-1], [[label] for ((label,),) in GOLD[:-1]])
+    assert without.ceiling == without.report().score == 0.9
+    assert "and no program can score more than 90.0 here" in without.report().remarks[0]
     (remark,) = lucky.report().remarks
     assert remark.startswith(f"{SCOPE}: 1 gold statement of 81; its F1 alone moves the score by 10.0; over the other ")
     over_the_others = [float(one.report().remarks[0].rsplit(" ", 1)[1]) for one in (lucky, unlucky)]

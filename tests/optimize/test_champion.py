@@ -11,7 +11,7 @@ import pytest
 
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
-from aisr.optimize.champion import choose
+from aisr.optimize.champion import choose, why_none_was_kept
 from aisr.optimize.examples import read_labeled
 from aisr.optimize.label_weights import judge_fairly
 from aisr.optimize.run import Plan, compile_program
@@ -144,6 +144,9 @@ def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(late
     assert so_far.name == "first"
     choice = choose(TRACK1, candidates, dev(candidates), lm, so_far=so_far)
     assert choice.champion.name == champion
+    reason = why_none_was_kept(choice, ["later"])
+    kept = r"its program was not kept: later scores \d+\.\d on dev, first \d+\.\d"
+    assert reason is None if champion == "later" else re.fullmatch(kept, reason or "")
     assert (choice.doubtful and choice.doubtful.name) == (None if champion == "later" else "later")
     assert choose(TRACK1, candidates, dev(candidates), lm).champion.name == "later"  # as one race it is the best
 
