@@ -1,8 +1,8 @@
 """The built-in language model: llama.cpp in this process, and that as a DSPy engine.
 
 An answer is built field by field, in the order of its JSON schema. A field that is one of several given strings, or a
-list of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken
-(temperature 0) or one is drawn. A list of ids is scored as well, id by id: which of those that are left, and whether it
+list of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken, at any
+temperature. A list of ids is scored as well, id by id: which of those that are left, and whether it
 ends there. Everything else is generated under the schema. With `logprobs`, the response carries one entry a label,
 whose alternatives are whole labels.
 
@@ -15,10 +15,8 @@ prompts of 2,000 tokens).
 import json
 import math
 import os
-import random
 import threading
 import urllib.request
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import distribution
@@ -91,11 +89,10 @@ class Llama:
         *,
         max_tokens: int,
         temperature: float,
-        seed: int,
         schema: dict[str, Any] | None = None,
     ) -> Completion:
         """Continue `prompt`, under a JSON schema if there is one. Temperature 0 takes the likeliest token."""
-        body: dict[str, Any] = {"prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, "seed": seed}
+        body: dict[str, Any] = {"prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, "seed": 0}
         if schema is not None:
             body["json_schema"] = schema
         return _completion(self._request(body))
@@ -216,7 +213,6 @@ class EmbeddedEngine:
 
     def __init__(self) -> None:
         self.model = load(usable_cores())
-        self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
         return self
@@ -234,13 +230,9 @@ class EmbeddedEngine:
 
     def _complete(self, request: Request) -> Response:
         prompt = chat_prompt(request)
-        temperature = request.config.temperature or 0.0
-        # The n-th draw from one prompt is the same in every run: sampling stays random and reproducible.
-        if temperature:
-            self._draws[prompt] += 1
-        draw = random.Random(f"{self._draws[prompt]}:{prompt}")
         schema = (request.config.response_format or {}).get("schema")
-        writer = _Writer(self.model, prompt, temperature, request.config.max_tokens or MAX_TOKENS, draw)
+        temperature = request.config.temperature or 0.0
+        writer = _Writer(self.model, prompt, temperature, request.config.max_tokens or MAX_TOKENS)
         if isinstance(schema, dict) and schema.get("properties"):
             metadata = (request.config.extensions or {}).get("metadata") or {}
             writer.object(schema, metadata.get("constraints") or {})
@@ -252,10 +244,8 @@ class EmbeddedEngine:
 class _Writer:
     """Writes one answer behind a prompt, and keeps count of what that took."""
 
-    def __init__(self, model: Llama, prompt: str, temperature: float, max_tokens: int, draw: random.Random) -> None:
-        self.model, self.prompt, self.temperature, self.max_tokens, self.draw = (
-            model, prompt, temperature, max_tokens, draw,
-        )  # fmt: skip
+    def __init__(self, model: Llama, prompt: str, temperature: float, max_tokens: int) -> None:
+        self.model, self.prompt, self.temperature, self.max_tokens = model, prompt, temperature, max_tokens
         self.text = ""
         self.finished = True
         self.first: Completion | None = None
@@ -317,17 +307,13 @@ class _Writer:
         chances, completion = self.model.option_probabilities(self.prompt + self.text + begin, options, end)
         self._count(completion, written=0)
         ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
-        if not self.temperature:
-            return ranked[0][0], ranked
-        weights = [chance ** (1 / self.temperature) for chance in chances]
-        return self.draw.choices(options, weights)[0], ranked
+        return ranked[0][0], ranked
 
     def _generate(self, schema: dict[str, Any] | None) -> None:
         completion = self.model.complete(
             self.prompt + self.text,
             max_tokens=max(self.max_tokens - self.written, 1),
             temperature=self.temperature,
-            seed=self.draw.randrange(2**31),
             schema=schema,
         )
         self.text += completion.text.strip() if schema is not None else completion.text
