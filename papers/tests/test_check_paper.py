@@ -81,6 +81,10 @@ def results(folder: Path) -> list[dict[str, Any]]:
 def test_every_planted_fault_appears_at_its_line(check_paper: CheckPaper, keyed: Loopback, paper: Path) -> None:
     finished = check(check_paper, keyed, "--interpretations")
     assert finished.code == 0, finished.err
+    page = (paper / "review" / "paper.html").read_text("utf-8")
+    for text in (finished.out, page):  # what was not checked is counted, with the reasons
+        assert re.search(r"sentences not held against the paper: \d+", text)
+        assert re.search(r"no number, comparison, named result or claim of scope: \d+ sentence", text)
     planted = sorted((one["file"], one["line"], one["label"], one.get("work")) for one in FAULTS)
     assert len(planted) == 12
     rows = [row for row in judged(read_rows(paper / "review" / "paper.jsonl")) if row["label"] != "Supported"]

@@ -35,11 +35,6 @@ class Fact(NamedTuple):
     outcome: Outcome
 
     @property
-    def holds(self) -> bool:
-        """Whether both agree."""
-        return self.outcome is Outcome.HOLDS
-
-    @property
     def wrong(self) -> bool:
         """Whether they disagree, whatever the statement may mean."""
         return self.outcome is Outcome.WRONG
