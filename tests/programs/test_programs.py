@@ -1,6 +1,5 @@
 """Programs: what a model reads, and what becomes of its answer."""
 
-import re
 from typing import Any
 
 import dspy
@@ -13,13 +12,11 @@ from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.judge import judge_all
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
-from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
-from aisr.programs.track2 import TRACK2
 from support.paths import SAMPLE
 from support.scripted import (
     TRACKS,
@@ -68,31 +65,6 @@ def test_a_withheld_record_gives_the_same_inputs_and_no_gold(task: Task) -> None
     assert not {"gold", "label", "sentence_labels", "evidence_ids"} & set(blind.keys())
     assert "gold" in known
     assert "gold" not in known.inputs()
-
-
-@pytest.mark.parametrize("adapter", ["json", "chat"])
-@pytest.mark.parametrize(
-    ("task", "options"),
-    [(TRACK1, {"unit": "paragraph"}), (TRACK1, {"unit": "sentence"}), (TRACK2, {"context_tokens": 100})],
-    ids=["paragraph", "sentence", "citation"],
-)
-def test_prompts_with_whole_demos_are_the_same_after_an_artifact_round_trip(
-    task: Task, options: dict[str, Any], adapter: str
-) -> None:
-    """DSPy drops a demo that lacks its outputs, and marks one that lacks an input; neither may happen."""
-    program = task.build(options)
-    (_, predictor), *_ = program.named_predictors()
-    predictor.demos = [row for example in examples(task, program) for row in program.demo_rows(example)][:3]
-    predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
-    prompts = []
-    for each in (program, parse(program_text(task, program), "the text").program):
-        lm = scripted(right, adapter=adapter)
-        answer(each, corpus(task)[5], lm)
-        prompts.append([wording(request) for request in requests(lm)])
-    assert prompts[0] == prompts[1]
-    assert "Look twice." in prompts[0][0]
-    assert prompts[0][0].count("assistant: ") == 3
-    assert "not supplied" not in prompts[0][0].lower()
 
 
 # --- A question to the LM: one repair that says what was wrong, then a failure; never a default
@@ -177,23 +149,6 @@ def test_a_saved_program_keeps_the_papers_of_its_demos_and_shows_them_to_no_lm()
     assert [demo[SOURCE] for demo in loaded.predictors()[0].demos] == SOURCES
     judge_all(TRACK1, loaded, dev[:1], lm)
     assert SOURCE not in wording(requests(lm)[0])
-
-
-@pytest.mark.parametrize("optimizer", ["labeled", "knn"])
-@pytest.mark.parametrize("task", TRACKS)
-def test_two_labelled_demos_are_shown_and_state_no_confidence(task: Task, optimizer: str) -> None:
-    ((_, program), *_), lm, dev = compiled(task, optimizer, verbalized_confidence=True)
-    assert requests(lm) == []
-    demos = program.main_predictor.demos
-    assert demos
-    assert not any(CONFIDENCE in demo for demo in demos)
-    judge_all(task, program, dev[:1], lm)
-    prompt = wording(requests(lm)[-1])
-    assert not re.search(r"\b(95|90|85|75|65), ", prompt)
-    assert "supplied" not in prompt
-    answers = [turn.split("\nuser: ")[0] for turn in prompt.split("\nassistant: ")[1:]]
-    assert len(answers) == 2
-    assert not any(CONFIDENCE in answer for answer in answers)
 
 
 def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
