@@ -84,15 +84,14 @@ def prompt_tokens(program: Program) -> int:
 
 def _lengths(program: Program, nearest: int) -> str:
     """The tokens of each predictor's prompt. nearest: the number of demos chosen for each record, 0 for all."""
-    rows = ["| predictor | instruction | fields | demos |", "|---|---|---|---|"]
+    rows = []
     for name, predictor in program.named_predictors():
         part = part_tokens(predictor)
         of_demos = f"{sum(part.demos)} ({', '.join(map(str, part.demos[:MOST_DEMOS]))})" if part.demos else "0"
         if 0 < nearest < len(part.demos):
             of_demos = f"about {part.shown(nearest)} ({nearest} of {len(part.demos)} for each record)"
-        cells = [f"`{name}`", part.instruction, part.fields, of_demos]
-        rows.append("| " + " | ".join(map(str, cells)) + " |")
-    return "Tokens, about four bytes each:\n\n" + "\n".join(rows)
+        rows.append([f"`{name}`", str(part.instruction), str(part.fields), of_demos])
+    return "Tokens, about four bytes each:\n\n" + _table(["predictor", "instruction", "fields", "demos"], rows)
 
 
 def _changes(before: str, after: str) -> str:
@@ -139,8 +138,8 @@ def _ranker(ranker: EvidenceRanker) -> str:
         "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on "
         "the gold evidence of train. A weight is what one standard deviation more of it adds."
     )
-    rows = [f"| {name} | {weight:+.2f} |" for name, weight in ranker.by_weight()]
-    return "\n\n".join(["## Evidence ranker", explanation, "\n".join(["| | weight |", "|---|---|", *rows])])
+    rows = [[name, f"{weight:+.2f}"] for name, weight in ranker.by_weight()]
+    return "\n\n".join(["## Evidence ranker", explanation, _table(["", "weight"], rows)])
 
 
 def _label_weights(weights: LabelWeights | None) -> str:
@@ -149,8 +148,8 @@ def _label_weights(weights: LabelWeights | None) -> str:
         return "## Label weights\n\nNone: the label is the one that the LM gives."
     rule = weights.label_rule
     explanation = f"The label with the highest sum of {rule.weight:g} times its log-probability and its offset."
-    rows = [f"| {label} | {offset:+.2f} |" for label, offset in zip(weights.labels, rule.offsets, strict=True)]
-    return "\n\n".join(["## Label weights", explanation, "\n".join(["| | offset |", "|---|---|", *rows])])
+    rows = [[label, f"{offset:+.2f}"] for label, offset in zip(weights.labels, rule.offsets, strict=True)]
+    return "\n\n".join(["## Label weights", explanation, _table(["", "offset"], rows)])
 
 
 def _reproduce(manifest: Manifest) -> str:
