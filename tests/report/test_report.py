@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dspy.utils.exceptions import LMServerError
+from dspy.utils.exceptions import LMInvalidRequestError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
@@ -71,12 +71,12 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
 
 
 def test_what_the_cache_does_not_hold_is_not_asked_again(tmp_path: Path) -> None:
-    lm, program = scripted([LMServerError("down"), LMServerError("down")]), TRACK1.build({})
+    lm, program = scripted([LMInvalidRequestError("down"), LMInvalidRequestError("down")]), TRACK1.build({})
     records = [claim("Supported"), claim("Supported", number=2)]
     judge_all(TRACK1, program, [program.prepare(record) for record in records], lm)
     path = file_of(tmp_path / "dev.jsonl", records)
-    told = replay(TRACK1, program, path, lm, failures={records[0].id: "LMServerError: down"})
-    assert [one.outcome.failure for one in told] == ["LMServerError: down", FORGOTTEN]
+    told = replay(TRACK1, program, path, lm, failures={records[0].id: "LMInvalidRequestError: down"})
+    assert [one.outcome.failure for one in told] == ["LMInvalidRequestError: down", FORGOTTEN]
     assert len(requests(lm)) == 2
 
 
