@@ -22,8 +22,10 @@ def describe_contender(contender: "Contender") -> str:
 def describe_champion(run: "Run") -> str:
     """Return which program a compile chose, in words a reader of no document understands."""
     champion, seed = run.choice.champion, run.choice.contenders[0]
+    weights = " with label weights" if run.champion.label_weights is not None else ""
     if champion.name == seed.name:
-        return f"{HAND_WRITTEN}: {'no candidate was better' if run.choice.contenders[1:] else 'there is no candidate'}"
+        reason = "no candidate was better" if run.choice.contenders[1:] else "there is no candidate"
+        return f"{HAND_WRITTEN}{weights}: {reason}"
     pairs = list(zip(champion.program.predictors(), seed.program.predictors(), strict=True))
     counts = [len(predictor.demos) for predictor, _ in pairs if predictor.demos]
     parts = []
@@ -33,7 +35,7 @@ def describe_champion(run: "Run") -> str:
         parts.append(f"the {nearest} nearest of {max(counts)} demos for each record")
     elif counts:
         parts.append(f"{' and '.join(map(str, counts))} demos")
-    return f"{' and '.join(parts) or 'other settings than the uncompiled program'} ({champion.name})"
+    return f"{' and '.join(parts) or 'other settings than the uncompiled program'}{weights} ({champion.name})"
 
 
 def print_result(run: "Run") -> None:
@@ -69,7 +71,7 @@ def print_result(run: "Run") -> None:
     if gain is None:
         note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
     elif champion.name != seed.name or run.champion.label_weights is not None:
-        note(f"    {in_words(gain, len(result.scores), HAND_WRITTEN)}: {gain}")
+        note(f"    {in_words(gain, len(result.scores), f'{HAND_WRITTEN} alone')}: {gain}")
     for remark in result.score.remarks:
         note(f"    {remark}")
     if result.no_lm:
