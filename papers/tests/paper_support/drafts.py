@@ -18,12 +18,6 @@ Wren | 6.3 | 420
 Lark | 12.6 | 610
 Finch | 0.4 | 35
 """
-PARTS = """
-Variant | F1 | Change
-Wren | 72.4 |
-– gate | 66.7 | -5.7
-– prior | 71.7 | -0.7
-"""
 
 
 def table(

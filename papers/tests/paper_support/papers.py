@@ -12,7 +12,7 @@ from aisr_papers.check.flags import (
     make_flag,
     sort_flags,
 )
-from aisr_papers.check.questions import Check, citation_record
+from aisr_papers.check.questions import Check
 from aisr_papers.check.review import Review
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftRecord
@@ -59,11 +59,6 @@ def claim_check() -> Check:
         }
     )
     return Check(record, ((1, 0), (1, 1), (1, 2)))
-
-
-def citation_check() -> Check:
-    """The citing sentence against the paper that it cites."""
-    return Check(citation_record("citation-1", TEXTS[0][1], CITED), ((0, 1),), "ash2020")
 
 
 LABELS = {
