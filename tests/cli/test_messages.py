@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -158,3 +159,9 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     sources = manifest["label_weights"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
+    # At the end: which program it is, how it did where nothing was chosen, and the next command.
+    assert re.search(
+        r"^the program: the hand-written prompt( with label weights)?: no candidate was better$", finished.out, re.M
+    )
+    assert "  on test, which chose nothing: " in finished.out
+    assert f"next: aisr predict --task track1 --program {artifacts}/track1/stated --lm openai/local" in finished.out

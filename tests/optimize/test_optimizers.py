@@ -118,6 +118,10 @@ def terse(search):
 
 def nothing(search):
     return None
+
+
+def broken(search):
+    raise KeyError("x")
 """)
     monkeypatch.syspath_prepend(tmp_path)
     candidates = compiled("stranger:terse", flat)
@@ -129,6 +133,8 @@ def nothing(search):
         UserError, match=r"optimizer stranger:nothing returned NoneType; expected a list of programs of"
     ):
         compiled("stranger:nothing", flat)
+    with pytest.raises(UserError, match=r"optimizer stranger:broken raised KeyError: 'x'; expected a list of programs"):
+        compiled("stranger:broken", flat)
 
 
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes
