@@ -4,12 +4,12 @@ A JSONL file is read as a stream: of each line a record, or what is wrong with i
 """
 
 import json
-from codecs import BOM_UTF8
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
+import jsonlines
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
@@ -59,12 +59,10 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     first_places: dict[str, int] = {}  # of the ids
     count = 0
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        for number, line in enumerate(_lines(file), start=1):
-            if line is not None and not line.strip():
-                continue
+        for number, content in _objects(file):
             count += 1
             try:
-                record, numbered = _record(line, model, f"{prefix}-{count:06d}" if prefix else None)
+                record, numbered = _record(content, model, f"{prefix}-{count:06d}" if prefix else None)
                 key = getattr(record, "id", None)
                 if isinstance(key, str) and first_places.setdefault(key, number) != number:
                     raise UserError(f"id: {key!r} stands in line {first_places[key]} already; ids must be unique")
@@ -83,27 +81,54 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
         yield line.record
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """The lines of a file; None in the place of one that is too long, of which no more than `LONGEST` is ever held."""
-    while line := file.readline(LONGEST + 1):
-        yield line if len(line) <= LONGEST else None
-        while len(line) > LONGEST and not line.endswith(b"\n"):
-            line = file.readline(LONGEST + 1)
+class _Lines:
+    """The lines of a file. One that is too long is read as an empty one: no more than `LONGEST` is ever held.
+
+    number: of the latest line, from 1."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.number = 0
+        self.is_too_long = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        while line := self._file.readline(LONGEST + 1):
+            self.number += 1
+            self.is_too_long = len(line) > LONGEST
+            yield b"" if self.is_too_long else line
+            while len(line) > LONGEST and not line.endswith(b"\n"):
+                line = self._file.readline(LONGEST + 1)
 
 
-def _record(line: bytes | None, model: type[RecordT], default_id: str | None) -> tuple[RecordT, bool]:
+def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
+    """The number of each line with its object, or with what is wrong; blank lines are passed over."""
+    lines = _Lines(file)
+    reader = jsonlines.Reader(lines, loads=from_json)
+    while True:
+        try:
+            value = reader.read(allow_none=True)
+        except EOFError:
+            return
+        except jsonlines.InvalidLineError as error:
+            if lines.is_too_long:
+                yield lines.number, UserError(f"longer than {LONGEST >> 20} MiB; expected one record")
+            elif error.line.strip():
+                reason = str(error.__cause__ or error)[:120]
+                yield lines.number, UserError(f"not JSON ({reason}); one JSON object a line")
+            continue
+        if isinstance(value, dict):
+            yield lines.number, value
+        else:
+            yield lines.number, UserError(f"a {type(value).__name__}; expected one JSON object")
+
+
+def _record(content: dict[str, Any] | UserError, model: type[RecordT], default_id: str | None) -> tuple[RecordT, bool]:
     """The record of a line, and whether it got the default id. Raises UserError."""
-    if line is None:
-        raise UserError(f"longer than {LONGEST >> 20} MiB; expected one record")
+    if isinstance(content, UserError):
+        raise content
+    numbered = default_id is not None and content.get("id") is None
     try:
-        raw = from_json(line.removeprefix(BOM_UTF8))
-    except ValueError as error:
-        raise UserError(f"not JSON ({str(error)[:120]}); one JSON object a line") from error
-    if not isinstance(raw, dict):
-        raise UserError(f"a {type(raw).__name__}; expected one JSON object")
-    numbered = default_id is not None and raw.get("id") is None
-    try:
-        return model.model_validate({**raw, "id": default_id} if numbered else raw), numbered
+        return model.model_validate({**content, "id": default_id} if numbered else content), numbered
     except ValidationError as error:
         raise UserError(explain(error)) from error
 

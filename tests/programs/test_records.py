@@ -74,7 +74,7 @@ BAD_CLAIMS = {
         "sentence_label[1].types[0]: unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanis",
     ),
     "not JSON": ('{"claim_text": ', "not JSON"),
-    "not UTF-8": (b'{"claim_text": "\xff"}', "not JSON (invalid unicode code point at line 1 column"),
+    "not UTF-8": (b'{"claim_text": "\xff"}', "not JSON ('utf-8' codec can't decode byte 0xff"),
     "nested without end": ("[" * 100_000, "not JSON"),
     "an id again": (claim([S], id="train-1"), "id: 'train-1' stands in line 1 already; ids must be unique"),
     "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
