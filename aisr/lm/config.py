@@ -13,7 +13,7 @@ nobody sets it. Values are checked when one is made, with messages that name the
 import json
 import os
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -95,7 +95,12 @@ class LMConfig:
         },
     )
     temperature: float | None = field(
-        default=None, metadata={"help": "Randomness of answers, 0 to 2. Default: 0; models that reason have their own."}
+        default=None,
+        metadata={
+            "help": "Randomness of answers. Default: 0; models that reason have their own.",
+            "min": 0,
+            "max": HIGHEST_TEMPERATURE,
+        },
     )
     threads: int | None = field(
         default=None,
@@ -120,27 +125,21 @@ class LMConfig:
         default=None,
         metadata={
             "help": "USD a million tokens of a retriever's embedding model, where LiteLLM's list lacks it.",
+            "min": 0,
+            "max": HIGHEST_PRICE,
         },
     )
     role: str = ""  # whose options these are: `teacher` for --teacher-lm; no option itself
 
     def __post_init__(self) -> None:
         _ = self.stated_price  # raises for what is no price
-        if self.threads is not None and not 0 < self.threads <= MOST_THREADS:
-            raise LMUnavailable(f"{self.option('threads')} {self.threads}: expected 1 to {MOST_THREADS}")
+        for one in fields(self):
+            value, least, most = getattr(self, one.name), one.metadata.get("min"), one.metadata.get("max")
+            if value is not None and most is not None and not least <= value <= most:
+                raise LMUnavailable(f"{self.option(one.name)} {value}: expected {least} to {most}")
         if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise LMUnavailable(
                 f"{self.option('timeout')} {self.timeout}: expected seconds, more than 0, at most a day"
-            )
-        if self.max_tokens is not None and not 0 < self.max_tokens <= MOST_TOKENS:
-            raise LMUnavailable(f"{self.option('max-tokens')} {self.max_tokens}: expected 1 to {MOST_TOKENS}")
-        if self.temperature is not None and not 0 <= self.temperature <= HIGHEST_TEMPERATURE:
-            raise LMUnavailable(
-                f"{self.option('temperature')} {self.temperature}: expected 0 to {HIGHEST_TEMPERATURE:g}"
-            )
-        if self.embedding_price is not None and not 0 <= self.embedding_price <= HIGHEST_PRICE:
-            raise LMUnavailable(
-                f"{self.option('embedding-price')} {self.embedding_price}: expected USD a million tokens"
             )
         if self.embedding_api_base and self.embedding_api_base != PROVIDER:
             check_address(self.embedding_api_base, self.option("embedding-api-base"))
