@@ -1,9 +1,11 @@
-# make demo   both tracks end to end on the sample data, with the embedded model; TASK=averitec for another task
+# make demo   both tracks from labelled records to a submission, with recorded answers; LM=embedded: with the built-in LM;
+#             TASK=averitec for another task
 # make test   the tests of aisr and of papers/; make test-all adds the slow ones: all that `.ci/run` runs
 # All set up .venv first, from requirements.lock: exact versions and hashes, no compiler needed.
 
 PYTHON ?= python3
 TASK ?= track1 track2
+LM ?= recorded
 BIN := .venv/bin
 READY := .venv/.ready
 
@@ -29,7 +31,7 @@ $(READY): requirements.lock pyproject.toml papers/pyproject.toml
 	@touch $@
 
 demo: setup
-	$(BIN)/python -m benchmarks.demo $(TASK)
+	$(BIN)/python -m benchmarks.demo --lm $(LM) $(TASK)
 
 PYTEST := $(CURDIR)/$(BIN)/python -m pytest -n 2 --dist worksteal
 

@@ -28,10 +28,18 @@ from aisr.lm.config import EMBEDDED
 from aisr.programs.registry import find_task
 
 NAME = "demo"
-TASKS = ("track1", "track2")
 SAMPLE = Path("data/sample")
 # How many records of each split the built-in LM judges at most, the shortest: it reads some 200 tokens a second.
 RECORDS = {"train": 6, "dev": 8, "test": 32}
+# How the built-in LM compiles: few tokens a prompt.
+FEW = ["--optimizer", "labeled", "--candidates", "1", "--demos", "1", "--max-train"]
+EMBEDDED_OPTIONS = {
+    "track1": [*FEW, "6"],
+    "track2": [*FEW, "6", "-T", "context_tokens=100"],
+    "averitec": [*FEW, "4", "--max-dev", "2", "--budget", "light", "-T", "questions=0"],
+    "context24-figures": [*FEW, "4", "--max-dev", "2", "-T", "order=4"],
+    "context24-text": [*FEW, "4", "--max-dev", "2", "-T", "sentences=3"],
+}
 EXAMPLES = 5  # lines of what a compile changed
 WIDTH = 100  # characters of a statement in them
 
@@ -54,14 +62,15 @@ class Walk(NamedTuple):
 
     @property
     def submission(self) -> Path:
-        return self.work / Path(find_task(self.task).submission.file).with_suffix(".zip")
+        file = Path(find_task(self.task).submission.file)
+        return self.work / (file.name if file.suffix in (".json", ".csv") else f"{file.stem}.zip")
 
 
 def main() -> None:
-    """Walk both tasks, then print the scores, what the prompts learnt, and where to go on."""
-    parser = argparse.ArgumentParser(description="Compile, predict, submit and score both tracks of the sample.")
+    """Walk the tasks, then print the scores, what the prompts learnt, and where to go on."""
+    parser = argparse.ArgumentParser(description="Compile, predict, submit and score tasks of the sample.")
     parser.add_argument("--lm", default="recorded", help="recorded (default), or embedded for the built-in LM")
-    parser.add_argument("tasks", nargs="*", default=list(TASKS), metavar="TASK", help="track1, track2; default: both")
+    parser.add_argument("tasks", nargs="+", choices=list(EMBEDDED_OPTIONS), help="such as: track1 track2")
     arguments = parser.parse_args()
     root = Path("artifacts") / NAME
     os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
@@ -83,10 +92,12 @@ def main() -> None:
 
 
 def _prepared(task: str, lm: str, root: Path) -> Walk:
-    """Remove what an earlier demo left of a task, and choose its records."""
-    recorded = lm == "recorded"
-    answers = f"recorded:{SAMPLE / 'recorded' / task}.jsonl.gz" if recorded else lm
-    walk = Walk(task, answers, SAMPLE / task if recorded else root / "data" / task, root)
+    """Remove what an earlier demo left of a task, and choose its LM and records. The built-in LM answers where no
+    answers are recorded."""
+    answers = SAMPLE / "recorded" / f"{task}.jsonl.gz"
+    recorded = lm == "recorded" and answers.exists()
+    data = SAMPLE / task if recorded else root / "data" / task
+    walk = Walk(task, f"recorded:{answers}" if recorded else EMBEDDED, data, root)
     for folder in (walk.program, walk.work):
         shutil.rmtree(folder, ignore_errors=True)
     if not recorded:
@@ -95,12 +106,15 @@ def _prepared(task: str, lm: str, root: Path) -> Walk:
 
 
 def _write_shortest(source: Path, target: Path) -> None:
-    """Write the shortest records of each split, and the test inputs that go with its test split."""
+    """Write the shortest records of each split, and the test inputs that go with its test split. The others of train
+    stand behind them, for the baseline without an LM."""
     target.mkdir(parents=True, exist_ok=True)
     for split, count in RECORDS.items():
         lines = (source / f"{split}.jsonl").read_bytes().splitlines(keepends=True)
-        chosen = sorted(sorted(range(len(lines)), key=lambda place: len(lines[place]))[:count])
-        (target / f"{split}.jsonl").write_bytes(b"".join(lines[place] for place in chosen))
+        by_length = sorted(range(len(lines)), key=lambda place: len(lines[place]))
+        chosen = sorted(by_length[:count])
+        others = sorted(by_length[count:]) if split == "train" else []
+        (target / f"{split}.jsonl").write_bytes(b"".join(lines[place] for place in (*chosen, *others)))
     inputs = (source / "test-inputs.jsonl").read_bytes().splitlines(keepends=True)
     (target / "test-inputs.jsonl").write_bytes(b"".join(inputs[place] for place in chosen))  # of test, the last split
 
@@ -114,9 +128,9 @@ def _run(walk: Walk) -> float:
     inputs, predictions = walk.data / "test-inputs.jsonl", walk.work / "predictions.jsonl"
     champion = f"models:/aisr-{walk.task}@champion"
     out = walk.work / "score.json"
-    optimizer = [] if walk.lm == EMBEDDED else ["--optimizer", "knn", "--budget", "light"]
+    how = EMBEDDED_OPTIONS[walk.task] if walk.lm == EMBEDDED else ["--optimizer", "knn", "--budget", "light"]
     _aisr("check", str(walk.data / "train.jsonl"), *task)
-    _aisr("compile", *task, "--data", str(walk.data), *optimizer, *lm, "--name", NAME)
+    _aisr("compile", *task, "--data", str(walk.data), *how, *lm, "--name", NAME)
     _aisr("predict", *task, "--program", champion, "--data", str(inputs), *lm, "--out", str(predictions))
     _aisr("submit", *task, "--data", str(inputs), "--predictions", str(predictions), "--out", str(walk.submission))
     _aisr("score", *task, str(walk.data / "test.jsonl"), str(predictions), "--output", str(out))
@@ -142,7 +156,7 @@ def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
     if abs(score - test.score) > 1e-12:
         raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
     gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
-    calls = str(manifest.spend.calls + manifest.spend.cached_calls)
+    calls = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
     programs = {
         "no LM: word counts": (manifest.scores.get("no_lm_test"), []),
         "uncompiled": (manifest.scores.get("baseline_test"), []),
