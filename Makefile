@@ -12,7 +12,7 @@ READY := .venv/.ready
 # Else each process of the tests compiles the project and the tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all test-core test-papers test-newest golden lint study lock
+.PHONY: setup demo results test test-all test-core test-papers test-newest golden lint study lock
 
 setup: $(READY)
 
@@ -32,6 +32,10 @@ $(READY): requirements.lock pyproject.toml papers/pyproject.toml
 
 demo: setup
 	$(BIN)/python -m benchmarks.demo --lm $(LM) $(TASK)
+
+# The README's figures on the sample, printed again, and the commands of those on data of others.
+results: setup
+	$(BIN)/python -m benchmarks.results
 
 PYTEST := $(CURDIR)/$(BIN)/python -m pytest -n 2 --dist worksteal
 

@@ -140,6 +140,11 @@ def official_scores(task: str, program: Any, test: list[dspy.Example], metric: C
     return find_task(task).score([example.gold for example, _, _ in done], answers)
 
 
+def recorded(task: str, optimizer: str) -> Path:
+    """The recorded answers of a compile."""
+    return RECORDED / f"{task}-{optimizer}.jsonl.gz"
+
+
 def compare(task: str, optimizer: str, arguments: argparse.Namespace) -> tuple[Interval, Interval, Interval, int]:
     """Return the official test score uncompiled and compiled, the gain, and the calls of the optimizer."""
     signature, as_example, metric = TASKS[task]
@@ -147,8 +152,9 @@ def compare(task: str, optimizer: str, arguments: argparse.Namespace) -> tuple[I
     for split in ("train", "dev", "test"):
         lines = (DATA / task / f"{split}.jsonl").read_text("utf-8").splitlines()
         splits[split] = [as_example(json.loads(line)) for line in lines]
-    file = RECORDED / f"{task}-{optimizer}.jsonl.gz"
-    model = open_lm(arguments.lm or f"recorded:{file}", api_base=arguments.api_base, threads=THREADS)
+    file = recorded(task, optimizer)
+    server = {"api_base": arguments.api_base, "threads": THREADS} if arguments.lm else {}
+    model = open_lm(arguments.lm or f"recorded:{file}", **server)
     lm = model.opened.lm
     keep = recording(file, {"lm": model.opened}) if arguments.record else nullcontext()
     with keep, dspy.context(lm=lm, adapter=dspy.ChatAdapter()):

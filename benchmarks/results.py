@@ -1,0 +1,69 @@
+"""`make results`: the figures of the README, or the command that prints them where data of others is needed.
+
+Compiles of the sample are repeated with the recorded answers, and so are their peers in plain DSPy. Figures on real
+records rest on data that may not be passed on; for each stands the command that prints the same of one's own data.
+"""
+
+import subprocess
+import sys
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+
+from aisr.artifact.manifest import Manifest, read_manifest
+from aisr.base.files import with_interval
+from aisr.cli.display import console, table
+from benchmarks import plain_dspy
+
+SAMPLE = Path("data/sample")
+COMPILES = {"track1": ("track1", "knn"), "track2": ("track2", "knn"), "track1-gepa": ("track1", "gepa")}
+COMPILE = "aisr compile --task TASK --data FOLDER --optimizer knn --budget light --lm MODEL"
+# What needs data of others: the figure, and the command.
+REAL = (
+    ("Track 1 and Track 2, real records: official score, gain over uncompiled", COMPILE),
+    ("Track 1, paragraph exact match", "aisr evaluate --task track1 --program PROGRAM --data FILE --lm MODEL"),
+    ("Track 2, evidence ranker: Hit@1 / @3 / @10", "aisr retrieval FILE --fit TRAIN"),
+    (
+        "Context24's figures: nDCG@5 / @10",
+        "aisr evaluate --task context24-figures --program PROGRAM --data FILE --lm …",
+    ),
+    ("AVeriTeC score", "aisr evaluate --task averitec --program PROGRAM --data FILE --lm MODEL"),
+    ("plain DSPy with GEPA", "python -m benchmarks.plain_dspy --lm MODEL, with the records in data/sample/TASK/"),
+)
+
+
+def main() -> None:
+    """Print both tables."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (task, optimizer) in COMPILES.items():
+            rows.append(_compiled(name, task, optimizer, Path(folder)))
+    for task in plain_dspy.TASKS:
+        for optimizer in plain_dspy.OPTIMIZERS:
+            if plain_dspy.recorded(task, optimizer).exists():
+                before, after, gain, calls = plain_dspy.compare(task, optimizer, Namespace(lm=None, record=False))
+                rows.append([task, f"plain DSPy, {optimizer}", "", str(before), str(after), str(gain), str(calls)])
+    header = ["task", "compiled by", "no LM", "uncompiled", "compiled", "gain", "calls"]
+    table("official score on the sample's test records", header, rows)
+    table("on real records: with data of your own", ["figure", "command"], [list(row) for row in REAL])
+
+
+def _compiled(name: str, task: str, optimizer: str, artifacts: Path) -> list[str]:
+    """Repeat a compile with its recorded answers."""
+    words = ["--task", task, "--data", str(SAMPLE / task), "--optimizer", optimizer, "--budget", "light"]
+    words += ["--lm", f"recorded:{SAMPLE / 'recorded' / name}.jsonl.gz", "--name", name, "--no-track"]
+    console.print(f"repeating the compile of {task} with {optimizer}", style="dim")
+    command = [sys.executable, "-m", "aisr.cli", "compile", *words, "--artifacts", str(artifacts)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return _row(read_manifest(artifacts / task / name))
+
+
+def _row(manifest: Manifest) -> list[str]:
+    scores, calls = manifest.scores, manifest.spend["calls"] + manifest.spend["cached_calls"]
+    parts = [str(scores[name]) for name in ("no_lm_test", "baseline_test", "test")]
+    gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
+    return [manifest.task, f"aisr, {manifest.optimizer}", *parts, gain, str(calls)]
+
+
+if __name__ == "__main__":
+    main()
