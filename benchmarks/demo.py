@@ -21,7 +21,7 @@ from textwrap import shorten
 from typing import NamedTuple
 
 import aisr
-from aisr.artifact.manifest import Manifest, read_manifest
+from aisr.artifact.manifest import FILE, Manifest, read_manifest
 from aisr.base.files import with_interval
 from aisr.cli.display import console, note, table
 from aisr.lm.config import EMBEDDED
@@ -30,7 +30,7 @@ from aisr.programs.registry import find_task
 NAME = "demo"
 SAMPLE = Path("data/sample")
 # How many records of each split the built-in LM judges at most, the shortest: it reads some 200 tokens a second.
-RECORDS = {"train": 6, "dev": 8, "test": 32}
+RECORDS = {"train": 6, "dev": 6, "test": 10}
 # How the built-in LM compiles: few tokens a prompt.
 FEW = ["--optimizer", "labeled", "--candidates", "1", "--demos", "1", "--max-train"]
 EMBEDDED_OPTIONS = {
@@ -151,7 +151,7 @@ def _aisr(*words: str) -> None:
 def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
     """The no-LM baseline, the uncompiled program and the compiled one. Raises SystemExit where the submission has
     another score than the program had in the compile."""
-    manifest = read_manifest(walk.program)
+    manifest = read_manifest(walk.program / FILE)
     test = manifest.scores["test"]
     if abs(score - test.score) > 1e-12:
         raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
@@ -168,7 +168,7 @@ def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
 def _print_lessons(walk: Walk) -> None:
     """Print statements of test records that the uncompiled program labels wrong and the compiled one right, a line
     each, of different labels first."""
-    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program))}. What that gets right:", style="bold")
+    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program / FILE))}. Corrected by that:", style="bold")
     lessons = list(_lessons(walk))
     seen: Counter[tuple[str, str]] = Counter()
     ranked = []

@@ -10,7 +10,7 @@ import tempfile
 from argparse import Namespace
 from pathlib import Path
 
-from aisr.artifact.manifest import Manifest, read_manifest
+from aisr.artifact.manifest import FILE, Manifest, read_manifest
 from aisr.base.files import with_interval
 from aisr.cli.display import console, table
 from benchmarks import plain_dspy
@@ -55,7 +55,7 @@ def _compiled(name: str, task: str, optimizer: str, artifacts: Path) -> list[str
     console.print(f"repeating the compile of {task} with {optimizer}", style="dim")
     command = [sys.executable, "-m", "aisr.cli", "compile", *words, "--artifacts", str(artifacts)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return _row(read_manifest(artifacts / task / name))
+    return _row(read_manifest(artifacts / task / name / FILE))
 
 
 def _row(manifest: Manifest) -> list[str]:
