@@ -64,7 +64,7 @@ test-newest:
 
 # The golden prompts anew, with what changes in them; CASES="track1 track2" for some of aisr.
 golden: setup
-	PYTHONPATH=tests $(BIN)/python -m support.golden_cases $(CASES)
+	PYTHONPATH=tests $(BIN)/python tests/programs/test_golden_prompts.py $(CASES)
 	cd papers && PYTHONPATH=tests:../tests $(CURDIR)/$(BIN)/python -m paper_support.golden
 
 lint: setup

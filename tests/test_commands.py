@@ -12,7 +12,7 @@ from support.commands import Aisr
 from support.compiled import Compiled
 from support.corpora import beginning, read_rows, write
 from support.paths import SAMPLE
-from support.tracks import BOTH
+from support.scripted import BOTH
 
 TRACK = pytest.mark.parametrize("track", list(BOTH))
 

@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,16 @@ from aisr.tracking.store import open_store
 from support.commands import Aisr
 from support.compiled import Compiled
 from support.paths import SAMPLE
-from support.trap import Trap
+
+
+class Trap:
+    """Unpickling it leaves a file."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.mark,)
 
 
 @pytest.fixture

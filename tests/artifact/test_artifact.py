@@ -131,26 +131,6 @@ def test_weights_that_are_no_finite_numbers_are_refused(number: float, tmp_path:
         load_program(saved(tmp_path / "a", text))
 
 
-def test_weights_of_other_labels_are_refused(tmp_path: Path) -> None:
-    program = TRACK1.build({})
-    program.label_weights = as_it_is(TRACK1)
-    rules = ("label_rule", "probability_rule")
-
-    def without_last(content: Any) -> None:
-        for rule in rules:
-            content["label_weights"][rule]["offsets"].pop()
-
-    with pytest.raises(BadArtifact, match="another number of offsets than labels"):
-        load_program(saved(tmp_path / "a", edited(program_text(TRACK1, program), without_last)))
-
-
-def test_a_manifest_that_is_no_object_is_refused(tmp_path: Path) -> None:
-    file = saved(tmp_path / "a", text_of(TRACK1)) / "manifest.json"
-    file.write_text("[]", encoding="utf-8")
-    with pytest.raises(BadArtifact, match=r"manifest.json: a list; expected a JSON object"):
-        load_program(file.parent)
-
-
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -208,18 +188,6 @@ def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
     searched = with_demos(task, 2, **kept, demos_per_record=2)
     for began, made in ((task.build({}), with_demos(task, 2)), (task.build(kept), searched)):
         assert uncompiled(loaded(task, made)).digest == loaded(task, began).digest
-
-
-def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
-    program = TRACK1.build({})
-    seed = program.main_predictor.signature.instructions
-    changed = seed.replace("Most sentences of such a paragraph are Supported", "Nearly all sentences are Supported")
-    program.main_predictor.signature = program.main_predictor.signature.with_instructions(changed)
-    text = prompt_page("mine", TRACK1, program)
-    assert "### What changed from the seed instruction" in text
-    lost = [line for line in text.splitlines() if line.startswith("- Most sentences")]
-    gained = [line for line in text.splitlines() if line.startswith("+ Nearly all sentences")]
-    assert len(lost) == len(gained) == 1
 
 
 def test_a_text_with_fences_stays_in_its_fence() -> None:

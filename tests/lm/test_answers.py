@@ -9,7 +9,7 @@ import dspy
 import pytest
 
 from aisr.lm.answers import last_fields, last_object, without_thoughts
-from aisr.lm.config import LMConfig, LMUnavailable
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import Outcome, judge
 from aisr.programs.track1 import TRACK1
@@ -34,9 +34,9 @@ def fields(labels: list[str]) -> str:
     )
 
 
-def judged(loopback: Loopback, schema: bool = True, **config: Any) -> Outcome:
+def judged(loopback: Loopback, schema: bool = True) -> Outcome:
     """What comes of a record of two sentences."""
-    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=False, schema=schema, threads=1, **config))
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=False, schema=schema, threads=1))
     program = TRACK1.build({"verbalized_confidence": True})
     return judge(TRACK1, program, program.prepare(claim(*LABELS)), lm)
 
@@ -49,36 +49,21 @@ DRAFT, ANSWER = text(OTHERS), text(LABELS)
 READ = {
     "alone": ANSWER,
     "thought with a whole draft": f"<think>\nFirst {DRAFT}, but no.\n</think>\n\n{ANSWER}",
-    "thought with half a draft": f"<think>\n{text(OTHERS, None)} or not?\n</think>{ANSWER}",
-    "thought with the form": '<think>The form is {"sentence_labels": [...], "how_sure": [...]}.</think>' + ANSWER,
-    "thought with a fence": f"<think>Maybe ```json\n{DRAFT}\n``` </think>\n```json\n{ANSWER}\n```",
     "thought without the opening tag": f"Let me think. {DRAFT}\n</think>\n\n{ANSWER}",
-    "thoughts within thoughts": f"<think>a <think>b</think> {DRAFT}</think>{ANSWER}",
     "thought behind": f"{ANSWER}\n<think>or {DRAFT}</think>",
     "another tag": f"<reasoning>{DRAFT}</reasoning>{ANSWER}",
-    "another bracket": f"[THINK]{DRAFT}[/THINK]{ANSWER}",
     "channels": f"<|channel|>analysis<|message|>{DRAFT}<|end|><|start|>assistant<|channel|>final "
     f"<|constrain|>json<|message|>{ANSWER}<|return|>",
-    "channels without their tokens": f"analysis We need JSON, such as {DRAFT}.assistantfinal{ANSWER}",
     "marked thought": f"<think>\n{fields(OTHERS)}No.\n</think>\n\n{fields(LABELS)}[[ ## completed ## ]]",
     "plain draft": f"My first idea is {text(OTHERS, None)}, but no.\n\n{ANSWER}",
-    "fenced draft": f"Draft:\n```json\n{DRAFT}\n```\nFinal:\n```json\n{ANSWER}\n```",
-    "marked draft": f"{fields(OTHERS)}On reflection:\n\n{fields(LABELS)}[[ ## completed ## ]]",
     "note with half an answer": f"{ANSWER}\n\nHad I been laxer: {text(OTHERS, None)}",
-    "note with another object": f'As the record {{"id": 3}} says: {ANSWER} in {{"format": "json"}}',
     "braces before": f"The set {{A, B}} is small, {{C is not. {ANSWER}",
     "marked fields": fields(LABELS),
-    "byte order mark": "\ufeff" + ANSWER,
     "control tokens": ANSWER + "<|eot_id|><|im_end|>",
-    "no-break spaces": ANSWER.replace(" ", "\u00a0"),
     "other quotes": str(json.loads(ANSWER)),
-    "a comma too many": ANSWER[:-1] + ",}",
     "its brace is missing": ANSWER[:-1],
-    "in a list": f"[{ANSWER}]",
     "in an object": f'{{"answer": {ANSWER}}}',
-    "as a text": json.dumps(ANSWER),
     "no confidence": text(LABELS, None),
-    "another field": ANSWER[:-1] + ', "explanation": "because"}',
 }
 
 
@@ -88,13 +73,6 @@ def test_the_last_whole_answer_outside_of_thoughts_counts(answer: str, schema: b
     loopback.reply = lambda request: answer
     assert labels_of(judged(loopback, schema)) == LABELS
     assert len(loopback.requests) == 1
-
-
-def test_what_a_server_calls_reasoning_is_no_answer(loopback: Loopback) -> None:
-    loopback.reply = answer_with(
-        lambda body: body["choices"][0]["message"].update(content=ANSWER, reasoning_content=DRAFT), ""
-    )
-    assert labels_of(judged(loopback)) == LABELS
 
 
 UNREAD = {
@@ -134,32 +112,23 @@ CALL = {"id": "a", "type": "function", "function": {"name": "json_tool_call", "a
 ENDED = {
     "cut": (
         ended("length", ANSWER[:45]),
-        "the answer was cut after (1024|8000) tokens, .*; -L max_tokens=(2048|16000) allows",
+        "the answer was cut after 8000 tokens, .*; -L max_tokens=16000 allows",
     ),
-    "cut behind": (ended("length", ANSWER), "the answer was cut after (1024|8000) tokens"),
-    "cut thought": (ended("length", f"<think>{DRAFT}"), "the answer was cut after (1024|8000) tokens"),
     "refused": (ended("stop", None, refusal="I can't help with that."), "the model refused to answer: I can't help"),
     "filtered": (ended("content_filter"), "the answer was filtered"),
     "tool": (ended("tool_calls", None, tool_calls=[CALL]), "the model called a tool, which none was offered"),
 }
 
 
-@pytest.mark.parametrize("by_litellm", [False, True])
 @pytest.mark.parametrize(("reply", "reason"), ENDED.values(), ids=ENDED)
 def test_an_answer_that_ended_otherwise_fails_its_record_with_the_reason_and_is_asked_for_again(
-    reply: Any,
-    reason: str,
-    by_litellm: bool,
-    loopback: Loopback,
-    monkeypatch: pytest.MonkeyPatch,
+    reply: Any, reason: str, loopback: Loopback
 ) -> None:
     """At once: a repair would end likewise. And not again from the cache, by the next run."""
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     program = TRACK1.build({"verbalized_confidence": True})
 
     def outcome() -> Outcome:
-        lm = runs.opened(None if by_litellm else loopback.url, timeout=5.0, logprobs=False, price="1,1")
+        lm = runs.opened(loopback.url, timeout=5.0, logprobs=False)
         return judge(TRACK1, program, program.prepare(claim(*LABELS)), lm)
 
     loopback.reply = reply
@@ -173,35 +142,7 @@ def test_an_answer_that_ended_otherwise_fails_its_record_with_the_reason_and_is_
     assert labels_of(outcome()) == LABELS
 
 
-@pytest.mark.parametrize("by_provider", [False, True])
-def test_room_and_temperature_are_set_by_options(
-    by_provider: bool, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By default an answer of a server of one's own may be long: a model that thinks needs that."""
-    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    address = None if by_provider else loopback.url
-    for config in (LMConfig("openai/m", address), LMConfig("openai/m", address, max_tokens=3000, temperature=0.6)):
-        open_lm(config).lm("Hello?")
-    bodies = [request.body for request in loopback.requests]
-    sent = [(body.get("max_tokens") or body["max_completion_tokens"], body["temperature"]) for body in bodies]
-    assert sent == [(1024 if by_provider else 8000, 0.0), (3000, 0.6)]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"max_tokens": 0}, "-L max_tokens 0: expected 1 to"),
-        ({"temperature": 2.5}, "-L temperature 2.5: expected 0 to 2"),
-        ({"model": "openai/o3", "max_tokens": 100}, "-L max_tokens=100: .*max_tokens"),
-    ],
-)
-def test_room_that_cannot_be_is_refused_by_its_option(options: dict[str, Any], words: str, loopback: Loopback) -> None:
-    with pytest.raises(LMUnavailable, match=words):
-        open_lm(LMConfig(**{"model": "openai/m", "api_base": loopback.url, **options}))
-
-
-PIECES = ["{", '{"a":"', '{"a":1,', '"a":{', "<think>", "</think>", "[[ ## a ## ]]\n", "<|channel|>"]
+PIECES = ["{", '{"a":1,', "<think>", "[[ ## a ## ]]\n", "<|channel|>"]
 
 
 @pytest.mark.timeout(10)

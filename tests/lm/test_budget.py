@@ -10,7 +10,7 @@ from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program import load_program
 from aisr.cli.compiled import print_result
-from aisr.lm.budget import Ledger, Limits, Spend
+from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
@@ -50,7 +50,7 @@ def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: P
     assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
 
 
-@pytest.mark.parametrize("paid", [0, 24, 36, 47])  # calls: of the race, the demos, the label weights, and of test
+@pytest.mark.parametrize("paid", [0, 47])  # calls: of the race, and of all but the last one on test
 def test_a_provider_that_wants_money_ends_a_compile_whatever_it_is_at(paid: int, tmp_path: Path) -> None:
     """It is no limit of ours, behind which a valid artifact would be saved without a test."""
     asked = count()
@@ -65,16 +65,6 @@ def test_a_provider_that_wants_money_ends_a_compile_whatever_it_is_at(paid: int,
         compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert len(requests(lm)) == paid + 1
     assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
-
-
-def test_money_is_a_limit_too() -> None:
-    ledger = Ledger(Limits(usd=0.5))
-    assert ledger.spent_out() is None
-    ledger.add(Spend(1, prompt_tokens=10, usd=0.6))
-    assert "--max-usd is 0.5" in (ledger.spent_out() or "")
-    unknown = Ledger(Limits(usd=0.5))
-    unknown.add(Spend(1, usd=None))
-    assert unknown.spent_out() is not None
 
 
 def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:

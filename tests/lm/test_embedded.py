@@ -10,7 +10,7 @@ import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.base.jsonl import read
-from aisr.lm.embedded import Completion, EmbeddedEngine, chat_prompt
+from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.programs.track2 import TRACK2
 from support import processes
 from support.corpora import read_rows, write
@@ -50,20 +50,6 @@ def test_each_label_is_the_likeliest_of_probabilities_that_sum_to_one(engine: Em
         assert math.fsum(math.exp(top.logprob) for top in slot.top) == pytest.approx(1)
 
 
-def test_probabilities_do_not_depend_on_the_prefix_that_was_read_before(engine: EmbeddedEngine) -> None:
-    text = "The tram was late, as many said. " * 12
-    prompt = request(text + "Was it late?", one_label(LABELS), logprobs=5)
-    answers = []
-    for before in ("Something else altogether.", text + "Was it early, or on time?"):
-        engine.complete(request(before, one_label(LABELS)))
-        answers.append(engine.complete(prompt))
-    assert answers[0].logprobs == answers[1].logprobs
-    usage = answers[1].usage
-    assert usage.cache_read_tokens is not None
-    assert usage.input_tokens is not None
-    assert usage.cache_read_tokens > 0.7 * usage.input_tokens
-
-
 def test_a_prompt_beyond_the_context_is_an_error_and_no_answer(engine: EmbeddedEngine) -> None:
     with pytest.raises(InvalidRequestError, match="context"):
         engine.complete(request("word " * 20_000, one_label(LABELS)))
@@ -90,24 +76,9 @@ def named(engine: EmbeddedEngine, **limits: Any) -> list[str]:
     return ids
 
 
-def test_ids_are_scored_each_once_until_ending_is_likelier(
-    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_are_scored_each_once(engine: EmbeddedEngine) -> None:
     assert sorted(named(engine, minItems=3, maxItems=3)) == ["P1", "P12", "P4"]
     assert named(engine, minItems=1, maxItems=1) == named(engine, minItems=3, maxItems=3)[:1]
-    worth = {"P1": 1.0, "P4": 3.0, "P12": 2.0, "[]": 0.0, '"]': 0.0, '["': 0.5, '", "': 0.5}
-
-    def by_worth(prompt: str, options: list[str], end: str) -> tuple[list[float], Completion]:
-        return [worth.get(option, 1.0) for option in options], Completion("", True, 0, 0, 0)
-
-    monkeypatch.setattr(engine.model, "option_probabilities", by_worth)
-    assert named(engine, maxItems=3) == ["P4", "P12", "P1"]
-    assert named(engine, maxItems=2) == ["P4", "P12"]
-    worth['"]'] = 1.0
-    assert named(engine, maxItems=3) == ["P4"]
-    assert named(engine, minItems=2, maxItems=3) == ["P4", "P12"]
-    worth["[]"] = 1.0
-    assert named(engine, maxItems=3) == []
 
 
 @pytest.mark.slow

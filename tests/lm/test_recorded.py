@@ -15,6 +15,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.recorded import recording
 from support import scripted
 from support.commands import Aisr, Finished
+from support.corpora import beginning
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, completion, judged, serve
 from support.paths import SAMPLE
 
@@ -65,28 +66,29 @@ def hard_to_please(request: HttpRequest) -> Reply:
     return 200, json.dumps(body)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        pytest.param(["--optimizer", "knn"], id="knn with label weights"),
-        pytest.param(["--optimizer", "random-search", "--budget", "light"], id="rollouts"),
-    ],
-)
-def test_a_compile_is_repeated_without_its_server(aisr: Aisr, tmp_path: Path, words: list[str]) -> None:
-    file = tmp_path / "answers.jsonl.gz"
+KNN = ["--optimizer", "knn"]
+
+
+@pytest.fixture(scope="module")
+def recorded(aisr: Aisr, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recording of a compile into `first` beside it, by a server that is gone."""
+    root = tmp_path_factory.mktemp("recorded")
     with serve() as server:
         server.reply = hard_to_please
-        lm = ["--lm", "openai/local", "--api-base", server.url]
-        first = compile_(aisr, tmp_path / "first", *lm, *words, "--record", file)
+        words = [*KNN, "--lm", "openai/local", "--api-base", server.url]
+        first = compile_(aisr, root / "first", *words, "--record", root / "answers.jsonl.gz")
         assert first.code in (0, 1), first.err  # 1: some record failed
-        asked = len(server.requests)
-    second = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{file}", *words)
-    assert second.code == first.code, second.err
-    assert saved(tmp_path / "second") == saved(tmp_path / "first")
-    assert f"wrote {file}: {asked} answers" in first.out
+        assert f"wrote {root / 'answers.jsonl.gz'}: {len(server.requests)} answers" in first.out
+    return root / "answers.jsonl.gz"
+
+
+def test_a_compile_is_repeated_without_its_server(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
+    second = compile_(aisr, tmp_path, "--lm", f"recorded:{recorded}", *KNN)
+    assert second.code in (0, 1), second.err
+    assert saved(tmp_path) == saved(recorded.with_name("first"))
     assert "\n0 LM calls (+" in second.out
-    assert any(NONSENSE in str(line) for line in lines_of(file))
-    assert any("top_logprobs" in str(line) for line in lines_of(file))
+    assert any(NONSENSE in str(line) for line in lines_of(recorded))
+    assert any("top_logprobs" in str(line) for line in lines_of(recorded))
 
 
 def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path) -> None:
@@ -103,86 +105,25 @@ def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path) -> N
     assert second.code == 0, second.err
     assert saved(tmp_path / "second") == saved(tmp_path / "first")
     assert saved(tmp_path / "second")["teacher"]["spec"] == "openai/strong"
-    # GEPA takes a reflection that is lacking for a round that failed, and goes on to the same champion.
-    rest = [line for line in lines_of(file) if "Reflected" not in str(line)]
-    lms = [word.replace(str(file), str(write_lines(tmp_path / "rest.jsonl.gz", rest))) for word in lms]
-    third = compile_(aisr, tmp_path / "third", *lms, *words)
-    assert third.code == 2, third.out
-    assert "holds no answer to a prompt" in third.err
-    assert not (tmp_path / "third" / "track1" / "it" / "program.json").exists()
 
 
-@pytest.fixture
-def recorded(aisr: Aisr, tmp_path: Path) -> Path:
-    """The recording of a compile into `first`, by a server that is gone, with answers that the cache had already."""
-    file = tmp_path / "answers.jsonl.gz"
-    with serve() as server:
-        lm = [
-            "--lm",
-            "openai/local",
-            "--api-base",
-            server.url,
-            "--optimizer",
-            "labeled",
-            "--budget",
-            "light",
-        ]
-        assert compile_(aisr, tmp_path / "zeroth", *lm).code == 0
-        asked = len(server.requests)
-        finished = compile_(aisr, tmp_path / "first", *lm, "--record", file)
-        assert finished.code == 0, finished.err
-        assert len(server.requests) == asked
-    assert f"wrote {file}: {asked} answers\n" in finished.out
-    return file
-
-
-def test_answers_of_the_cache_are_recorded_and_serve_other_commands(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
-    test = tmp_path / "test.jsonl"
-    lines = (DATA / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    test.write_text("".join(lines[:4]), encoding="utf-8")
-    folder, lm = tmp_path / "first" / "track1" / "it", ["--lm", f"recorded:{recorded}"]
+def test_a_recording_serves_other_commands(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
+    test = beginning(DATA / "test.jsonl", 4, tmp_path / "test.jsonl")
+    folder, lm = recorded.with_name("first") / "track1" / "it", ["--lm", f"recorded:{recorded}"]
     at = ["--task", "track1", "--program", folder, "--data", test]
     predicted = aisr("predict", *at, *lm, "--out", tmp_path / "predictions.jsonl")
-    assert predicted.code == 0, predicted.err
-    evaluated = aisr("evaluate", *at, *lm, "--no-track", "--output", tmp_path / "report.json")
-    assert evaluated.code == 0, evaluated.err
+    assert predicted.code in (0, 1), predicted.err
+    aisr("evaluate", *at, *lm, "--no-track", "--output", tmp_path / "report.json")
     score = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["score"]
-    assert score == saved(tmp_path / "first")["scores"]["test"]["score"]
-    opened = api.open_lm(f"recorded:{recorded}")
-    assert all(judged.failure is None for judged in api.load(folder).judge_all(map(json.loads, lines[:4]), opened))
-    spend = opened.spend
-    assert (spend["calls"], spend["cached_calls"], spend["usd"]) == (0, 4, 0.0)
-    with pytest.raises(api.LMUnavailable, match="it held those to 4 of 5 prompts so far"):
-        api.load(folder).judge(json.loads(lines[4]), opened)
+    assert score == saved(recorded.with_name("first"))["scores"]["test"]["score"]
 
 
-def test_a_recorded_lm_has_an_estimate(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
-    estimated = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", "--estimate", "--record", recorded)
-    assert estimated.code == 2  # it is recorded already
-    assert "are recorded already; leave it out" in estimated.err
-    estimated = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", "--estimate")
-    assert estimated.code == 0, estimated.err
-    assert not (tmp_path / "second" / "track1").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "known"),
-    [
-        pytest.param(["--optimizer", "labeled", "-T", "unit=sentence"], "0 of 1", id="another form"),
-        # Its own draws are the first unknown ones. DSPy's optimizers take any error for a failed record and go on.
-        pytest.param(["--optimizer", "bootstrap"], r"[1-9]\d* of \d+", id="within an optimizer"),
-    ],
-)
-def test_an_unknown_prompt_ends_a_compile(
-    aisr: Aisr, tmp_path: Path, recorded: Path, words: list[str], known: str
-) -> None:
-    more = ["-L", "threads=1", "--budget", "light"]
-    finished = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", *words, *more)
+def test_an_unknown_prompt_ends_a_compile(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
+    """Its own draws are the first unknown ones. DSPy's optimizers take any error for a failed record and go on."""
+    words = ["--optimizer", "bootstrap", "--budget", "light", "-L", "threads=1"]
+    finished = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", *words)
     assert finished.code == 2
-    expected = (
-        rf"holds no answer to a prompt; it held those to {known} prompts so far\. Prompts change with the version"
-    )
-    assert re.search(expected, finished.err)
+    assert re.search(r"holds no answer to a prompt; it held those to [1-9]\d* of \d+ prompts so far", finished.err)
     assert "(recorded: --lm openai/local)" in finished.err
     assert not (tmp_path / "second" / "track1" / "it" / "program.json").exists()
 
@@ -200,9 +141,11 @@ def test_a_call_that_failed_is_not_recorded_and_said_so(aisr: Aisr, tmp_path: Pa
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
     first = compile_(aisr, tmp_path / "first", *lm, *words, "--record", file)
     assert re.search(r"answers; no answer came to \d calls?: run the same command again", first.out)
-    second = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{file}", *words)
-    assert second.code == 2
-    assert "holds no answer" in second.err
+    loopback.reply = judged
+    again = compile_(aisr, tmp_path / "again", *lm, *words, "--record", file)
+    assert "no answer came" not in again.out
+    answers = {str(request.body) for request in loopback.requests}
+    assert f"wrote {file}: {len(answers)} answers" in again.out  # those of the cache, too
 
 
 HEADER = {"format": 1, "aisr": "0.1.0", "lms": {}}
@@ -214,18 +157,12 @@ ANSWER = {"call": "0", "outputs": ["a"], "finish": ["stop"]}
     [
         (None, ":1: No such file or directory; expected a recording, which `aisr compile"),
         (b"", ":1: not JSON"),
-        (gzip.compress(b'{"format": 2}\n', mtime=0), r":1: format: unknown value '2'"),
-        ([HEADER, ANSWER, ANSWER], ":3: a second answer to the call 0"),
         ([HEADER, {**ANSWER, "outputs": [1]}], r":2: outputs\[0\]"),
-        ([HEADER, {**ANSWER, "call": "x" * 2000}], ":2: longer than"),
         (gzip.compress(json.dumps(HEADER).encode(), mtime=0)[:-9], ":1: Compressed file ended"),
         ([HEADER, ANSWER], ": that compile had no such LM"),
     ],
 )
-def test_what_is_no_recording_is_refused_with_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: Any, message: str
-) -> None:
-    monkeypatch.setattr("aisr.lm.recorded.LONGEST", 1000)
+def test_what_is_no_recording_is_refused_with_its_line(tmp_path: Path, content: Any, message: str) -> None:
     file = tmp_path / "answers.jsonl.gz"
     if isinstance(content, list):
         write_lines(file, content)
@@ -261,18 +198,3 @@ def test_keys_and_prompts_are_not_in_a_recording(tmp_path: Path, monkeypatch: py
     assert "planted" not in text
     assert "What is" not in text
     assert open_lm(LMConfig(f"recorded:{file}"), Ledger()).lm("What is the key?") == ["the key is <OPENAI_API_KEY>"]
-
-
-def test_a_call_that_is_made_again_gets_the_recorded_answer(tmp_path: Path) -> None:
-    """As where two threads ask the same at once: DSPy's cache has nothing for either, and an LM that draws answers
-    differently."""
-    lm = scripted.scripted(["first", "second", "third"])
-    drawing = lm.lm.copy(temperature=1.0, cache=False)
-    file = tmp_path / "answers.jsonl.gz"
-    with recording(file, {"lm": lm}):
-        drawing.recorder = lm.lm.recorder
-        answers = [drawing("Draw."), drawing("Draw."), drawing("Draw.", rollout_id=1)]
-    assert answers == [["first"], ["first"], ["third"]]
-    again = open_lm(LMConfig(f"recorded:{file}"), Ledger()).lm.copy(temperature=1.0)
-    assert [again("Draw."), again("Draw.", rollout_id=1)] == [["first"], ["third"]]
-    assert [line["finish"] for line in lines_of(file)[1:]] == [["stop"], ["stop"]]

@@ -14,16 +14,15 @@ NAMES, NUMBERS, FIGURES, QUANTIFIERS, CAUSES = range(5)
 @pytest.mark.parametrize(
     ("feature", "sentence", "count"),
     [
-        (NAMES, "FooNet beats BAR on QuxQA.", 0),
         (NAMES, "ZedNet and T5-large beat BAZ on QuxQA.", 3),
-        (NUMBERS, "81.2 against 79.5.", 0),
         (NUMBERS, "81.3 against 79.5.", 1),
-        (FIGURES, "See Table 1 and Fig. 2.", 0),
         (FIGURES, "See Table 2.", 1),
         (QUANTIFIERS, "It is better on all tasks and across every domain.", 3),
-        (QUANTIFIERS, "It is better on this task, overall.", 0),
         (CAUSES, "It is better because of this, which suggests a mechanism.", 3),
-        (CAUSES, "It is better on this task.", 0),
+        *(
+            (feature, "FooNet beats BAR on QuxQA: 81.2 against 79.5, see Table 1 and Fig. 2.", 0)
+            for feature in range(5)
+        ),
     ],
 )
 def test_what_the_evidence_lacks_and_words_of_generality_and_cause_are_counted(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from aisr.optimize.champion import choose, why_none_was_kept
 from aisr.optimize.examples import read_labeled
 from aisr.optimize.label_weights import judge_fairly
 from aisr.optimize.run import Plan, compile_program
-from aisr.optimize.search import Candidate, Search, Settings, gradient_records, objective
+from aisr.optimize.search import Candidate, Settings, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
@@ -64,16 +63,12 @@ def test_the_best_on_dev_is_champion_and_among_equals_the_first(task: Task) -> N
     assert (choice.champion.name, choice.champion.program) == ("good", candidates[1].program)
     assert [one.name for one in choice.contenders] == seen == list(texts)
     assert choice.champion.dev.score.score == 1.0
-    assert set(choice.smoothed.values()) == {"track1": {4, 5}, "track2": {3}}[task.name]  # so few have each label
     baseline = choice.contenders[0]
     assert tuple(baseline.gain) == (0.0, 0.0, 0.0)
     assert choice.champion.gain.value == pytest.approx(1.0 - baseline.dev.score.score)
     assert choice.champion.gain.low > 0
-    assert baseline.dev.interval.low <= baseline.dev.score.score == baseline.dev.interval.value
-    assert baseline.dev.interval.value <= baseline.dev.interval.high
     few = choose(task, candidates[:1], dev[:9], scripted(right)).champion
     assert re.fullmatch(r"\d+\.\d", str(few.dev.interval))  # no interval of fewer than ten records
-    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", str(baseline.dev.interval)) or len(dev) < 10
 
 
 def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another() -> None:
@@ -106,7 +101,6 @@ def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another(
             {"sentence_labels": ["Supported", "Supported"]},
             "Sentence 2: said Supported; right is Contradiction",
         ),
-        (TRACK2, citation("Overstate", "P2"), {"label": "Supported", "evidence_para_ids": ["P2"]}, "Overstate"),
         (TRACK2, citation("Overstate", "P2"), {"label": "Overstate", "evidence_para_ids": ["P1"]}, "P2"),
     ],
 )
@@ -149,16 +143,6 @@ def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(late
     assert reason is None if champion == "later" else re.fullmatch(kept, reason or "")
     assert (choice.doubtful and choice.doubtful.name) == (None if champion == "later" else "later")
     assert choose(TRACK1, candidates, dev(candidates), lm).champion.name == "later"  # as one race it is the best
-
-
-def test_the_gradient_is_told_from_a_hundred_records_and_all_rare_labels() -> None:
-    program = TRACK1.build({})
-    rare = {7: "Unsupported Entity", 150: "Unsupported Entity", 299: "Contradiction"}
-    train = [program.prepare(claim(rare.get(k, "Supported"), "Supported", number=k)) for k in range(300)]
-    chosen = gradient_records(TRACK1, train, seed=0)
-    assert 100 <= len(chosen) <= 103
-    assert {labels[0][0] for labels in (example.gold for example in chosen)} == {"Supported", *rare.values()}
-    assert gradient_records(TRACK1, train[:50], seed=0) == train[:50]
 
 
 def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
@@ -230,16 +214,3 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
         demos = [int(n) for m in request.messages[:-1] for n in re.findall(r"Row (\d+) is what", m.text or "")]
         assert own < 300 or len(set(demos)) == 6
         assert own >= 300 or all(other % PICTURES != own % PICTURES for other in demos)
-
-
-def test_the_prompt_tokens_of_a_candidate_count_the_demos_that_it_shows() -> None:
-    student = TRACK1.build({})
-    rows, lm = examples(TRACK1, student), scripted(right)
-    search = Search(TRACK1, student, rows[:8], rows[8:], pytest.fail, Settings(demos=2), lm, lm, print)
-    candidates = [Candidate("uncompiled", student)]
-    for most in (2, 8):
-        work = replace(search, settings=Settings(demos=most))
-        candidates.append(Candidate(f"nearest {most}", nearest.nearest_program(work, rows[:8], "words")))
-    bare, few, all_of_them = (one.prompt_tokens for one in choose(TRACK1, candidates, rows[8:], lm).contenders)
-    assert bare < few < all_of_them
-    assert all_of_them - bare == pytest.approx(4 * (few - bare), rel=0.05)

@@ -11,9 +11,8 @@ from aisr.base.errors import UserError
 from aisr.optimize.examples import prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2, Track2Record
-from support.scripted import citation, claim, right, scripted
+from support.scripted import citation, right, scripted
 
 
 def cited(label: str, number: int) -> Track2Record:
@@ -39,17 +38,6 @@ def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:
             assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P20"])
             assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
             assert demo["passages"].count("Model") < 40
-
-
-@pytest.mark.parametrize("unit", ["paragraph", "sentence"])
-def test_the_neutral_label_is_among_them(unit: str) -> None:
-    student = TRACK1.build({"unit": unit})
-    faults = [label for label in CLAIM_LABELS if label != "Supported"]
-    train = [student.prepare(claim(faults[k % 4], faults[k % 4], number=k)) for k in range(20)]
-    train += [student.prepare(claim("Supported", faults[0], number=50))]
-    for demos in sets(TRACK1, student, train, demos=5, candidates=4):
-        labels = [demo["sentence_label"] if unit == "sentence" else demo["sentence_labels"] for demo in demos]
-        assert {label for one in labels for label in ([one] if unit == "sentence" else one)} == set(CLAIM_LABELS)
 
 
 # --- A file without labels is refused

@@ -19,7 +19,7 @@ from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.probabilities import Judgement
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
-from aisr.programs.track2 import CITATION_LABELS, TRACK2, Citation, EvidencePolicy
+from aisr.programs.track2 import CITATION_LABELS, TRACK2
 from support import scripted
 from support.plans import SILENT, plan
 
@@ -57,15 +57,6 @@ def test_too_few_records_leave_the_model_as_it_is_and_say_so() -> None:
     assert "5 are needed" in fitted.report["why"]
     with pytest.raises(ValueError, match="no judged records"):
         fit_label_weights(TRACK1, [], seed=0)
-
-
-def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -> None:
-    rows = [
-        JudgedRecord(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcome)
-        for row, outcome in judged_claims(20)
-    ]
-    fitted = fit_label_weights(TRACK1, rows, seed=0)
-    assert final_labels(fitted.weights, [judgement(S)]) == [S]
 
 
 def test_a_model_that_is_right_is_left_alone_and_says_what_it_said() -> None:
@@ -136,35 +127,6 @@ def test_weights_that_were_fitted_on_another_lm_are_warned_of_and_not_where_its_
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1")))
     assert "fitted on openai/local " in capsys.readouterr().out
-
-
-# --- Which paragraphs are named as evidence: train tells with which labels none are, and the prompt says so from the
-# first call on
-
-TOPICAL = "Topical Match"
-
-
-@pytest.mark.parametrize(
-    ("gold", "none"),
-    [
-        ([Citation(TOPICAL, [])] * 3 + [Citation(TOPICAL, ["P1"])], ("Irrelevant", TOPICAL)),  # train has no Irrelevant
-        ([Citation("Supported", [])] + [Citation("Supported", ["P1"])] * 2, ("Irrelevant",)),
-        ([Citation(label, ["P1"]) for label in CITATION_LABELS], ()),
-    ],
-)
-def test_labels_most_of_whose_records_have_no_gold_evidence_name_none(
-    gold: Sequence[Citation], none: Sequence[str]
-) -> None:
-    policy = EvidencePolicy.from_gold(gold)
-    assert policy.none == none
-    for label in CITATION_LABELS:
-        assert policy.choose(label, ["P1"], ["P2", "P3"]) == ([] if label in none else ["P1", "P2", "P3"])
-
-
-def test_two_ids_are_the_lms_and_the_third_is_the_rankers_best_of_the_rest() -> None:
-    choose, ranked = EvidencePolicy().choose, ["P1", "P2", "P3"]
-    assert choose("Supported", ["P9", "P8", "P7"], ranked) == ["P9", "P8", "P1"]
-    assert choose("Supported", ["P1", "P1"], ranked) == choose("Supported", [], ranked) == ranked
 
 
 def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree() -> None:

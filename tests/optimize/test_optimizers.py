@@ -14,9 +14,8 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
 from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
-from aisr.optimize.search import Candidate, Objective, Search, Settings, describe_confusion, objective
+from aisr.optimize.search import Candidate, Objective, Search, Settings, objective
 from aisr.predict.judge import judge_all
-from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.track1 import TRACK1
 from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
 
@@ -60,13 +59,6 @@ def test_the_same_seed_gives_the_same_programs_and_another_one_others() -> None:
     other = texts(compiled("random-search", seed=2))
     assert other[0] == first[0]
     assert other[1:] != first[1:]
-
-
-def test_bootstrapped_demos_come_from_right_answers_only() -> None:
-    own = [demo for _, one in compiled("random-search") for demo in one.main_predictor.demos if demo.get("augmented")]
-    assert own
-    for demo in own:
-        assert demo["sentence_labels"] == re.findall(r" is ([^.]*)\.", str(demo["sentences"]))
 
 
 def test_a_repaired_answer_shows_no_trace_of_the_repair() -> None:
@@ -144,20 +136,6 @@ QUOTED = "Row 3.1 is Unsupported Entity"  # the beginning of a record of train
 RULES = "Compare every number with the evidence before anything else. Take a name that it lacks for new. "
 
 
-def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
-    program = TRACK1.build({})
-    rows = [claim("Contradiction", "Supported", number=k) for k in (1, 2)] + [claim("Unsupported Entity", number=3)]
-    train = [program.prepare(row) for row in rows]
-    confusion = describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
-    assert "Over all 5 labels" in confusion
-    assert (
-        "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in confusion
-    )
-    assert "Said too often: Supported (5 times, right 2)" in confusion
-    assert describe_confusion(TRACK1, train, judge_all(TRACK1, program, train, scripted(right))) == ""
-    assert describe_confusion(CONTEXT24_TEXT, [], []) == ""
-
-
 def test_what_an_instruction_quotes_is_cut_out_of_it_but_for_words_of_the_uncompiled_one() -> None:
     program = TRACK1.build({})
     own = " ".join(program.main_predictor.signature.instructions.split()[:12])
@@ -192,13 +170,3 @@ def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
     worse = CandidateProposal({}, [0], places, eval_before=result, eval_after=flat)
     assert gate.should_accept(better, STATE)
     assert not gate.should_accept(worse, STATE)
-
-
-def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
-    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=[["Supported"]])] * 2)
-    predicted = dspy.Prediction(sentence_labels=["Supported"])
-    whole = SubsampleEvaluation([1.0, 1.0], [predicted, predicted])
-    for unread in (dspy.Prediction(), None):
-        torn = SubsampleEvaluation([0.0, 1.0], [unread, predicted])
-        assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=torn, eval_after=whole), STATE)
-        assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=torn), STATE)

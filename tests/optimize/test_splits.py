@@ -25,7 +25,6 @@ from aisr.programs.task import Task
 from aisr.programs.text import alike
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2
-from support.commands import Aisr
 from support.corpora import CONTRA, S, citation, claim, read_rows, write
 from support.paths import SAMPLE
 from support.plans import SILENT, plan
@@ -69,40 +68,6 @@ def test_chains_of_shared_keys_stay_on_one_side(keys: list[set[str]], parts: Par
     assert all(one.isdisjoint(other) for one, other in combinations(seen, 2))
 
 
-@pytest.mark.parametrize("text", ["3:1", "3:0:1", "a:b:c", "21:1:1"])
-def test_anything_else_than_three_small_numbers_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="expected three whole numbers from 1 to 20"):
-        Parts.parse(text)
-    assert Parts.parse("20:1:3") == Parts(20, 1, 3)
-
-
-def test_a_resampled_side_has_the_lengths_and_errors_of_the_shape() -> None:
-    """Of one and two sentences, half each; a quarter with an error; nothing of three, which the file does not have."""
-    sentences, errors = [1, 2, 3, 3] * 100, [k % 10 < 2 for k in range(400)]
-    shape = splits.shape_of([1, 2], 0.25)
-    kept = splits.resample(sentences, errors, shape, seed=3)
-    assert kept == sorted(set(kept)) == splits.resample(sentences, errors, shape, seed=3)
-    assert kept != splits.resample(sentences, errors, shape, seed=4)
-    assert 100 <= len(kept) <= 200
-    for length in (1, 2):
-        assert sum(sentences[row] == length for row in kept) / len(kept) == pytest.approx(0.5, abs=0.05)
-        share = [errors[row] for row in kept if sentences[row] == length]
-        assert sum(share) / len(share) == pytest.approx(0.25, abs=0.05)
-    assert {errors[row] for row in splits.resample(sentences, errors, splits.shape_of([1], 0), seed=3)} == {False}
-    assert {errors[row] for row in splits.resample(sentences, errors, splits.shape_of([1], 1), seed=3)} == {True}
-    assert [splits.bin_of(count) for count in (1, 2, 7, 8, 9, 99)] == [1, 2, 6, 8, 8, 32]
-    for lengths, share_of, message in (([], 0.5, "has no records"), ([1], 1.1, "0 to 1"), ([1], -0.1, "0 to 1")):
-        with pytest.raises(ValueError, match=message):
-            splits.shape_of(lengths, share_of)
-    with pytest.raises(ValueError, match="no paragraph with an error"):
-        splits.resample([1], [False], shape, seed=0)
-    with pytest.raises(ValueError, match="no paragraph is as long"):
-        splits.resample([9], [False], splits.shape_of([1], 0), seed=0)
-    of_one_length = [1, 2] * 200 + [1] * 200, [False] * 400 + [True] * 200  # those with an error
-    kept = splits.resample(*of_one_length, shape, seed=3)
-    assert sum(row >= 400 for row in kept) / len(kept) == pytest.approx(0.25, abs=0.02)
-
-
 def odd_lines(count: int) -> list[bytes]:
     """Valid records as no serialiser writes them: spaces, escapes, unknown fields, digits that a float would lose."""
     return [
@@ -140,7 +105,6 @@ def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
     assert all(leak(keys, fold.train).any_kind == 0 for fold in made)
     assert all(sorted([*fold.train, *fold.dev]) == list(range(30)) and fold.test == [] for fold in made)
     assert made == split_folds(["Supported"] * 30, keys, 5, seed=1) != split_folds(["Supported"] * 30, keys, 5, seed=2)
-    assert len(split_folds(["Supported"] * 30, keys, 10, seed=1)) == 10
     rare = ["Supported"] * 28 + ["Contradiction"] * 2  # too few for every fold: scikit-learn would warn of them
     assert len(split_folds(rare, keys, 5, seed=1)) == 5
     with pytest.raises(ValueError, match="10 groups; --folds 11"):
@@ -196,7 +160,6 @@ def captioned(words: str, picture: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        (text(TEXT), text(TEXT), True),
         (text(TEXT), text(TEXT.upper().replace(",", " ;")), True),
         (text("Magpie is better."), text("Magpie is better."), False),  # a phrase, as many texts may hold it
         (text(TABLE), text(HTML), True),
@@ -206,7 +169,6 @@ def captioned(words: str, picture: str) -> dict[str, Any]:
         (captioned("Table 3: Results.", "1"), captioned("Table 3: Results.", "2"), False),
         (captioned("Table 3: Results.", "1"), captioned("Table 4: Others.", "1"), True),  # of one picture
         (text(essay(1)), text(essay(1).replace(WORDS[3], "other")), True),
-        (text(essay(1)), text(essay(1, 30) + essay(2, 30)), False),
         (text(essay(1, 500)), text(essay(1, 500) + " and an end"), True),  # one was cut off
     ],
 )
@@ -219,8 +181,8 @@ def paper(*paragraphs: str) -> list[dict[str, str]]:
     return [{f"P{k}": paragraph} for k, paragraph in enumerate(paragraphs, 1)]
 
 
-def fact(seed: int, answer: str, kind: str = "Abstractive") -> dict[str, Any]:
-    details = {"answer": answer, "answer_type": kind, "source_url": f"https://{seed}.example"}
+def fact(seed: int, answer: str) -> dict[str, Any]:
+    details = {"answer": answer, "answer_type": "Abstractive", "source_url": f"https://{seed}.example"}
     questions = [{"question": f"Which {seed}?", "answers": [details]}]
     return {"claim": essay(2000 + seed, 12), "label": "Supported", "questions": questions}
 
@@ -237,12 +199,9 @@ def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
     ("task", "one", "other", "same"),
     [
         (TRACK2, cited(1, essay(5), essay(6)), cited(2, f"{essay(5)} {essay(6)}"), True),  # parted otherwise
-        (TRACK2, cited(1, essay(5), essay(6)), cited(2, essay(5), essay(6), "References"), True),  # read otherwise
-        (TRACK2, cited(1, essay(5)), cited(2, essay(6)), False),
         (TRACK2, cited(1, essay(5)), {**cited(2, essay(6)), "claim_text": essay(4001, 12).upper()}, True),  # one claim
         (AVERITEC, fact(1, TEXT), fact(2, TEXT), True),
         (AVERITEC, fact(1, "Yes, it did."), fact(2, "Yes, it did."), False),
-        (AVERITEC, fact(1, TEXT, "Unanswerable"), fact(2, TEXT, "Unanswerable"), False),
         (CONTEXT24_FIGURES, figures(1, CAPTION), figures(2, CAPTION), True),
         (CONTEXT24_FIGURES, figures(1, "Figure 1."), figures(2, "Figure 1."), False),
     ],
@@ -260,20 +219,6 @@ def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, text: str
     assert len(records.keys) == 600
     assert sum(map(len, records.keys)) <= 3 * 600
     assert len(set(groups(records.keys))) in (1, 300)
-
-
-def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
-    rows = [track1(k, text(essay(k // 2, 20)), *([captioned(CAPTION, str(k))] * (k < 3))) for k in range(40)]
-    file = write(tmp_path / "all.jsonl", rows)
-    summary = (
-        "40 records in 19 groups; what they share with another: 40 of 40 records (3 a caption, 40 an evidence text)"
-    )
-    assert summary in aisr("check", file, "--task", "track1").out
-    finished = aisr("split", file, "--task", "track1", "--out", tmp_path / "out").out
-    assert summary in finished
-    assert "this one: 0 of 1" in finished
-    sides = [survey(TRACK1, tmp_path / "out" / f"{name}.jsonl").keys for name in ("train", "dev")]
-    assert leak([*sides[0], *sides[1]], range(len(sides[0]))).any_kind == 0
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
@@ -310,11 +255,6 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 }
 
 
-def test_capitals_make_no_other_text_in_any_script() -> None:
-    for text in ("Всё держит сеть", "Λέξεις της σελίδας", "ᾧ ἀρχῇ τῷ λόγῳ", "ᲂᲃᲅ", "Հայերեն լեզու", "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ"):
-        assert alike(text.upper()) == alike(text.lower()) == alike(text)
-
-
 def deep(value: Any, how: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         return {key: one if key in ("type", "img_path") else deep(one, how) for key, one in value.items()}
@@ -331,24 +271,3 @@ def test_a_disguised_record_is_known_as_a_copy() -> None:
         rows = [held, {**deep(held, how), **kept, "id": name}]
         one, copy = all_keys([fingerprint(TRACK1, Track1Record.model_validate(row)) for row in rows])
         assert one & copy, name
-
-
-def keys_of(sentence: str, item: dict[str, Any]) -> set[str]:
-    row = claim([S], text=sentence, evidence_bundle=[item])
-    return TRACK1.shared_keys(TRACK1.record.model_validate({"id": "x", **row}))
-
-
-@pytest.mark.parametrize("path", ["./images/a.jpg", "images//a.jpg", "images/\u200ba.jpg"])
-def test_a_picture_is_the_same_however_its_path_is_spelled(path: str) -> None:
-    one, same, other = ({"type": "image", "img_path": spelled} for spelled in (path, "images/a.jpg", "images/b.jpg"))
-    assert keys_of("One.", one) & keys_of("Another.", same) == {"picture:images/a.jpg"}
-    assert not keys_of("One.", one) & keys_of("Another.", other)
-
-
-def test_a_table_is_known_behind_what_is_not_seen() -> None:
-    html = (
-        "<t\u200br><td>Mag&#8203;pie<td>71.3</t\u200br><tr><td>System<td>Score</tr>"
-        "<tr><td>Oriole<td>\uff16\uff18.1</tr>"
-    )
-    shared = keys_of("One.", text(TABLE)) & keys_of("Another.", text(html))
-    assert [key.partition(":")[0] for key in shared] == ["table"]

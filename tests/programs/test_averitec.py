@@ -7,22 +7,45 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from dspy.lm15 import Request
 
 from aisr.base.errors import UserError
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
-from aisr.metrics.averitec import FactCheck, Pair
-from aisr.metrics.judgements import Gold, raised, tally
-from aisr.metrics.scores import value
+from aisr.metrics.averitec import FactCheck
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.record import AveritecRecord
 from aisr.programs.averitec.task import AVERITEC, Averitec
-from support.averitec import claim, passages, quoting
-from support.scripted import field, question, requests, scripted, written
+from support.averitec import quoting
+from support.scripted import question, scripted
+
+NOISE = "The town of {0} has a market on Saturdays, and number {0} is painted green."
+
+
+def claim(number: int = 1, label: str = "Refuted", **more: Any) -> AveritecRecord:
+    """A claim with a page that answers it, among pages that do not."""
+    answer = f"The bridge of town {number} closed for {number} weeks in May and opened again in June."
+    pages = [{"url": f"https://noise-{k}.example/", "text": NOISE.format(k)} for k in range(12)]
+    gold = {"url": f"https://news.example/{number}", "text": answer}
+    return AveritecRecord.model_validate(
+        {
+            "id": f"averitec-{number:06d}",
+            "claim": f"The bridge of town {number} closed for {number} months.",
+            "speaker": "Mira Holt",
+            "claim_date": "14-3-2021",
+            "documents": [*pages[:6], gold, *pages[6:]],
+            "label": label,
+            "questions": [
+                {
+                    "question": f"How long was the bridge of town {number} closed?",
+                    "answers": [{"answer": answer, "answer_type": "Extractive", "source_url": gold["url"]}],
+                }
+            ],
+            **more,
+        }
+    )
 
 
 def reply(request: Request) -> str:
@@ -36,22 +59,6 @@ def answer(program: Any, record: AveritecRecord, lm: OpenLM) -> FactCheck:
     return check
 
 
-def test_the_verdict_sees_who_is_quoted_and_the_passage_around_that() -> None:
-    def two(request: Request) -> str:
-        if not passages(question(request)):
-            return reply(request)
-        pairs = [("How long?", "The bridge was closed  for a month"), ("When?", "In spring, I think.")]
-        return written(question(request), {"pairs": [{"question": q, "answer": a, "source": "D1.1"} for q, a in pairs]})
-
-    text = f"Contrary {'to what was said ' * 16}the bridge was closed for a month, if that counts."
-    lm = scripted(two)
-    answer(Averitec(questions=0), claim(documents=[{"url": "https://news.example/", "text": text}]), lm)
-    first, second = (field(question(requests(lm)[-1]), "evidence") or "").splitlines()
-    assert first.startswith("1. How long? news.example: …")
-    assert "what was said “the bridge was closed for a month”, if that counts." in first
-    assert second.startswith("2. When? news.example: In spring, I think. (passage: Contrary to what")
-
-
 def test_a_model_that_answers_with_the_passages_scores_exactly_the_baseline() -> None:
     program = Averitec(questions=0)
     records = [claim(k, label) for k, label in enumerate(("Refuted", "Supported", "Refuted"), start=1)]
@@ -62,23 +69,6 @@ def test_a_model_that_answers_with_the_passages_scores_exactly_the_baseline() ->
     assert AVERITEC.score(gold, [outcome.answer for outcome in outcomes]).report() == baseline
     assert AVERITEC.score(gold, [AVERITEC.submission.fallback(record) for record in records]).report() == baseline
     assert baseline.score == pytest.approx(2 / 3)
-
-
-def test_a_labelled_record_is_a_demo_of_all_three_predictors() -> None:
-    program = Averitec()
-    (row,) = program.demo_rows(program.prepare(claim()))
-    for predictor in program.predictors():
-        assert all(name in row for name in predictor.signature.fields)
-    assert row.pairs[0]["source"] in row.candidates
-    assert "pairs" not in program.prepare(claim(documents=[]))  # nothing in the prompt answers the gold question
-
-
-def test_a_claim_without_a_page_is_judged_on_nothing() -> None:
-    lm = scripted(reply)
-    assert answer(Averitec(questions=0), claim(documents=[]), lm).evidence == ()
-    assert "no evidence was found" in question(requests(lm)[0])
-    with pytest.raises(UserError, match="documents: missing"):
-        Averitec().prepare(claim(documents=None))
 
 
 def test_hostile_pages_stay_one_passage() -> None:
@@ -120,23 +110,6 @@ def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers
     assert first == {"id": "c1", "claim_id": 0, "claim": "Claim 1.", "label": "Refuted", "pred_label": "Refuted"}
     assert [row["claim_id"] for row in rest] == [1, 2]
     assert [row["claim_id"] for row in submitted(tmp_path / "s.json", None, None)] == [0, 1]
-
-
-def test_label_weights_are_fitted_for_the_score_of_the_task() -> None:
-    labelled = AVERITEC
-    records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
-    gold = [record.gold for record in records if record.gold]
-    asked = [result.questions[0] for result in gold]
-    good = [(Pair(question=one.question, answer=one.answers[0].answer),) for one in asked]
-    answers = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
-    right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, answers, strict=True)])
-    assert right.tolist() == [True, True, False]  # whatever the label
-    rows = Gold.of([labelled.gold_labels(one) for one in gold], labelled.labels, labelled.f1_share)
-    labels = np.array([labelled.labels.index(answer.label) for answer in answers])
-    assert AVERITEC.score(gold, answers).report().score == pytest.approx(1 / 3)
-    assert value(tally(rows, labels, right, labelled.labels)) == pytest.approx(1 / 3)
-    moved = np.ones((1, 3), dtype=np.bool_)
-    assert raised(rows, labels, labelled.labels.index("Supported"), moved, right, 0.0) == pytest.approx([1 / 3])
 
 
 # --- The organisers' claims and page stores become records that hold what is needed to judge them

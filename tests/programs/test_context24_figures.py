@@ -14,7 +14,6 @@ from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Fig
 from support.corpora import Row
 from support.scripted import field, question, requests, scripted, written
 
-NAME = CONTEXT24_FIGURES.name
 PARAGRAPHS = [
     "Moss grows on walls. We measured growth, light and rain for a year on ten walls.",
     "Growth doubled in the shade of wall 1 (Fig. 1, A and B). Light fell by half at noon, as Figure 1C shows.",
@@ -147,18 +146,6 @@ def test_an_element_shows_its_caption_then_what_cites_it_and_nothing_twice() -> 
         "[FIG 1A] Growth. Growth doubled in the shade of wall 1 (Fig. 1, A and B).",
         "[FIG 1B] Rain. see FIG 1A",
     ]
-
-
-def test_a_caption_that_does_not_tell_a_panel_apart_keeps_the_letters_of_all() -> None:
-    """Its panels share it; so does a panel that stands alone."""
-    whole = f"Moss. {'Walls face north. ' * 100}On the left, A, growth, then rain, in B, and light, in C."
-    elements = [{"label": "FIG 1", "caption": whole}, {"label": "FIG 1B"}, {"label": "FIG 1C"}, {"label": "TAB 1"}]
-    shared = f" {whole}"
-    record = claim(elements=elements)
-    assert [line for line in lines(record) if line.endswith(shared)] == [f"[FIG 1] [FIG 1B] [FIG 1C]{shared}"]
-    alone = claim(elements=[{"label": "FIG 1C", "caption": whole}, {"label": "TAB 1"}])
-    (line,) = [line for line in lines(alone) if line.startswith("[FIG 1C]")]
-    assert whole in line
 
 
 def test_hostile_text_stays_one_element() -> None:

@@ -12,7 +12,7 @@ from aisr.base.errors import UserError, exit_code
 from aisr.base.jsonl import read
 from aisr.programs.context24_figures import convert as context24_figures_data
 from aisr.programs.context24_figures.citations import citations, parts
-from aisr.programs.context24_figures.convert import cleaned, convert, readable
+from aisr.programs.context24_figures.convert import cleaned, convert
 from aisr.programs.context24_figures.ranking import cited_by, documents, paper_of
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24FiguresRecord
 
@@ -105,12 +105,6 @@ def test_check_names_the_command_that_mends(task: str, tmp_path: Path, aisr: Cal
 def test_labels_are_cleaned_by_rule(typed: str, labels: list[str]) -> None:
     assert cleaned(typed) == labels
     assert [again for label in labels for again in cleaned(label)] == labels
-
-
-def test_captions_are_texts_and_never_run() -> None:
-    assert readable(r"'Fig. 1: It\'s (\u03b1)\n\n'") == "Fig. 1: It's (α)"
-    assert readable("'a' + 'b'") == "'a' + 'b'"
-    assert readable("'\\x'") == "'\\x'"
 
 
 def test_bad_files_are_refused(tmp_path: Path) -> None:

@@ -7,9 +7,6 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
-from aisr.predict.prepare import verbalizes
 from aisr.programs.probabilities import CONFIDENCE, from_confidence, from_logprobs, read_confidence
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS
@@ -121,9 +118,3 @@ def test_a_program_asks_for_them_and_nonsense_costs_neither_the_record_nor_a_cal
     assert [one.source for one in prediction.judgements] == sources
     (request,) = requests(lm)
     assert "percent" in wording(request)
-
-
-def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:
-    assert verbalizes(scripted([]))
-    assert verbalizes(open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:1/v1")))
-    assert not verbalizes(open_lm(LMConfig("embedded")))

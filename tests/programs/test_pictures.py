@@ -17,11 +17,36 @@ from aisr.predict.prepare import check_compatible, evidence_form, find_image_fol
 from aisr.programs import pictures
 from aisr.programs.pictures import BadPicture, ImageFolder, Picture, Reader, decode, render
 from aisr.programs.records import EvidenceItem
-from aisr.programs.track1 import Track1
-from support.drawn import picture, showing, truncated
+from aisr.programs.track1 import Track1, Track1Record
+from support.drawn import picture
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.scripted import scripted
+
+
+def truncated(path: Path) -> Path:
+    """A JPEG that ends in the middle."""
+    whole = io.BytesIO()
+    Image.effect_noise((200, 200), 80).save(whole, "JPEG")
+    path.write_bytes(whole.getvalue()[: len(whole.getvalue()) // 2])
+    return path
+
+
+def showing(*paths: str) -> Track1Record:
+    """A record with one sentence and a captioned picture for each path."""
+    sentence = "Row 1 is Supported."
+    bundle = [
+        {"type": "image", "image_caption": f"Figure {k}: what is seen.", "img_path": path}
+        for k, path in enumerate(paths, start=1)
+    ]
+    return Track1Record.model_validate(
+        {
+            "id": "track1-000001",
+            "claim_text": sentence,
+            "evidence_bundle": bundle,
+            "sentence_label": [{"sentence": sentence, "types": ["Supported"]}],
+        }
+    )
 
 
 def unread(file: str) -> list[str]:

@@ -5,31 +5,22 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.program import parse, program_text
-from aisr.base.jsonl import read
-from aisr.lm.client import OpenLM
-from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Candidate, Search, Settings
-from aisr.predict.judge import judge_all
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
-from support.paths import SAMPLE
 from support.scripted import (
     TRACKS,
     citation,
     claim,
     corpus,
-    examples,
     field,
     question,
     requests,
     right,
     scripted,
-    wording,
     written,
 )
 
@@ -105,50 +96,7 @@ def test_an_unusable_answer_is_repaired_once_with_its_fault_and_then_fails(
     assert len(requests(lm)) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "bad", "message"),
-    [
-        (
-            "averitec",
-            {"questions": 0},
-            {"pairs": [{"question": "When?", "answer": "In May.", "source": "D99.1"}]},
-            "passage id 'D99.1' was not shown",
-        ),
-        ("context24-figures", {}, {"ranking": ["FIG 99"]}, "label 'FIG 99' was not shown"),
-        ("context24-text", {}, {"chosen": ["S999"]}, "sentence id 'S999' was not shown"),
-    ],
-)
-def test_evidence_that_was_not_shown_is_asked_about_again_and_then_fails_the_record(
-    name: str, options: dict[str, Any], bad: dict[str, Any], message: str
-) -> None:
-    task = find_task(name)
-    record = next(read(SAMPLE / name / "train.jsonl", task.record, name))
-    lm = scripted([written(JSON, bad)] * 2)
-    with pytest.raises(UnusableAnswer, match=message):
-        answer(task.build(options), record, lm)
-    assert message in wording(requests(lm)[1])
-
-
 # --- Labelled demos: few-shot by nearness shows a record those most like it
-
-SOURCES = [k // 4 for k in range(8)]  # the paper of each record of train
-
-
-def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Candidate], OpenLM, list[Any]]:
-    """The candidates of an optimizer, its LM, and the examples of dev."""
-    student = task.build(options)
-    rows = examples(task, student)
-    lm = scripted(right)
-    work = Search(task, student, rows[:8], rows[8:], lambda: None, Settings(demos=2), lm, lm, print, SOURCES)  # type: ignore[arg-type, return-value]
-    return compile_candidates(optimizer, work, []), lm, rows[8:]
-
-
-def test_a_saved_program_keeps_the_papers_of_its_demos_and_shows_them_to_no_lm() -> None:
-    ((_, program), _), lm, dev = compiled(TRACK1, "knn")
-    loaded = parse(program_text(TRACK1, program), "a test").program
-    assert [demo[SOURCE] for demo in loaded.predictors()[0].demos] == SOURCES
-    judge_all(TRACK1, loaded, dev[:1], lm)
-    assert SOURCE not in wording(requests(lm)[0])
 
 
 def test_a_record_is_shown_no_demo_of_its_own_group() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from support.commands import Aisr
 from support.loopback import Loopback
 from support.paths import SAMPLE
-from support.tracks import BOTH
+from support.scripted import BOTH
 
 KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may appear anywhere
 FEW = ("--max-train", "8", "--max-dev", "6", "--max-test", "4")

@@ -7,7 +7,6 @@ from random import Random
 from typing import Any
 
 from aisr.programs.track1 import CLAIM_LABELS
-from aisr.programs.track2 import CITATION_LABELS, Citation
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]
@@ -61,9 +60,3 @@ def draw_claims(rng: Random, records: int, sentences: int = 5) -> list[list[list
 def judge_claims(rng: Random, gold: list[list[list[str]]], right: float) -> list[list[str]]:
     """Predictions of which each is right with probability `right`, and any label otherwise."""
     return [[types[0] if rng.random() < right else rng.choice(CLAIM_LABELS) for types in row] for row in gold]
-
-
-def draw_citations(rng: Random, records: int) -> list[Citation]:
-    """Judgements of a Track 2 corpus, with up to five evidence ids each."""
-    ids = [f"P{k}" for k in range(1, 9)]
-    return [Citation(rng.choice(CITATION_LABELS), rng.choices(ids, k=rng.randint(0, 5))) for _ in range(records)]

@@ -1,17 +1,11 @@
 """`aisr` as a process of its own, for the few tests whose subject is that; the fixture `aisr` runs it in this one."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from support.paths import ROOT
-
-LOOK_AGAIN = 0.2  # seconds between two looks at a process
 
 
 def aisr(*words: object) -> list[str]:
@@ -49,34 +43,3 @@ def run(command: list[str], env: Mapping[str, str] | None = None) -> subprocess.
 def start(command: list[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """A process that goes on beside the test, with all that it prints on its standard output."""
     return subprocess.Popen(command, env=env, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-@contextmanager
-def session(command: list[str], env: Mapping[str, str], cwd: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a session of its own, whose processes are all gone after the block; `log` gets what they print."""
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, env=env, cwd=cwd, stdout=out, stderr=out, start_new_session=True)
-        try:
-            yield process
-        finally:
-            end(process)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill all processes of a session at once."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(10)
-
-
-def happens(event: Callable[[], bool], process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether it happens before the process ends or the time is up. `process.wait` is the pause between two looks."""
-    for _ in range(int(seconds / LOOK_AGAIN)):
-        if event():
-            return True
-        try:
-            process.wait(LOOK_AGAIN)
-        except subprocess.TimeoutExpired:
-            continue
-        return event()
-    return False

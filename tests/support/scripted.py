@@ -16,10 +16,10 @@ from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import Price
 from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.task import Task
-from aisr.programs.track1 import Track1Record
-from aisr.programs.track2 import Citation, Track2Record
-from support.tracks import BOTH
+from aisr.programs.track1 import TRACK1, Track1Record
+from aisr.programs.track2 import TRACK2, Citation, Track2Record
 
+BOTH = {task.name: task for task in (TRACK1, TRACK2)}
 Answers = Sequence[str | Exception] | Callable[[Request], str]
 _numbers = itertools.count()
 

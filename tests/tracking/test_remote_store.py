@@ -1,15 +1,18 @@
 """A tracking server: everything that is logged and registered goes through HTTP, as it does for a team."""
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from aisr.cli.report import OFFLINE
 from aisr.tracking.store import open_store
 from support.commands import Aisr
 from support.loopback import serve
 from support.paths import SAMPLE
-from support.servers import tracking_server
+from support.servers import answering, free_port
 
 KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0rd"
 FEW = ("--max-train", 6, "--max-dev", 4, "--max-test", 2, "--candidates", 1, "--budget", "light")
@@ -23,8 +26,15 @@ def test_what_one_compiles_another_uses_with_nothing_but_the_address(
     fresh_store(tmp_path / "server").joinpath(".mlflow", "mlflow.db").rename(tmp_path / "server" / "mlflow.db")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.chdir(tmp_path)
-    with serve() as language, tracking_server(tmp_path / "server") as server:
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:{PASSWORD}@127.0.0.1:{server.port}")
+    port, folder = free_port(), tmp_path / "server"
+    command = [
+        *(sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
+        *("--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"),
+        *("--serve-artifacts", "--artifacts-destination", str(folder / "files")),
+    ]
+    env = {**os.environ, **OFFLINE}
+    with serve() as language, answering(command, port, env, folder, folder / "log"):
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:{PASSWORD}@127.0.0.1:{port}")
         lm = ["--lm", "openai/gpt-4o-mini", "--api-base", language.url.replace("/v1", f"/{TOKEN}/v1")]
         search = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", *FEW, *lm]
         compiled = aisr("compile", *search, "--name", "first", "--artifacts", "mine")
@@ -34,13 +44,15 @@ def test_what_one_compiles_another_uses_with_nothing_but_the_address(
         client = open_store(tmp_path / "other").MlflowClient()
         (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
         runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
-        page = f"http://127.0.0.1:{server.port}/#/experiments/{experiment.experiment_id}/runs"
+        page = f"http://127.0.0.1:{port}/#/experiments/{experiment.experiment_id}/runs"
         for run, done in zip(runs, (compiled, evaluated), strict=True):
             assert run.info.artifact_uri.startswith("mlflow-artifacts:/")
             assert f"run {run.info.run_id} · {page}/{run.info.run_id}" in done.out
             read = aisr("report", run.info.run_id, "--artifacts", "other", "--out", tmp_path / "page.html")
             assert read.code == 0, read.err
-        assert {"program.json", "manifest.json", "records.json", "report.html", "confusion.png"} <= server.files()
+        assert {"program.json", "manifest.json", "records.json", "report.html", "confusion.png"} <= {
+            file.name for file in (folder / "files").rglob("*") if file.is_file()
+        }
     assert not (tmp_path / "mine" / ".mlflow").exists()
     assert not (tmp_path / "mlruns").exists()
     files = [file for file in tmp_path.rglob("*") if file.is_file()]

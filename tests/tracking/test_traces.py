@@ -12,9 +12,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.tracking.store import open_store
 from aisr.tracking.traces import log_traces
-from support.scripted import TRACKS, claim, corpus, flat, question, scripted, written
-
-KEY = "sk-planted-c41f88"
+from support.scripted import TRACKS, claim, corpus, flat, scripted
 
 
 @pytest.fixture
@@ -65,27 +63,3 @@ def test_a_failed_record_has_its_reason_and_raw_answers(traced: Any) -> None:
     assert "unusable answer" in trace.data.spans[0].outputs["failed"]
     assert ["no idea"] in [span.outputs for span in trace.data.spans]
     assert [one.value for one in trace.info.assessments if one.feedback] == ["failed", "failed"]
-
-
-PLANTED = f"{KEY} at http://127.0.0.1:9/planted-path"
-
-
-@pytest.mark.parametrize("usable", [True, False])
-def test_no_key_and_no_address_is_in_a_trace(
-    traced: Any, artifacts: Path, monkeypatch: pytest.MonkeyPatch, usable: bool
-) -> None:
-    """Wherever they were planted: in a claim, an id, the evidence, or by a server that repeats them in its answer."""
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    record = claim("Supported")
-    texts = {"id": f"{record.id} {PLANTED}", "claim_text": f"{record.claim_text} {PLANTED}"}
-    evidence = [record.evidence_bundle[0].model_copy(update={"text": PLANTED})]
-
-    def answer(request: Any) -> str:
-        labels = written(question(request), {"sentence_labels": ["Supported"], "note": PLANTED})
-        return labels if usable else PLANTED
-
-    assert len(traced(TRACK1, [record.model_copy(update={**texts, "evidence_bundle": evidence})], answer)) == 1
-    stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
-    assert b"<OPENAI_API_KEY> at <address>" in stored
-    assert KEY.encode() not in stored
-    assert b"planted-path" not in stored
