@@ -140,7 +140,7 @@ def open_lm(
     ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
     try:
         stated = configs.Price(*price) if price else None
-        config = configs.LMConfig(spec, api_base=api_base, price=stated, **settings)
+        config = configs.LMConfig.parse({"model": spec, "api_base": api_base, "price": stated, **settings})
         opened = opening.open_lm(config, ledger, needs_key)
     except LMUnavailable as error:
         raise LMUnavailable(in_python(error)) from error

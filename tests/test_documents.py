@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from aisr.cli.__main__ import app
-from aisr.cli.settings import describe, lm_settings, options_of
+from aisr.cli.settings import LM_SETTINGS, describe, task_options
 from aisr.programs.registry import TASKS, find_task
 from support.paths import ROOT
 
@@ -56,19 +56,15 @@ def command_options(command: str) -> set[str]:
     return {"--help", *(name for option in parameters for name in (*option.opts, *option.secondary_opts))}
 
 
-def option_tables() -> str:
-    """The settings of an LM, and the options of each task, as docs/compile.md has them."""
-    rows = ["| `-L` | what it is |", "|---|---|"]
-    rows += [f"| `{one.name}` | {describe(one)} |" for one in lm_settings()]
-    rows += ["", "| task | `-T` | what it is |", "|---|---|---|"]
-    for name, task in ((name, find_task(name)) for name in TASKS):
-        rows += [f"| {name} | `{one.name}` | {describe(one)} |" for one in options_of(task)]
-    return "\n".join(rows)
-
-
-def test_the_tables_of_options_are_those_of_the_fields() -> None:
+def test_the_tables_of_settings_are_those_of_the_fields() -> None:
     page = (ROOT / "docs" / "compile.md").read_text(encoding="utf-8")
-    assert option_tables() in page, f"put these tables under `## Settings` of docs/compile.md:\n\n{option_tables()}"
+    table = page.partition("| `-L` | what it is |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == LM_SETTINGS
+    rows = ["| task | `-T` | what it is |", "|---|---|---|"]
+    for name, task in ((name, find_task(name)) for name in TASKS):
+        rows += [f"| {name} | `{option}` | {describe(task, option)} |" for option in task_options(task)]
+    table = "\n".join(rows)
+    assert table in page, f"put this table under `## Settings` of docs/compile.md:\n\n{table}"
 
 
 def named_options(text: str) -> list[str]:
@@ -103,8 +99,8 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 
 def test_commands_and_their_options_exist() -> None:
     known = set().union(*map(command_options, COMMANDS))
-    task_options = {one.name for task in map(find_task, TASKS) for one in options_of(task)}
-    lm_names = {"api_base", *(one.name for one in lm_settings())}
+    names = {"T": {option for task in map(find_task, TASKS) for option in task_options(task)}}
+    names["L"] = {"api_base", *LM_SETTINGS}
     for page, text in [(one, text) for one in PRESENT for text in code(one)]:
         command = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
         if command:
@@ -113,7 +109,7 @@ def test_commands_and_their_options_exist() -> None:
         elif text.startswith("--"):
             assert set(named_options(text)) <= known, f"{page.name}: {text!r}"
         for flag, name in re.findall(r"-([TL]) (?:teacher\.)?([a-z_]+)=", text):
-            assert name in (task_options if flag == "T" else lm_names), f"{page.name}: {text!r}"
+            assert name in names[flag], f"{page.name}: {text!r}"
 
 
 def test_files_make_targets_and_variables_that_are_named_exist() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from aisr.base.errors import UserError
-from aisr.cli.settings import lm_settings, suggestion
+from aisr.cli.settings import LM_SETTINGS, suggestion
 from aisr.lm.config import EMBEDDED as EMBEDDED
 from aisr.programs.registry import TASKS
 
@@ -139,7 +139,7 @@ LMSettings = Annotated[
     typer.Option(
         "-L",
         metavar="NAME=VALUE",
-        help=f"Setting of the LM, repeatable: {', '.join(one.name for one in lm_settings())}.",
+        help=f"Setting of the LM, repeatable: {', '.join(LM_SETTINGS)}.",
         rich_help_panel=LM_PANEL,
     ),
 ]

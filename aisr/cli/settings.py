@@ -3,13 +3,10 @@
 import difflib
 import os
 import shlex
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterable
+from dataclasses import fields
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
-
-from annotated_types import Ge, Le
+from typing import TYPE_CHECKING, Any
 
 from aisr.base.errors import UserError
 from aisr.lm.config import PROVIDER, RECORDED, LMConfig
@@ -21,11 +18,8 @@ if TYPE_CHECKING:
 
 TEACHER = "teacher."  # before the name of a setting of --teacher-lm
 EMBEDDING_API_BASE = "AISR_EMBEDDING_API_BASE"  # the variable that stands for -L embedding_api_base
-
-
-KINDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-LARGEST = 1e300  # of a number, which must be finite
-MOST_QUOTED = 80  # characters of a value in a message
+TEACHER_SETTINGS = [one.name for one in fields(LMConfig) if one.name not in ("model", "role")]
+LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that has an option of its own
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
@@ -35,124 +29,29 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {known[near[0]]}?" if near else ""
 
 
-class Option(NamedTuple):
-    """One option: a text, a number or a switch."""
-
-    name: str
-    type: type  # str, int, float or bool
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()  # the values that it can have; none: any
-    min: float | None = None
-    max: float | None = None
-
-    @property
-    def expected(self) -> str:
-        """The values that it can have, in words."""
-        if self.choices:
-            return f"one of: {', '.join(self.choices)}"
-        if self.max is not None:
-            return f"{self.min} to {self.max}"
-        return KINDS[self.type] if self.min is None else f"{self.min} or more"
-
-    def parse(self, text: str) -> Any:
-        """Return the value of a text. Raises UserError for one that the option cannot have."""
-        value: Any = text
-        if self.type is bool:
-            value = {"true": True, "false": False}.get(text.lower(), text)
-        elif self.type in (int, float):
-            try:
-                value = self.type(text)
-            except ValueError:
-                value = text
-        fits = type(value) is self.type and (not self.choices or value in self.choices)
-        if fits and self.type in (int, float):
-            fits = abs(value) < LARGEST and value >= (value if self.min is None else self.min)
-            fits = fits and (self.max is None or value <= self.max)
-        if not fits:
-            bounds = "" if type(value) is self.type or self.min is None else f"{KINDS[self.type]}, "
-            expected = self.expected if self.choices else f"expected {bounds}{self.expected}"
-            near = suggestion(text, self.choices)
-            raise UserError(f"{self.name} is {repr(value)[:MOST_QUOTED]}; {expected}{near}")
-        return value
+def _read(flag: str, words: Iterable[str], names: Collection[str], what: str) -> dict[str, str]:
+    """Return the texts of `NAME=VALUE` words by their names. Raises UserError for a name that is not among `names`,
+    with the nearest one."""
+    values = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise UserError(f"{flag} {word}: expected NAME=VALUE")
+        if name not in names:
+            expected = f"expected one of: {', '.join(names)}" if names else "there is none"
+            raise UserError(f"{flag} {name[:80]}: not {what}{suggestion(name, names)}; {expected}")
+        values[name] = text
+    return values
 
 
-def options_of(task: "Task") -> list[Option]:
-    """Return the options of a task's program that a user sets.
-
-    `evidence` takes one value more, which depends on the LM: `evidence_form` puts another in its place.
-    """
-    from aisr.programs.program import SEARCHED
-
-    kind = task.program.Options
-    own_first = sorted(kind.model_fields, key=lambda name: name not in vars(kind).get("__annotations__", {}))
-    auto = "`auto`: image where the LM is known to take pictures, else ocr."
-    options = []
-    for name in own_first:
-        field = kind.model_fields[name]
-        bounds = {type(bound): bound for bound in field.metadata}
-        least = bounds[Ge].ge if Ge in bounds else None
-        most = bounds[Le].le if Le in bounds else None
-        option = _option(name, field.annotation, field.default, field.description or "", least, most)
-        if name == "evidence":
-            option = option._replace(choices=(*option.choices, "auto"), help=f"{option.help} {auto}")
-        if name not in SEARCHED:
-            options.append(option)
-    return options
-
-
-def lm_settings() -> list[Option]:
-    """Return what `-L` sets of the LM, whose address has an option of its own."""
-    return [one for one in teacher_settings() if one.name != "api_base"]
-
-
-def teacher_settings() -> list[Option]:
-    """Return what `-L teacher.NAME` sets."""
-    return [
-        _option(one.name, one.type, one.default, one.metadata["help"], one.metadata.get("min"), one.metadata.get("max"))
-        for one in fields(LMConfig)
-        if "help" in one.metadata and one.name != "model"
-    ]
-
-
-def _option(name: str, kind: Any, default: Any, text: str, least: Any, most: Any) -> Option:
-    """Return the option of a field. kind: its type; of alternatives, the one that a text is read as counts."""
-    alternatives = [one for one in get_args(kind) if one is not NoneType]
-    if get_origin(kind) is not Literal and alternatives:
-        kind = next(one for one in alternatives if one in KINDS or get_origin(one) is Literal)
-    choices = get_args(kind) if get_origin(kind) is Literal else ()
-    return Option(name, str if choices else kind, default, text, choices, least, most)
-
-
-def describe(option: Option) -> str:
-    """Return what an option is for, the values that it can have, and its default."""
-    notes = [option.expected] if option.choices or option.type is not str else []
-    if option.default is not None:
-        notes.append(f"default: {as_word(option.default)}")
-    return f"{option.help} [{'; '.join(notes)}]" if notes else option.help
-
-
-def as_word(value: Any) -> str:
-    """Return a value as it is typed."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-# --- Reading them
-
-
-def read_task_options(task: "Task", words: Iterable[str]) -> dict[str, Any]:
-    """Return the options that `-T NAME=VALUE` set.
-
-    Raises UserError for a name that the task's program does not have, with the nearest one, and for a value that it
-    cannot have.
-    """
-    options = {one.name: one for one in options_of(task)}
-    return dict(_parse("-T", word, options, f"an option of {task.name}") for word in words)
+# --- The LM
 
 
 def read_lm(lm: str | None, api_base: str | None, words: Iterable[str]) -> LMConfig:
     """Return the LM of a command that has no teacher. words: of `-L`. Raises UserError."""
-    return LMConfig(**_lm_values(lm, api_base, words))
+    values = {"model": lm, "api_base": api_base, "embedding_api_base": os.environ.get(EMBEDDING_API_BASE)}
+    values |= _read("-L", words, LM_SETTINGS, "a setting of the LM")
+    return LMConfig.parse({name: value for name, value in values.items() if value})
 
 
 def read_lms(
@@ -163,38 +62,80 @@ def read_lms(
     The teacher is reached as the LM is, where `-L teacher.NAME=VALUE` says nothing else. Raises UserError.
     """
     of_teacher = [word for word in words if word.startswith(TEACHER)]
-    config = LMConfig(**_lm_values(lm, api_base, [word for word in words if word not in of_teacher]))
+    config = read_lm(lm, api_base, [word for word in words if word not in of_teacher])
     if teacher_lm is None:
         if of_teacher:
             raise UserError(f"-L {of_teacher[0]} goes with --teacher-lm PROVIDER/MODEL")
         return config, None
-    known = {TEACHER + one.name: one for one in teacher_settings()}
-    values = dict(_parse("-L", word, known, "a setting of the teacher LM") for word in of_teacher)
-    own = {name.removeprefix(TEACHER): value for name, value in values.items()}
-    teacher = config.for_role("teacher", teacher_lm, own.pop("api_base", None), own.pop("price", None))
-    return config, replace(teacher, **own)
+    names = [TEACHER + name for name in TEACHER_SETTINGS]
+    values = _read("-L", of_teacher, names, "a setting of the teacher LM")
+    settings = {name.removeprefix(TEACHER): value for name, value in values.items()}
+    return config, config.for_role("teacher", teacher_lm, settings)
 
 
-def _lm_values(lm: str | None, api_base: str | None, words: Iterable[str]) -> dict[str, Any]:
-    """Return the fields of the LM's config that are set."""
-    known = {one.name: one for one in lm_settings()}
-    values = {"model": lm, "api_base": api_base, "embedding_api_base": os.environ.get(EMBEDDING_API_BASE)}
-    values |= dict(_parse("-L", word, known, "a setting of the LM") for word in words)
-    return {name: value for name, value in values.items() if value not in (None, "")}
+# --- The options of a task
+
+EVIDENCE, AUTO = "evidence", "auto"  # the option with a value that no program has: it depends on the LM
 
 
-def _parse(flag: str, word: str, options: Mapping[str, Option], what: str) -> tuple[str, Any]:
-    """Return the name and the value of `NAME=VALUE`."""
-    name, equals, text = word.partition("=")
-    if not equals:
-        raise UserError(f"{flag} {word}: expected NAME=VALUE")
-    if name not in options:
-        expected = f"expected one of: {', '.join(options)}" if options else "there is none"
-        raise UserError(f"{flag} {name[:80]}: not {what}{suggestion(name, options)}; {expected}")
+def task_options(task: "Task") -> list[str]:
+    """Return the names of the options of a task's program that a user sets, its own first."""
+    from aisr.programs.program import SEARCHED
+
+    kind = task.program.Options
+    names = [name for name in kind.model_fields if name not in SEARCHED]
+    return sorted(names, key=lambda name: name not in kind.__annotations__)
+
+
+def read_task_options(task: "Task", words: Iterable[str]) -> dict[str, Any]:
+    """Return the options that `-T NAME=VALUE` set; `evidence` may be `auto`, which `evidence_form` replaces.
+
+    Raises UserError for a name that the task's program does not have, and for a value that it cannot have.
+    """
+    from pydantic import ValidationError
+
+    from aisr.base.jsonl import explain
+
+    texts = _read("-T", words, task_options(task), f"an option of {task.name}")
+    auto = {EVIDENCE: AUTO} if texts.get(EVIDENCE) == AUTO else {}
     try:
-        return name, options[name].parse(text)
-    except UserError as error:
-        raise UserError(f"{flag} {error}") from None
+        options = task.program.Options.model_validate({name: texts[name] for name in texts if name not in auto})
+    except ValidationError as error:
+        raise UserError(f"-T {explain(error)}") from None
+    return {name: getattr(options, name) for name in texts} | auto
+
+
+def describe(task: "Task", name: str) -> str:
+    """Return what an option of a task is for, the values that it can have, and its default."""
+    field = task.program.Options.model_json_schema()["properties"][name]
+    values = [*field.get("enum", ()), *([AUTO] if name == EVIDENCE else [])]
+    notes = [f"one of: {', '.join(values)}"] if values else []
+    if "minimum" in field:
+        notes.append(
+            f"{field['minimum']} to {field['maximum']}" if "maximum" in field else f"{field['minimum']} or more"
+        )
+    auto = " `auto`: image where the LM is known to take pictures, else ocr." if name == EVIDENCE else ""
+    notes.append(f"default: {as_word(field['default'])}")
+    return f"{field['description']}{auto} [{'; '.join(notes)}]"
+
+
+def print_task_options(task: "Task") -> None:
+    """Print the options of a task: names, help, choices, defaults."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.panel import Panel
+    from rich.table import Table
+
+    rows = Table.grid(padding=(0, 2))
+    for name in task_options(task):
+        rows.add_row(f"[bold cyan]{name}[/]", escape(describe(task, name)))
+    title = f"Options of {task.name}: -T NAME=VALUE"
+    Console().print(Panel(rows, title=escape(title), title_align="left", border_style="dim"))
+
+
+def as_word(value: Any) -> str:
+    """Return a value as it is typed."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # --- Repeating a compile
@@ -239,20 +180,3 @@ def _without_path(model: str) -> str:
     """Return a model string as files may hold it: no path of the user's machine."""
     file = model.removeprefix(RECORDED)
     return f"{RECORDED}FILE" if model.startswith(RECORDED) and Path(file).is_absolute() else model
-
-
-# --- What `--help` prints of them
-
-
-def print_task_options(task: "Task") -> None:
-    """Print the options of a task: names, help, choices, defaults."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.panel import Panel
-    from rich.table import Table
-
-    rows = Table.grid(padding=(0, 2))
-    for one in options_of(task):
-        rows.add_row(f"[bold cyan]{one.name}[/]", escape(describe(one)))
-    title = f"Options of {task.name}: -T NAME=VALUE"
-    Console().print(Panel(rows, title=escape(title), title_align="left", border_style="dim"))

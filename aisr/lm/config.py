@@ -1,11 +1,11 @@
 """How a language model is named, reached and paid: `LMConfig`, the one value behind `--lm` and the options beside it;
 and what LiteLLM's list says of a model.
 
-`LMConfig` is a frozen dataclass: its fields are what `-L NAME=VALUE` takes, each with its help; `role` has none, as
-nobody sets it. Values are checked when one is made, with messages that name the options of its `role`: `--lm` and
-`-L price`, or `--teacher-lm` and `-L teacher.price`. The teacher LM of a compile is
+`LMConfig` is a frozen dataclass: its fields are what `-L NAME=VALUE` takes, with their bounds, which `LMConfig.parse`
+checks by pydantic. Messages name the options of its `role`: `--lm` and `-L price`, or `--teacher-lm` and
+`-L teacher.price`. The teacher LM of a compile is
 
-    teacher = lm.for_role("teacher", model, api_base=..., price=...)
+    teacher = lm.for_role("teacher", model, {"price": "1,2"})
 
 `aisr.lm.open.open_lm(config, ledger)` opens it. This module imports neither DSPy nor LiteLLM.
 """
@@ -13,22 +13,25 @@ nobody sets it. Values are checked when one is made, with messages that name the
 import json
 import os
 import warnings
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
+
+from annotated_types import Interval
 
 from aisr.base.errors import UserError
 
 EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
-THREADS, MOST_THREADS = 8, 1_000
-SECONDS, LONGEST_TIMEOUT = 600.0, 86_400.0  # until an answer is given up
+THREADS = 8
+SECONDS = 600.0  # until an answer is given up
 TEMPERATURE = 0.0
 MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
-MOST_TOKENS, HIGHEST_TEMPERATURE, HIGHEST_PRICE = 1_000_000, 2.0, 1_000_000
+HIGHEST_PRICE = 1_000_000
 
 
 class LMUnavailable(UserError):
@@ -66,81 +69,35 @@ class LMConfig:
     """How to reach a language model, and the embedding model of a retriever beside it. Raises `LMUnavailable` for what
     cannot be, saying which option helps; UserError for a price that is none."""
 
-    model: str = field(
-        default=EMBEDDED,
-        metadata={
-            "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or recorded:FILE, the answers that "
-            "`aisr compile --record FILE` wrote.",
-        },
-    )
-    api_base: str | None = field(
-        default=None,
-        metadata={"help": "Address of the server of --lm openai/MODEL (its API is OpenAI's)."},
-    )
-    schema: bool = field(default=True, metadata={"help": "Whether a server of your own takes a JSON schema."})
-    logprobs: bool | None = field(
-        default=None,
-        metadata={
-            "help": "Whether to ask for log-probabilities. Default: where a provider gives them; not at a server of "
-            "your own."
-        },
-    )
-    max_tokens: int | None = field(
-        default=None,
-        metadata={
-            "help": "Tokens of an answer at most, thoughts included. Default: 8000 at a server of your own, 512 of the "
-            "embedded model, else 1024.",
-            "min": 1,
-            "max": MOST_TOKENS,
-        },
-    )
-    temperature: float | None = field(
-        default=None,
-        metadata={
-            "help": "Randomness of answers. Default: 0; models that reason have their own.",
-            "min": 0,
-            "max": HIGHEST_TEMPERATURE,
-        },
-    )
-    threads: int | None = field(
-        default=None,
-        metadata={"help": "LM calls at a time. Default: 8; the embedded model takes 1.", "min": 1, "max": MOST_THREADS},
-    )
-    timeout: float | None = field(
-        default=None,
-        metadata={"help": "Seconds until an answer of the LM that is not complete is given up. Default: 600."},
-    )
-    price: Price | str | None = field(
-        default=None,
-        metadata={"help": "USD a million prompt,completion tokens, where LiteLLM's list lacks the model."},
-    )
-    embedding_api_base: str | None = field(
-        default=None,
-        metadata={
-            "help": "Address of the server that embeds for a retriever, or `provider`. Default: that of --api-base, or "
-            "the provider of the embedding model."
-        },
-    )
-    embedding_price: float | None = field(
-        default=None,
-        metadata={
-            "help": "USD a million tokens of a retriever's embedding model, where LiteLLM's list lacks it.",
-            "min": 0,
-            "max": HIGHEST_PRICE,
-        },
-    )
+    model: str = EMBEDDED  # or PROVIDER/MODEL, or `recorded:` and the file that `aisr compile --record FILE` wrote
+    api_base: str | None = None  # address of the server of openai/MODEL, with OpenAI's API
+    schema: bool = True  # whether a server of the user's own takes a JSON schema
+    logprobs: bool | None = None  # whether to ask for them; None: where a provider gives them, not at a server
+    max_tokens: Annotated[int | None, Interval(ge=1, le=1_000_000)] = None  # of an answer, thoughts included
+    temperature: Annotated[float | None, Interval(ge=0, le=2)] = None  # None: 0; models that reason have their own
+    threads: Annotated[int | None, Interval(ge=1, le=1_000)] = None  # LM calls at a time; the embedded model takes 1
+    timeout: Annotated[float | None, Interval(gt=0, le=86_400)] = None  # seconds until an answer is given up
+    price: Price | str | None = None  # where LiteLLM's list lacks the model
+    embedding_api_base: str | None = None  # of a retriever's embedding model, or `provider`; None: `api_base`
+    embedding_price: Annotated[float | None, Interval(ge=0, le=HIGHEST_PRICE)] = None  # USD a million tokens
     role: str = ""  # whose options these are: `teacher` for --teacher-lm; no option itself
+
+    @classmethod
+    def parse(cls, settings: Mapping[str, Any], role: str = "") -> "LMConfig":
+        """Return the config of settings by name, whose values may be texts. Raises as the class, with the option of a
+        value that its field cannot have."""
+        from pydantic import TypeAdapter, ValidationError  # `--help` does without it
+
+        from aisr.base.jsonl import explain
+
+        try:
+            return TypeAdapter(cls).validate_python({**settings, "role": role})
+        except ValidationError as error:
+            flag = f"-L {role}." if role else "-L "
+            raise LMUnavailable(f"{flag if error.errors()[0]['loc'] else ''}{explain(error)}") from None
 
     def __post_init__(self) -> None:
         _ = self.stated_price  # raises for what is no price
-        for one in fields(self):
-            value, least, most = getattr(self, one.name), one.metadata.get("min"), one.metadata.get("max")
-            if value is not None and most is not None and not least <= value <= most:
-                raise LMUnavailable(f"{self.option(one.name)} {value}: expected {least} to {most}")
-        if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
-            raise LMUnavailable(
-                f"{self.option('timeout')} {self.timeout}: expected seconds, more than 0, at most a day"
-            )
         if self.embedding_api_base and self.embedding_api_base != PROVIDER:
             check_address(self.embedding_api_base, self.option("embedding-api-base"))
         if needs_no_server(self.model):
@@ -200,24 +157,25 @@ class LMConfig:
             return None
         return self.embedding_api_base or self.api_base
 
-    def for_role(self, role: str, model: str, api_base: str | None = None, price: str | None = None) -> "LMConfig":
-        """The LM of --ROLE-lm, reached as this one is unless options say otherwise. api_base: an address or `provider`.
+    def for_role(self, role: str, model: str, settings: Mapping[str, Any]) -> "LMConfig":
+        """The LM of --ROLE-lm, reached as this one is unless `settings`, by name as in `parse`, say otherwise.
 
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
         records would leave for a provider unasked.
         """
-        if self.api_base and api_base is None and not needs_no_server(model):
+        address, needs_none = settings.get("api_base"), needs_no_server(model)
+        if self.api_base and address is None and not needs_none:
             raise LMUnavailable(
                 f"--{role}-lm {model}: --api-base is the address of --lm alone; add -L "
                 f"{role}.api_base=ADDRESS, the same one if it serves both, or -L {role}.api_base=provider to send "
                 f"the records to {model.partition('/')[0]}"
             )
-        address = None if api_base == PROVIDER else api_base
-        own: dict[str, Any] = {"model": model, "api_base": address, "price": price}
-        own |= {"schema": self.schema or not address, "timeout": None if needs_no_server(model) else self.timeout}
+        address = None if address == PROVIDER else address
+        own: dict[str, Any] = {"model": model, "price": None, "schema": self.schema or not address}
+        own |= {"timeout": None if needs_none else self.timeout}
         if model.startswith(RECORDED):
             own |= {"max_tokens": None, "temperature": None}
-        return replace(self, role=role, **own)
+        return LMConfig.parse({**vars(self), **own, **settings, "api_base": address}, role)
 
 
 def needs_no_server(model: str) -> bool:
