@@ -318,10 +318,10 @@ def _task(task: "str | Task | None") -> "Task | None":
 def _attach_images(
     loaded: "Loaded", image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path], artifacts: Path
 ) -> None:
-    from aisr.predict.prepare import attach_images, open_images
+    from aisr.predict.prepare import open_images
 
     if image_root is not None:
-        attach_images(loaded.program, open_images(Path(image_root), drawings))
+        loaded.program.image_folder = open_images(Path(image_root), drawings)
 
 
 def _test_scores(name: str, root: Path) -> TestScores | None:
@@ -346,12 +346,11 @@ def check_lm(loaded: "Loaded", lm: LanguageModel) -> None:
     """Raise `LMUnavailable` where the LM cannot judge what the program shows; warn where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
     from aisr.predict.judge import another_lm
-    from aisr.predict.prepare import attach_embeddings, check_compatible
+    from aisr.predict.prepare import attach
 
     try:
-        check_compatible(loaded.program, lm.opened)
+        attach(loaded.program, lm.opened, loaded.program.image_folder)
     except UserError as error:
         raise LMUnavailable(in_python(error)) from error
-    attach_embeddings(loaded.program, lm.opened.embeddings)
     if warning := another_lm(loaded.program, lm.opened):
         warnings.warn(warning, UserWarning, stacklevel=3)

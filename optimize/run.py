@@ -42,7 +42,7 @@ from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_
 from aisr.optimize.search import Candidate, Objective, Search, Settings, gradient_records, objective
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
-from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, picture_digest
+from aisr.predict.prepare import attach, picture_digest
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import LabelOptions, Program
 from aisr.programs.records import Record
@@ -78,8 +78,7 @@ class Plan:
 
     def build_student(self, lm: OpenLM) -> Program:
         """The uncompiled program."""
-        student: Program = self.task.build(self.options)
-        return attach_embeddings(attach_images(student, self.image_folder), lm.embeddings)
+        return attach(self.task.build(self.options), lm, self.image_folder)
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,6 @@ class Run:
         """
         plan, stage = self.plan, self.callbacks.stage
         self.student = plan.build_student(self.lm)
-        check_compatible(self.student, self.lm)
         stage("reading the records")
         with self._budget("not even the papers could be embedded"):
             self._fit_and_read()

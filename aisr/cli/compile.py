@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.compiled import describe_contender, print_next, print_result, register
-from aisr.cli.session import check_kind, open_ledger, open_lm, open_teacher, prepare
+from aisr.cli.session import check_kind, open_lm, prepare
 from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command, suggestion
 from aisr.programs.registry import find_task
 
@@ -148,6 +148,7 @@ def compile_(
     prepare(artifacts)
     from aisr.artifact.program import check_name
     from aisr.cli import display
+    from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.estimate import DryRun
     from aisr.optimize.run import Callbacks, Plan, compile_program
     from aisr.optimize.search import settings
@@ -160,9 +161,9 @@ def compile_(
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
     optimizers = _find_optimizers(optimizer, sizes, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))
-    ledger = open_ledger(max_usd, max_calls, None if estimate else artifacts / chosen.name / name)
+    ledger = Ledger.for_output(artifacts / chosen.name / name, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
-    teacher = open_teacher(teacher_config, config, opened, ledger, needs_key=not estimate)
+    teacher = open_lm(teacher_config, ledger, needs_key=not estimate) if teacher_config else opened
     if "verbalized_confidence" in chosen.program.Options.model_fields and verbalizes(opened):
         options.setdefault("verbalized_confidence", True)
     if "evidence" in options:

@@ -10,15 +10,8 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import (
-    check_kind,
-    command_line,
-    load,
-    open_lm,
-    prepare,
-    warn_of_another_lm,
-)
-from aisr.cli.settings import read_lm
+from aisr.cli.session import attach, check_kind, open_lm, prepare
+from aisr.cli.settings import read_lm, repeating_command
 from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
@@ -28,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
+    context: typer.Context,
     task: opt.TaskName,
     program: opt.ProgramName,
     data: opt.Jsonl,
@@ -48,20 +42,18 @@ def evaluate(
     from aisr.cli import display
     from aisr.optimize.examples import read_labeled
     from aisr.predict.evaluate import Evaluation, score_outcomes
-    from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
+    from aisr.predict.prepare import find_image_folder
     from aisr.predict.replay import judge_with_calls
-    from aisr.tracking import store
+    from aisr.tracking import registry, store
 
     chosen = find_task(task)
     check_kind(chosen, "record", data)
-    loaded = load(program, artifacts, chosen)
+    loaded = registry.load(program, artifacts, chosen)
     opened = open_lm(config)
-    check_compatible(loaded.program, opened)
     image_folder = find_image_folder(image_root, data)
-    attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
+    attach(loaded.program, opened, image_folder)
     rows = read_labeled(chosen, loaded.program, data, limit)
     records = [row.example for row in rows]
-    warn_of_another_lm(loaded.program, opened)
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
@@ -75,7 +67,7 @@ def evaluate(
     display.print_failures(scored.failures)
     display.print_pictures(image_folder.problems if image_folder else {})
     display.print_spend(opened.ledger.spend, len(records))
-    done = Evaluation(loaded, program, data, opened, scored, seconds, command_line())
+    done = Evaluation(loaded, program, data, opened, scored, seconds, repeating_command(context))
     logged = _save(done, replayed, output, artifacts if track else None, image_folder)
     raise typer.Exit(opt.RECORDS_FAILED if scored.failures or not logged else 0)
 
@@ -149,23 +141,22 @@ def compare(
     from aisr.metrics.intervals import in_words
     from aisr.optimize.examples import examples, read_labeled
     from aisr.predict.evaluate import evaluate as score_program
-    from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
+    from aisr.predict.prepare import find_image_folder
+    from aisr.tracking import registry
 
     chosen = find_task(task)
     check_kind(chosen, "record", data)
-    compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
+    compiled = {name: registry.load(name, artifacts, chosen) for name in _compiled(names)}
     opened = open_lm(config)
     image_folder = find_image_folder(image_root, data)
     results = []
     for name in names:
         loaded = compiled[name] if name in compiled else uncompiled(*compiled.values())
-        warn_of_another_lm(loaded.program, opened)
-        check_compatible(loaded.program, opened)
-        program = attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
-        records = examples(read_labeled(chosen, program, data, limit))
+        attach(loaded.program, opened, image_folder)
+        records = examples(read_labeled(chosen, loaded.program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
-            results.append(score_program(chosen, program, records, opened, progress.judged))
+            results.append(score_program(chosen, loaded.program, records, opened, progress.judged))
         display.note(f"  {results[-1].interval}")
         display.print_failures(results[-1].failures)
     gain = results[1].gain(results[0])

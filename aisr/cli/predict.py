@@ -8,7 +8,7 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import check_kind, load, open_ledger, open_lm, prepare, warn_of_another_lm
+from aisr.cli.session import attach, check_kind, open_lm, prepare
 from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
@@ -56,23 +56,23 @@ def predict(
     prepare(artifacts, program)
     from aisr.base.jsonl import read
     from aisr.cli import display
+    from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.estimate import DryRun
     from aisr.predict.judge import judge_all
     from aisr.predict.predict import predict as run
-    from aisr.predict.prepare import attach_embeddings, attach_images, check_compatible, find_image_folder
+    from aisr.predict.prepare import find_image_folder
+    from aisr.tracking import registry
 
     chosen = find_task(task)
     check_kind(chosen, "record", data)
-    loaded = load(program, artifacts, chosen)
-    ledger = open_ledger(max_usd, max_calls, None if estimate else out)
+    loaded = registry.load(program, artifacts, chosen)
+    ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
-    warn_of_another_lm(loaded.program, opened)
     dry = DryRun() if estimate else None
     if dry:
         opened = dry.open(opened)
     image_folder = find_image_folder(image_root, data)
-    check_compatible(loaded.program, opened)
-    attach_embeddings(attach_images(loaded.program, image_folder), opened.embeddings)
+    attach(loaded.program, opened, image_folder)
     if dry:
         with display.live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)

@@ -14,7 +14,7 @@ import typer
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import load, prepare
+from aisr.cli.session import prepare
 
 PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
 # Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
@@ -35,8 +35,9 @@ def inspect(
     from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
     from aisr.programs.registry import find_task
+    from aisr.tracking import registry
 
-    loaded = load(program, artifacts, find_task(task) if task else None)
+    loaded = registry.load(program, artifacts, find_task(task) if task else None)
     typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
 
 

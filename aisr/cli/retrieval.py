@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from aisr.cli import options as opt
-from aisr.cli.session import check_kind, load, prepare
+from aisr.cli.session import check_kind, prepare
 from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
@@ -49,6 +49,7 @@ def retrieval(
     from aisr.lm.embeddings import Embeddings
     from aisr.predict.prepare import attach_embeddings
     from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, score_ranker
+    from aisr.tracking import registry
 
     chosen = find_task(task)
     check_kind(chosen, "record", file, *([fit] if fit else []))
@@ -59,7 +60,9 @@ def retrieval(
         for name in (part.strip() for part in retrievers.split(","))
     }
     if program:
-        rankers[program] = matcher_ranker(attach_embeddings(load(program, artifacts, chosen).program, embeddings).match)
+        rankers[program] = matcher_ranker(
+            attach_embeddings(registry.load(program, artifacts, chosen).program, embeddings).match
+        )
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")

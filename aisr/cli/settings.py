@@ -138,45 +138,40 @@ def as_word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-# --- Repeating a compile
+# --- Repeating a command
 
-NOT_REPEATED = ("artifacts", "estimate", "record", "track")  # by their parameters
-FOLDERS = {"data": "DATA", "image_root": "IMAGES"}
+NOT_REPEATED = ("artifacts", "estimate", "record", "track", "output")  # by their parameters
+PLACEHOLDERS = {"data": "DATA", "image_root": "IMAGES"}  # for absolute paths
 
 
 def repeating_command(context: "typer.Context", **values: Any) -> str:
-    """Return the command that repeats a compile, whatever the environment says: what differs from the defaults.
+    """Return the command that repeats a compile or an evaluation, whatever the environment says: what differs from the
+    defaults.
 
     ADDRESS stands for those of servers, which may hold keys; DATA, IMAGES and FILE for what another machine does not
-    have. values: of parameters, where the compile worked by others than were typed.
+    have. values: of parameters, where the command worked by others than were typed.
     """
     values = {**context.params, **values}
-    settings = [without_address(word) for word in values["lm_settings"] or ()]
+    settings = [_without_address(word) for word in values["lm_settings"] or ()]
     if os.environ.get(EMBEDDING_API_BASE) and not any(word.startswith("embedding_api_base=") for word in settings):
         settings.append("embedding_api_base=ADDRESS")
-    values["lm_settings"] = settings
-    values["api_base"] = values["api_base"] and "ADDRESS"
-    for name, placeholder in FOLDERS.items():
+    values |= {"lm_settings": settings, "api_base": values["api_base"] and "ADDRESS"}
+    for name, placeholder in PLACEHOLDERS.items():
         values[name] = placeholder if values[name] and Path(values[name]).is_absolute() else values[name]
     for name in ("lm", "teacher_lm"):
-        values[name] = values[name] and _without_path(values[name])
-    words = ["aisr", "compile"]
+        model = str(values.get(name) or "")
+        if model.startswith(RECORDED) and Path(model.removeprefix(RECORDED)).is_absolute():
+            values[name] = f"{RECORDED}FILE"
+    words = ["aisr", str(context.command.name)]
     for option in context.command.params:
         value = values.get(str(option.name))
-        # An LM is always named: whoever repeats the compile may have another default (AISR_LM).
+        # An LM is always named: whoever repeats the command may have another default (AISR_LM).
         if option.name not in NOT_REPEATED and value is not None and (value != option.default or option.name == "lm"):
             for one in value if isinstance(value, list | tuple) else [value]:
                 words += [option.opts[0], str(one)]
     return shlex.join(words)
 
 
-def without_address(word: str) -> str:
-    """Return a `-L NAME=VALUE` as files may hold it: an address may hold a key."""
+def _without_address(word: str) -> str:
     name, _, value = word.partition("=")
     return word if value == PROVIDER or not name.endswith("api_base") else f"{name}=ADDRESS"
-
-
-def _without_path(model: str) -> str:
-    """Return a model string as files may hold it: no path of the user's machine."""
-    file = model.removeprefix(RECORDED)
-    return f"{RECORDED}FILE" if model.startswith(RECORDED) and Path(file).is_absolute() else model

@@ -1,6 +1,6 @@
 """A program prepared for use with an LM: its pictures, its embeddings, and whether the LM can run it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
-from aisr.programs.pictures import ImageFolder
+from aisr.programs.pictures import ImageFolder, Reader
 from aisr.programs.program import Program
 
 ProgramT = TypeVar("ProgramT", bound=Program)
@@ -37,25 +37,8 @@ def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) ->
     """The pictures below a folder, and those drawn from drawings there. Raises UserError for no folder."""
     if not root.is_dir():
         raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
-    return ImageFolder(root, _reader(), drawn)
-
-
-def _reader() -> Callable[[str], list[str]]:
-    """Reads the text in pictures; its models are loaded when the first is read."""
-
-    @lru_cache(maxsize=1)
-    def reader() -> Callable[[str], list[str]]:
-        from aisr.programs.pictures import Reader
-
-        return Reader()
-
-    return lambda file: reader()(file)
-
-
-def attach_images(program: ProgramT, image_folder: ImageFolder | None) -> ProgramT:
-    """Give a program the folder that its records' pictures are in."""
-    program.image_folder = image_folder
-    return program
+    reader = lru_cache(maxsize=1)(Reader)  # its models are loaded when the first picture is read
+    return ImageFolder(root, lambda file: reader()(file), drawn)
 
 
 def picture_digest(program: Program, image_folder: ImageFolder | None, paths: Iterable[str]) -> dict[str, str]:
@@ -76,13 +59,16 @@ def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
     return program
 
 
-# --- The abilities of an LM
+# --- An LM
 
 
-def check_compatible(program: Program, lm: OpenLM) -> None:
-    """Raises UserError where a program shows pictures to a model that takes none."""
+def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> ProgramT:
+    """The program, ready to be used with an LM: with the folder of its records' pictures and the client of its
+    embedding model. Raises UserError where it shows pictures and the LM takes none."""
     if program.picture_mode == "image" and lm.supports_vision is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
+    program.image_folder = image_folder
+    return attach_embeddings(program, lm.embeddings)
 
 
 def evidence_form(evidence: str, lm: OpenLM) -> str:

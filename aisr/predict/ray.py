@@ -30,7 +30,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
 from aisr.lm.retries import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.prepare import attach_embeddings, attach_images, open_images
+from aisr.predict.prepare import attach, open_images
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -170,11 +170,10 @@ class _Worker:
     ) -> None:
         self.task, self.program, _ = parse(program, "the program of this run", task)
         self.image_folder = open_images(images) if images else None
-        attach_images(self.program, self.image_folder)
         configure_cache()  # where a run without Ray looks for answers
         self.lm = open_lm(config, _SharedLedger(ledger, limits))
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
-        attach_embeddings(self.program, self.lm.embeddings)
+        attach(self.program, self.lm, self.image_folder)
 
     def judge(self, record: Record) -> _Reply:
         try:

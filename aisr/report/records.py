@@ -21,7 +21,6 @@ from aisr.base.jsonl import explain
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
-from aisr.predict.prepare import attach_images
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.pictures import BadPicture, ImageFolder, decode, find
 from aisr.programs.probabilities import Judgement
@@ -265,7 +264,6 @@ def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> CompileReport
     task, choice, test = plan.task, made.choice, made.test
     loaded = load_program(made.folder, task)
     loaded.program.copy_context(choice.champion.program)
-    attach_images(loaded.program, plan.image_folder)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
     about = _about(task, title, loaded, lm, data, dev, choice.champion.dev.no_lm)

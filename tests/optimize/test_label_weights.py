@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from aisr.artifact.program import parse, program_text, uncompiled
-from aisr.cli.session import warn_of_another_lm
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.examples import prepare_one
@@ -15,7 +14,7 @@ from aisr.optimize.label_weights import JudgedRecord, fit_label_weights, judge_f
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.run import compile_program
 from aisr.optimize.search import Search, Settings, objective
-from aisr.predict.judge import Outcome, judge_all
+from aisr.predict.judge import Outcome, another_lm, judge_all
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.probabilities import Judgement
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
@@ -117,16 +116,13 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [parent.id, "beside"]
 
 
-def test_weights_that_were_fitted_on_another_lm_are_warned_of_and_not_where_its_lm_only_moved(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_weights_that_were_fitted_on_another_lm_are_warned_of_and_not_where_its_lm_only_moved() -> None:
     here, there = (open_lm(LMConfig("openai/local", api_base=f"http://127.0.0.1:{port}/v1")) for port in (8000, 8001))
     program = TRACK1.build({})
     program.label_weights = scripted.as_it_is(TRACK1, here.identity)
-    warn_of_another_lm(program, there)
-    assert capsys.readouterr().out == ""
-    warn_of_another_lm(program, open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1")))
-    assert "fitted on openai/local " in capsys.readouterr().out
+    assert another_lm(program, there) is None
+    other = open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1"))
+    assert "fitted on openai/local " in str(another_lm(program, other))
 
 
 def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree() -> None:

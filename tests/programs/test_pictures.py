@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.prepare import check_compatible, evidence_form, find_image_folder
+from aisr.predict.prepare import attach, evidence_form, find_image_folder
 from aisr.programs import pictures
 from aisr.programs.pictures import BadPicture, ImageFolder, Picture, Reader, decode, render
 from aisr.programs.records import EvidenceItem
@@ -150,8 +150,8 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
     object.__setattr__(blind, "supports_vision", False)
     with pytest.raises(ValueError, match=r"takes no pictures, and this program .* compile with -T evidence=ocr"):
-        check_compatible(Track1(evidence="image"), blind)
-    check_compatible(Track1(evidence="ocr"), blind)
+        attach(Track1(evidence="image"), blind, None)
+    attach(Track1(evidence="ocr"), blind, None)
     assert [evidence_form(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
     object.__setattr__(blind, "supports_vision", True)
     assert evidence_form("auto", blind) == "image"
