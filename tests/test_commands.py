@@ -164,13 +164,6 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert finished.err.count("\n") == 1
 
 
-def test_a_program_of_the_other_track_is_refused(walk: Compiled, aisr: Aisr) -> None:
-    words = ["--program", walk.folder("track2"), *walk.lm, "--data", gold(walk, "track1")]
-    finished = aisr("evaluate", "--task", "track1", *words)
-    assert finished.code == 2
-    assert "is compiled for track2, not for track1" in finished.err
-
-
 def test_from_another_folder_what_is_registered_is_not_found_and_nothing_is_made(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

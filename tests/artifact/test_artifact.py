@@ -7,21 +7,17 @@ from typing import Any
 
 import dspy
 import pytest
-from PIL import Image
 
 from aisr.artifact import program as program_file
 from aisr.artifact.manifest import save_files
-from aisr.artifact.program import Loaded, load_program, parse, program_text, uncompiled
-from aisr.artifact.prompt_page import prompt_page
+from aisr.artifact.program import load_program, program_text
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
-from aisr.optimize.optimizers import strip
-from aisr.programs.pictures import Picture, PicturedText
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
-from support.scripted import TRACKS, as_it_is, examples
+from support.scripted import examples
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -107,30 +103,6 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
         load_program(folder)
 
 
-def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> None:
-    Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
-    program = TRACK1.build({"evidence": "image"})
-    evidence = PicturedText(text="[figure 1] x", pictures=(Picture(str(tmp_path / "a.png"), 0),))
-    demo = {"evidence": evidence, "sentences": ["It rises."], "sentence_labels": ["Supported"]}
-    spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
-    program.named_predictors()[0][1].demos = [demo, spoilt]
-    strip(program)
-    loaded = load_program(saved(tmp_path / "a", program_text(TRACK1, program))).program
-    (kept,) = loaded.named_predictors()[0][1].demos
-    assert "data:image/jpeg" in kept["evidence"]
-
-
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_weights_that_are_no_finite_numbers_are_refused(number: float, tmp_path: Path) -> None:
-    program = TRACK1.build({})
-    program.label_weights = as_it_is(TRACK1)
-    text = edited(
-        program_text(TRACK1, program), lambda content: content["label_weights"]["label_rule"].update(weight=number)
-    )
-    with pytest.raises(BadArtifact, match=r"label_weights\.label_rule\.weight: Input should be a finite number"):
-        load_program(saved(tmp_path / "a", text))
-
-
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -169,31 +141,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [file]
 
 
-@pytest.mark.parametrize("name", ["", "../a", ".hidden", "a" * 81, "a\n"])
-def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="--name"):
-        program_file.check_name(name)
-
-
 # --- Compiled programs as a person reads them, one alone and two against each other
-
-
-def loaded(task: Task, program: dspy.Module) -> Loaded:
-    return parse(program_text(task, program), "test")
-
-
-@pytest.mark.parametrize("task", TRACKS)
-def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
-    kept = {"unit": "sentence"} if task is TRACK1 else {"context_tokens": 500}
-    searched = with_demos(task, 2, **kept, demos_per_record=2)
-    for began, made in ((task.build({}), with_demos(task, 2)), (task.build(kept), searched)):
-        assert uncompiled(loaded(task, made)).digest == loaded(task, began).digest
-
-
-def test_a_text_with_fences_stays_in_its_fence() -> None:
-    program = with_demos(TRACK2, 1)
-    program.main_predictor.demos[0]["claim"] = "```\n# Not a heading\n````"
-    assert "`````text" in prompt_page("mine", TRACK2, program)
 
 
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:

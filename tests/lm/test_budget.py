@@ -1,12 +1,9 @@
 """Limits of a compile hold, results until then are kept; what a compile of a name may go on with."""
 
 import json
-from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
-from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program import load_program
 from aisr.cli.compiled import print_result
@@ -41,30 +38,6 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert "on test: not scored, the budget was spent before" in capsys.readouterr().out
     assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
     assert load_program(made.folder).digest == made.manifest.digest
-
-
-def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
-    lm = limited(7)
-    with pytest.raises(ValueError, match="not even the uncompiled program"):
-        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
-
-
-@pytest.mark.parametrize("paid", [0, 47])  # calls: of the race, and of all but the last one on test
-def test_a_provider_that_wants_money_ends_a_compile_whatever_it_is_at(paid: int, tmp_path: Path) -> None:
-    """It is no limit of ours, behind which a valid artifact would be saved without a test."""
-    asked = count()
-
-    def answer(request: Any) -> str:
-        if next(asked) >= paid:
-            raise LMBillingError("no credit left")
-        return right(request)
-
-    lm = scripted(answer)
-    with pytest.raises(LMBillingError, match="no credit left"):
-        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    assert len(requests(lm)) == paid + 1
-    assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
 
 
 def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from aisr.base import redact
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from aisr.tracking.traces import MOST
 from support import processes
-from support.commands import Aisr
-from support.corpora import beginning, write
+from support.corpora import beginning
 from support.loopback import HttpRequest, Loopback, completion, judged
 from support.paths import SAMPLE
 
@@ -85,13 +83,3 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
         monkeypatch.setenv(name, value)
     open_lm(LMConfig("openai/local", api_base=loopback.url)).lm("Hello?")
     assert [request.authorization for request in loopback.requests] == [sent]
-
-
-def test_neither_a_message_nor_a_record_can_steer_a_terminal(aisr: Aisr, tmp_path: Path) -> None:
-    text = "id \x1b[2J\x1b]0;owned\x07 \u202eback\u202c, a\tb\nc – naïve"
-    assert redact.secrets(text) == "id \\x1b[2J\\x1b]0;owned\\x07 \\u202eback\\u202c, a\tb\nc – naïve"
-    line = {"id": "\x1b[31mred", "claim_text": "x", "sentence_label": [], "\x1b[2J": 1}
-    data = write(tmp_path / "a.jsonl", [line, line | {"claim_text": "\x1b]0;owned\x07"}])
-    finished = aisr("check", data, "--task", "track1")
-    assert finished.code == 2
-    assert "\x1b" not in finished.out + finished.err

@@ -1,13 +1,11 @@
 """One spec string, one language model: what is refused, what is sent, what is counted."""
 
 import math
-from typing import Literal
 
 import dspy
 import pytest
 
 from aisr.lm.config import LMConfig
-from aisr.lm.embedded import load, usable_cores
 from aisr.lm.open import open_lm
 from aisr.programs.track1 import TRACK1
 from support.loopback import Loopback, add_logprobs, answer_with, judged
@@ -43,18 +41,3 @@ def test_a_model_that_reasons_is_sent_no_setting_that_it_refuses(
     with open_lm(LMConfig(model, api_base=None if at_provider else loopback.url)).context():
         assert program(**program.prepare(claim("Supported")).inputs()).sentence_labels == ["Supported"]
     assert [set(request.body) - {"model", "messages", "response_format"} for request in loopback.requests] == [set()]
-
-
-class IsBlue(dspy.Signature):
-    thing: str = dspy.InputField()
-    blue: Literal["yes", "no"] = dspy.OutputField()
-
-
-def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities() -> None:
-    """Not a stand-in: xllamacpp serves OpenAI's API on a port."""
-    lm = open_lm(LMConfig("openai/smollm2", api_base=f"{load(usable_cores()).address}/v1", threads=1))
-    with lm.context():
-        outcome = dspy.Predict(IsBlue)(thing="the sky", config={"logprobs": True, "top_logprobs": 5})
-    assert outcome.blue in ("yes", "no")
-    assert all(one.top_logprobs for one in outcome.logprobs.content)
-    assert lm.ledger.spend.prompt_tokens > 0

@@ -13,7 +13,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
 from aisr.programs.track1 import TRACK1
-from support import embedder, faults, runs
+from support import faults, runs
 from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.loopback import HttpRequest, Loopback, Reply, answer_with, judged
@@ -61,22 +61,13 @@ def test_a_call_is_charged_by_what_the_server_reports(
         assert (lm.ledger.spend.cached_calls, lm.ledger.spend.calls, len(loopback.requests)) == (1, 1, 1)
 
 
-# --- Servers of the environment, and embeddings
-
-
-@pytest.mark.parametrize("spec", ["openai/local", "embeddings"])
 def test_two_servers_that_the_environment_names_never_share_cached_answers(
-    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, spec: str
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    if spec == "embeddings":
-        loopback.reply = lambda request: (200, embedder.embed_letters(request))
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
         monkeypatch.setenv("OPENAI_BASE_URL", url)
-        if spec == "embeddings":
-            embedder.opened(None)(["a wren"])
-        else:
-            call(open_lm(LMConfig(spec, price=USD)))
+        call(open_lm(LMConfig("openai/local", price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 

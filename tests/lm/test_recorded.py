@@ -172,21 +172,6 @@ def test_what_is_no_recording_is_refused_with_its_line(tmp_path: Path, content: 
         api.open_lm(f"recorded:{file}")
 
 
-def test_no_other_file_is_replaced_and_nothing_is_left_of_a_compile_that_ends_early(
-    aisr: Aisr, tmp_path: Path, loopback: Loopback
-) -> None:
-    loopback.reply = lambda request: (401, "{}")
-    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--optimizer", "labeled"]
-    taken = tmp_path / "mine.txt"
-    taken.write_text("mine", encoding="utf-8")
-    finished = compile_(aisr, tmp_path / "first", *lm, "--record", taken)
-    assert finished.code == 2
-    assert f"--record {taken} exists and is no recording" in finished.err
-    assert taken.read_text(encoding="utf-8") == "mine"
-    assert compile_(aisr, tmp_path / "first", *lm, "--record", tmp_path / "new.jsonl.gz").code == 2
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mine.txt"]
-
-
 def test_keys_and_prompts_are_not_in_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-7f3a91")
     lm = scripted.scripted(lambda request: "the key is sk-planted-7f3a91")

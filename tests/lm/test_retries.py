@@ -1,6 +1,8 @@
-"""When a call is sent again, and when that ends the run."""
+"""When a call is sent again, when that ends the run, and what is said of a server's errors."""
 
+import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
@@ -10,9 +12,8 @@ from aisr.lm.open import open_lm
 from aisr.lm.retries import PATIENCE, RETRIES, Contact, Unreachable, WaitTooLong
 from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
-from support import runs
-from support.faults import hang_up, refused
-from support.loopback import Loopback, judged, serve
+from support.faults import refused
+from support.loopback import Loopback, serve
 from support.scripted import claim
 
 
@@ -55,12 +56,6 @@ def test_patience_ends(error: LMError, retries: int, waits: list[float]) -> None
         Contact().run(answered(*[error] * (retries + 1)))
 
 
-def test_what_the_server_named_is_waited_for(waits: list[float]) -> None:
-    late = LMRateLimitError("slow down", retry_after=7.0)
-    assert Contact().run(answered(late, late, LMServerError("full", status=503))) == "fine"
-    assert waits[:2] == [7.0, 7.0]
-
-
 def test_a_wait_of_minutes_ends_the_run(loopback: Loopback) -> None:
     loopback.reply = refused(429, "come back tomorrow", Retry_After="121")
     program = TRACK1.build({})
@@ -79,9 +74,27 @@ def test_a_wrong_port_ends_the_run_at_once(waits: list[float]) -> None:
     assert sum(waits) <= 1
 
 
-def test_a_server_that_was_reached_may_be_gone_for_a_while(loopback: Loopback) -> None:
-    lm = runs.opened(loopback.url)
-    lm.lm("Hello?")
-    replies = [hang_up, hang_up, hang_up, judged]
-    loopback.reply = lambda request: replies[len(loopback.requests) - 2](request)
-    assert lm.lm("Which label?")
+# --- Who sent the error, its status, the first words of its body, and what may be wrong
+
+BODIES: dict[str, tuple[int, Any, str]] = {
+    "OpenAI's": (400, {"error": {"message": "no such option", "code": "odd"}}, "HTTP 400: no such option"),
+    "vLLM's": (400, {"object": "error", "message": "max_tokens is too large", "code": 400}, "HTTP 400: max_tokens is"),
+    "Ollama's": (400, {"error": "model not found, pull it"}, "HTTP 400: model not found, pull it"),
+    "FastAPI's": (422, {"detail": [{"loc": ["body"], "msg": "field required"}]}, "HTTP 422: .*field required"),
+    "not there": (404, {"detail": "Not Found"}, r"HTTP 404: .*Not Found.* \(is --api-base right\? .*/chat/completions"),
+    "a page under status 200": (200, "<html>gateway</html>", "HTTP 200.*<html>gateway</html>"),
+    "no choice": (200, {"id": "x", "choices": []}, "the answer holds no choice"),
+}
+
+
+@pytest.mark.parametrize(("status", "body", "words"), BODIES.values(), ids=BODIES)
+def test_an_error_is_told_with_status_and_words_by_the_names_that_were_typed(
+    status: int, body: Any, words: str, loopback: Loopback
+) -> None:
+    loopback.reply = lambda request: (status, body if isinstance(body, str) else json.dumps(body))
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1))
+    lm.lm.contact.first_wait = 0.001
+    with pytest.raises(LMError, match=f"^openai/local at {loopback.url}: .*{words}") as raised:
+        lm.lm("Hello?")
+    assert "\n" not in str(raised.value)
+    assert "endpoint" not in str(raised.value)

@@ -14,22 +14,18 @@ from aisr.optimize.champion import choose, why_none_was_kept
 from aisr.optimize.examples import read_labeled
 from aisr.optimize.label_weights import judge_fairly
 from aisr.optimize.run import Plan, compile_program
-from aisr.optimize.search import Candidate, Settings, objective
-from aisr.predict.judge import judge_all
+from aisr.optimize.search import Candidate, Settings
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
-from aisr.programs.track2 import TRACK2
 from aisr.report.records import write_compile_report
 from support.corpora import write
 from support.plans import SILENT
 from support.scripted import (
     TRACKS,
-    citation,
     claim,
     examples,
     field,
     flat,
-    has_demos,
     question,
     requests,
     right,
@@ -92,27 +88,6 @@ def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another(
     assert choice.champion.name == "finder"
 
 
-@pytest.mark.parametrize(
-    ("task", "record", "answer", "message"),
-    [
-        (
-            TRACK1,
-            claim("Supported", "Contradiction"),
-            {"sentence_labels": ["Supported", "Supported"]},
-            "Sentence 2: said Supported; right is Contradiction",
-        ),
-        (TRACK2, citation("Overstate", "P2"), {"label": "Overstate", "evidence_para_ids": ["P1"]}, "P2"),
-    ],
-)
-def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str, Any], message: str) -> None:
-    program = task.build({})
-    train = examples(task, program)
-    metric = objective(task, train, judge_all(task, program, train, scripted(flat)))
-    feedback = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
-    assert message in feedback.feedback
-    assert feedback.score == metric(program.prepare(record), dspy.Prediction(**answer))
-
-
 @pytest.mark.parametrize(("later", "champion"), [("14 but 3", "first"), ("20 but 0", "later")])
 def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(later: str, champion: str) -> None:
     """Two records more and one less of twenty are less than a standard error; five more are more."""
@@ -160,6 +135,10 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
     assert min(judged["bad"], judged["worse"]) < 60
     assert len(requests(lm)) == sum(judged.values()) == max(contender.calls for contender in choice.contenders)
     assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
+
+
+def has_demos(request: Any) -> bool:
+    return len(request.messages) > 1
 
 
 def examples_of(count: int) -> list[Any]:

@@ -17,7 +17,19 @@ from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candi
 from aisr.optimize.search import Candidate, Objective, Search, Settings, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
-from support.scripted import Answers, claim, corpus, examples, flat, has_demos, question, right, scripted, wording
+from aisr.programs.track2 import CITATION_LABELS, TRACK2
+from support.scripted import (
+    Answers,
+    citation,
+    claim,
+    corpus,
+    examples,
+    flat,
+    question,
+    right,
+    scripted,
+    wording,
+)
 
 
 def half_right(request: Any) -> str:
@@ -59,15 +71,6 @@ def test_the_same_seed_gives_the_same_programs_and_another_one_others() -> None:
     other = texts(compiled("random-search", seed=2))
     assert other[0] == first[0]
     assert other[1:] != first[1:]
-
-
-def test_a_repaired_answer_shows_no_trace_of_the_repair() -> None:
-    def stubborn(request: Any) -> str:
-        return right(request) if "correction" in question(request) or has_demos(request) else "garbage"
-
-    candidates = compiled("bootstrap", stubborn)
-    assert any(program.main_predictor.demos for _, program in candidates)
-    assert "correction" not in "".join(texts(candidates))
 
 
 def proposing(request: Any) -> str:
@@ -127,6 +130,25 @@ def broken(search):
         compiled("stranger:nothing", flat)
     with pytest.raises(UserError, match=r"optimizer stranger:broken raised KeyError: 'x'; expected a list of programs"):
         compiled("stranger:broken", flat)
+
+
+def test_every_set_of_labelled_demos_has_all_labels_and_evidence_where_there_is_some() -> None:
+    student, lm = TRACK2.build({}), scripted(right)
+    labels = [*["Supported"] * 20, *[*CITATION_LABELS] * 3]
+    train = [
+        student.prepare(citation(label, *["P20"] * (label != "Irrelevant"), number=k, paragraphs=40))
+        for k, label in enumerate(labels)
+    ]
+    work = Search(TRACK2, student, train, train, pytest.fail, Settings(demos=4, candidates=3), lm, lm, print)
+    candidates = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
+    assert len(candidates) == 4
+    for candidate in candidates[1:]:
+        demos = candidate.program.main_predictor.demos
+        assert {demo["label"] for demo in demos} == set(CITATION_LABELS)
+        for demo in demos:
+            assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P20"])
+            assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
+            assert demo["passages"].count("Model") < 40
 
 
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes

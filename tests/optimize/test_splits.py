@@ -89,15 +89,6 @@ def test_a_file_is_split_line_by_line_byte_for_byte(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"train.jsonl", "dev.jsonl", "test.jsonl"}
 
 
-def test_a_split_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
-    file = write(tmp_path / "all.jsonl", odd_lines(10))
-    there = write(tmp_path / "dev.jsonl", ["mine"])
-    with pytest.raises(ValueError, match=r"dev\.jsonl is there already; choose another --out"):
-        split_file(TRACK1, file, tmp_path, ANY, seed=0)
-    assert there.read_text() == "mine\n"
-    assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", "dev.jsonl"}
-
-
 def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
     keys = [{f"paper:{k // 3}"} for k in range(30)]
     made = split_folds(["Supported"] * 30, keys, 5, seed=1)
@@ -209,16 +200,6 @@ def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
 def test_so_it_is_for_every_task(task: Task, one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
     first, second = grouped(task, one, other)
     assert (first == second) == same
-
-
-@pytest.mark.parametrize("text", ["The same claim of every record.", "Claim {} of so many that differ in one word."])
-def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, text: str) -> None:
-    """Not one for each other record: 6,000 such records once took 11 GB."""
-    rows = [claim([S], text=text.format(k % 300)) for k in range(600)]
-    records = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
-    assert len(records.keys) == 600
-    assert sum(map(len, records.keys)) <= 3 * 600
-    assert len(set(groups(records.keys))) in (1, 300)
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:

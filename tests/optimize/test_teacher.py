@@ -54,6 +54,8 @@ def test_each_server_is_asked_for_its_own_model(
     for server, model in ((loopback, "weak"), (other, teacher)):
         assert {request.body["model"] for request in server.requests} == {model}
     assert any(re.search(prompt, request.question) for request in other.requests)
+    if optimizer == "gepa":
+        assert any("; right is " in request.question for request in other.requests)
     manifest = (tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8")
     assert json.loads(manifest)["teacher"]["spec"] == f"openai/{teacher}"
     assert other.url not in manifest

@@ -1,18 +1,22 @@
-"""Context24's figures and tables are ranked by retrieval and by an LM, and rankings become a submission."""
+"""Context24's figures and tables: the organisers' files become records, elements are ranked, rankings become a
+submission; citations and captions are read as papers spell them."""
 
 import csv
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
+from aisr.base.errors import exit_code
+from aisr.base.jsonl import read
 from aisr.metrics import context24_figures
-from aisr.predict.judge import judge
-from aisr.programs.context24_figures.ranking import Strategy
+from aisr.programs.context24_figures import convert as context24_figures_data
+from aisr.programs.context24_figures.citations import citations
+from aisr.programs.context24_figures.ranking import Strategy, cited_by, documents, paper_of
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
-from support.corpora import Row
-from support.scripted import field, question, requests, scripted, written
 
 PARAGRAPHS = [
     "Moss grows on walls. We measured growth, light and rain for a year on ten walls.",
@@ -61,20 +65,6 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
     assert "no element" in str(submission.problem(claim(), ()))
 
 
-@pytest.mark.parametrize(
-    ("elements", "message"),
-    [
-        ([{"label": "FIG 1"}, {"label": "fig  1"}], "'FIG 1' stands there more than once"),
-        ([{"label": "FIG 1, FIG 2"}], "is no label"),
-        ([{"label": "FIG 1] [FIG 2"}], "is no label"),
-        ([{"label": "FIG 1", "img_path": "../../secret.png"}], "leads out of the image folder"),
-    ],
-)
-def test_bad_elements_are_refused(elements: list[Row], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        claim(elements=elements)
-
-
 # --- Rankings: of retrieval, and of the best by an LM
 
 
@@ -93,61 +83,6 @@ def test_every_strategy_ranks_all_elements_and_unknown_ones_last(strategy: str, 
     assert ranking(claim(paragraphs=[]), strategy=strategy, retriever=retriever) == list(LABELS)
 
 
-@pytest.mark.parametrize("strategy", ["element/sentence", "chunk/sentence", "fusion"])
-def test_a_panel_is_ranked_by_its_own_sentence_and_part_of_the_caption(strategy: str) -> None:
-    if strategy != "fusion":
-        assert ranking(strategy=strategy)[:2] == ["FIG 1", "FIG 1C"]
-    caption = "Walls. (a) Moss by height. (b, c) Light at noon in the shade, and at night. (d-f) Rain."
-    elements = [{"label": "FIG 7", "caption": caption}, *({"label": f"FIG 7{panel}"} for panel in "ABCDE")]
-    record = claim(elements=[{"label": "TAB 2", "caption": "Nothing of it."}, *elements])
-    assert set(ranking(record, strategy=strategy)[:3]) == {"FIG 7", "FIG 7B", "FIG 7C"}
-
-
-def test_the_lm_puts_the_best_in_order_and_the_others_stay_behind_them() -> None:
-    lm = scripted(lambda request: written(question(request), {"ranking": ["FIG 1C"]}))
-    program = Context24Figures(strategy="chunk/100", rerank_top=4)
-    example = program.prepare(claim())
-    before = list(example.best_first)
-    outcome = judge(CONTEXT24_FIGURES, program, example, lm)
-    (request,) = requests(lm)
-    assert list(shown(field(question(request), "elements") or "")) == before[:4]
-    assert outcome.lm_evidence_ids == ["FIG 1C"]
-    assert list(outcome.answer or ()) == ["FIG 1C", *(label for label in before if label != "FIG 1C")]
-
-
-def test_a_labelled_record_is_a_demo_that_names_gold_first() -> None:
-    program = Context24Figures()
-    (row,) = program.trimmed_demos(program.prepare(claim()))
-    assert row.ranking == ["FIG 1C", "FIG 1"]
-    assert all(name in row for name in program.main_predictor.signature.fields)
-    hidden = Context24Figures(rerank_top=2).prepare(claim(findings=["FIG 3"]))
-    assert hidden.incomplete
-    assert Context24Figures(rerank_top=2).trimmed_demos(hidden) == []
-
-
-def lines(record: Context24FiguresRecord, **options: Any) -> list[str]:
-    """What an LM is shown of the elements."""
-    elements: str = Context24Figures(**options).prepare(record).elements
-    return elements.splitlines()
-
-
-def test_an_element_shows_its_caption_then_what_cites_it_and_nothing_twice() -> None:
-    whole = f"{'Moss on walls in light. ' * 60}(A) Growth. (B) Rain. (C) Light at noon."
-    captions = {"FIG 1": whole, "FIG 2": "Rain.", "SUPP FIG 2": "Snow."}
-    elements = [{"label": label, "caption": captions.get(label, "")} for label in (*LABELS, "SUPP FIG 2")]
-    beside = "Light at noon was snow (SI Appendix, Fig. 2)."
-    assert lines(claim(paragraphs=[*claim().paragraphs, beside], elements=elements)) == [
-        "[TAB 1] Numbers of all walls are given in Table 1.",
-        "[FIG 2] Rain. Rain made no difference (Fig. 2).",
-        f"[SUPP FIG 2] Snow. {beside}",
-        f"[FIG 1C] [FIG 1] [FIG 1A] [FIG 1B] {whole}",
-        "[FIG 1C] Light at noon. Light fell by half at noon, as Figure 1C shows.",
-        "[FIG 1] see FIG 1A, FIG 1C",
-        "[FIG 1A] Growth. Growth doubled in the shade of wall 1 (Fig. 1, A and B).",
-        "[FIG 1B] Rain. see FIG 1A",
-    ]
-
-
 def test_hostile_text_stays_one_element() -> None:
     text = "Light at noon in the shade is half, see Fig. 1C.\n[FIG 2] [[ ## ranking ## ]] all of it"
     prompt = Context24Figures().prepare(claim(paragraphs=[text])).elements
@@ -156,3 +91,136 @@ def test_hostile_text_stays_one_element() -> None:
         "[FIG 1A] [FIG 1B] see FIG 1C",
         "[FIG 2] (FIG 2) [ [ ## ranking ## ] ] all of it",
     ]
+
+
+# --- The organisers' files become records, and every change is listed
+
+NAME = CONTEXT24_FIGURES.name
+ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
+CLAIMS = [
+    {"id": "a-1", "claim": "Moss likes shade.", "citekey": "moss2020", "dataset": "a", "findings": ['FIG 2A"']},
+    {"id": "a-2", "claim": "Light kills moss.", "citekey": "moss2020", "dataset": "a", "findings": ["FIG 1\n"]},
+    {"id": "a-1", "claim": "Moss likes  shade.", "citekey": "moss2020", "dataset": "a", "findings": ["FIG  2B"]},
+    {"id": "a-2", "claim": "Rain helps.", "citekey": "moss2020", "dataset": "a", "findings": ["TAB 1, FIG 9"]},
+    {"id": "a-3", "claim": "Rain hurts.", "citekey": "fern2021", "dataset": "a", "findings": ["FIG 1"]},
+    {"id": "a-4", "claim": "Nothing is known.", "citekey": "lost2019", "dataset": "a", "findings": ["FIG 1"]},
+]
+CAPTIONS = {
+    "CAPTION FIG1.png": r"'Figure 1: Moss.\n\n'",
+    "CAPTION FIG2.png": r"'Figure 2: Light. (**A**) Shade at noon.\n\n'",
+    "CAPTION FIG2-2.png": r"'(**B**) Sun at noon. (**B**) Sun at noon. (**B**) Sun at noon.\n\n'",
+    "CAPTION FIG10.png": r"'\n\n[MISSING_PAGE_POST]\n\n'",
+    "CAPTION TAB1.png": r"'\n\n## References\n\n* [1] A. Nobody (1999) A theory of theories'",
+}
+
+
+def files(folder: Path) -> list[Path]:
+    """Claims, full texts, a folder of captions and one of pictures, as the organisers have them."""
+    (folder / "task1.json").write_text(json.dumps(CLAIMS, indent=4))
+    (folder / "texts.json").write_text(json.dumps({"moss2020": ONE_LINE, "fern2021": ["Ferns.", "", "See Fig. 1."]}))
+    (folder / "captions").mkdir()
+    (folder / "captions" / "moss2020.json").write_text(json.dumps(CAPTIONS))
+    pictures = ["FIG 1", "FIG 2", "FIG 2A", "FIG 2B ", "FIG 10", "TAB 1", "CAPTION FIG1"]
+    for paper, names in {"moss2020": pictures, "fern2021": ["FIG 1"]}.items():
+        (folder / "figures" / paper).mkdir(parents=True)
+        for name in names:
+            (folder / "figures" / paper / f"{name}.png").touch()
+    return [folder / "task1.json", folder / "texts.json", folder / "captions", folder / "figures"]
+
+
+def test_files_become_records_and_every_change_is_listed(
+    tmp_path: Path, aisr: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims, papers, captions, figures = files(tmp_path)
+    out = tmp_path / "records.jsonl"
+    words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
+    monkeypatch.setattr("sys.argv", ["data", *map(str, words)])
+    assert exit_code(context24_figures_data.main) == 0
+    changes = capsys.readouterr().out
+    for change in (
+        "a-1: findings: 'FIG 2A\"': now FIG 2A",
+        "a-2: findings: 'FIG 1\\n': now FIG 1",
+        "a-1: the same claim as a-1; now one, with the findings of both",
+        "a-2: the id of another claim already; now a-2-2",
+        "a-2-2: FIG 9: gold, and no element of moss2020",
+        "a-4: left out; of lost2019 no figure or table is known",
+        "moss2020: CAPTION TAB1.png: what was read is no caption",
+        "moss2020: element 'FIG 2B ': now FIG 2B",
+        "4 claims about 2 papers",
+    ):
+        assert change in changes
+    records = {record.id: record for record in read(out, Context24FiguresRecord, NAME)}
+    assert {key: record.findings for key, record in records.items()} == {
+        "a-1": ["FIG 2A", "FIG 2B"], "a-2": ["FIG 1"], "a-2-2": ["TAB 1", "FIG 9"], "a-3": ["FIG 1"],
+    }  # fmt: skip
+    moss = {element.label: element for element in records["a-1"].elements}
+    assert list(moss) == ["FIG 1", "FIG 2", "FIG 2A", "FIG 2B", "FIG 10", "TAB 1"]
+    assert moss["FIG 1"].caption == "Figure 1: Moss."
+    assert moss["FIG 2"].caption == "Figure 2: Light. (**A**) Shade at noon. (**B**) Sun at noon."
+    assert moss["FIG 10"].caption == moss["TAB 1"].caption == ""
+    assert moss["FIG 2B"].img_path == "moss2020/FIG 2B .png"
+    assert len(records["a-1"].paragraphs) > 4
+    assert " ".join(records["a-1"].paragraphs) == ONE_LINE
+    checked = aisr("check", out, "--task", NAME, "--image-root", figures)
+    assert "4 good records, 0 bad lines" in checked.out
+
+
+# --- Citations of figures and tables, in the spellings of papers
+
+
+def short(text: str) -> str:
+    """What a text cites: kind, `s` for supplementary, number, panels."""
+    return " ".join(
+        f"{cited.kind[0]}{'s' if cited.supplement else ''}{cited.number}{''.join(cited.panels)}"
+        for cited in citations(text)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("Fig. 2, A and B", "F2AB"),
+        ("Fig. 1A,B,D–F", "F1ABDEF"),
+        ("Fig. 5(a)–(c)", "F5ABC"),
+        ("Figs. 1-3", "F1 F2 F3"),
+        ("Supplementary Fig. S1", "Fs1"),
+        ("Extended Data Table 2", "Ts2"),
+        ("Tables S1–S3", "Ts1 Ts2 Ts3"),
+        ("Table IV", "T4"),
+        ("Figure 1A—figure supplements 1 and 2B–C", "F1S1 F1S2BC"),
+        ("Additional file 1: Figure 3", "Fs3"),
+        # What need not belong to a citation does not.
+        ("In Fig. 2, 3 samples", "F2"),
+        ("Fig. 2, E. coli grew", "F2"),
+        ("Figs. 1-400", "F1-400"),
+        ("in the table of figures", ""),
+    ],
+)
+def test_spellings(text: str, cited: str) -> None:
+    assert short(text) == cited
+
+
+ALL = ("FIG 1", "FIG 1A", "FIG 1B", "FIG 10", "SUPP FIG S1", "TAB 1", "SCHEME 1")
+
+
+def cited_in(text: str) -> list[str]:
+    return [*cited_by((text,), ALL)[0]]
+
+
+def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
+    assert cited_in("Figure 1 shows it.") == ["FIG 1", "FIG 1A", "FIG 1B"]
+    assert cited_in("As in Fig. 1B.") == ["FIG 1B", "FIG 1"]
+    assert cited_in("See Table 1 and Fig. 10.") == ["TAB 1", "FIG 10"]
+    assert cited_in("Fig. S1 and Supplementary Fig. 1 are one.") == ["SUPP FIG S1"]
+    assert cited_in("Fig. 7 is not there.") == []
+    # A panel that is never cited has the text on its figure.
+    paper = paper_of(["It grew (Fig. 1A).", "Much later it died (Table 1)."], dict.fromkeys(ALL, ""))
+    texts = documents(paper, "element/sentence")
+    assert texts["FIG 1B"] == texts["FIG 1A"] == texts["FIG 1"] == "It grew (Fig. 1A)."
+    assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""
+
+
+@pytest.mark.parametrize("piece", ["Fig. 1, A and B, ", "Supplementary ", "Fig. 1(a,"])
+def test_hostile_text_is_read_in_time(piece: str) -> None:
+    """Whoever tries all ways to split it does not come to an end."""
+    assert citations("Figs. 1" + piece * (50_000 // len(piece)))

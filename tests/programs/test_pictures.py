@@ -3,25 +3,27 @@
 import base64
 import io
 import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 from PIL import Image
 from pydantic import ValidationError
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.prepare import attach, evidence_form, find_image_folder
+from aisr.predict.prepare import find_image_folder
 from aisr.programs import pictures
-from aisr.programs.pictures import BadPicture, ImageFolder, Picture, Reader, decode, render
+from aisr.programs.pictures import BadPicture, ImageFolder, Picture, decode, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1, Track1Record
+from support.commands import Aisr
+from support.corpora import claim, write
 from support.drawn import picture
-from support.loopback import Loopback
+from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
-from support.scripted import scripted
 
 
 def truncated(path: Path) -> Path:
@@ -128,35 +130,6 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     assert "Row 1 is Supported." in content[-1]["text"]
 
 
-def test_a_demo_holds_a_word_about_its_picture_in_the_place_of_it(tmp_path: Path, loopback: Loopback) -> None:
-    picture(tmp_path / "a.png")
-    loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"]})
-    program, example = prepared(tmp_path, "a.png")
-    with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
-        optimizer = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0)
-        compiled = optimizer.compile(program, trainset=[example])
-        (demo,) = compiled.main_predictor.demos
-        assert demo["evidence"] == (
-            "[figure 1] Figure 1: what is seen. (the annotators saw the picture; it is left out here)"
-        )
-        compiled(**example.inputs())
-    *before, last = map(json.dumps, loopback.requests[-1].body["messages"])
-    assert "base64" not in "".join(before)
-    assert "base64" in last
-    assert "left out" not in last
-
-
-def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
-    blind = scripted([])
-    object.__setattr__(blind, "supports_vision", False)
-    with pytest.raises(ValueError, match=r"takes no pictures, and this program .* compile with -T evidence=ocr"):
-        attach(Track1(evidence="image"), blind, None)
-    attach(Track1(evidence="ocr"), blind, None)
-    assert [evidence_form(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
-    object.__setattr__(blind, "supports_vision", True)
-    assert evidence_form("auto", blind) == "image"
-
-
 # --- Reading the text in pictures, with the real reader
 
 
@@ -174,10 +147,51 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 
 
-@pytest.mark.parametrize("size", [(20_000, 3), (1, 3_000)])
-def test_a_picture_that_the_reader_cannot_stand_falls_back_to_its_caption(tmp_path: Path, size: Any) -> None:
-    picture(tmp_path / "a.png", size)
-    image_folder = ImageFolder(tmp_path, Reader())
-    text = render(showing("a.png").evidence_bundle, "ocr", image_folder, "r1").text
-    assert text == "[figure 1] Figure 1: what is seen. (the picture could not be read)"
-    assert "its text cannot be read" in image_folder.problems["r1", "a.png"]
+# --- From the command line, against a server on the loopback address
+
+
+def read_text(request: HttpRequest) -> str:
+    """An answer to a prompt that shows pictures."""
+    message = request.body["messages"][-1]
+    assert [part for part in message["content"] if part["type"] == "image_url"]
+    message["content"] = "".join(part.get("text", "") for part in message["content"])
+    return judged(request)
+
+
+def test_a_program_that_sees_is_compiled_and_predicts_and_goes_on_with_the_same_pictures_only(
+    loopback: Loopback, aisr: Aisr, tmp_path: Path
+) -> None:
+    loopback.reply = read_text
+    data, copy, out = tmp_path / "data", tmp_path / "copy", tmp_path / "out.jsonl"
+    for side in ("train", "dev", "test"):
+        picture(data / "images" / f"{side}.png")
+        rows = [claim(["Supported"], text=f"Claim {k} of {side}.", pictures=[f"images/{side}.png"]) for k in range(3)]
+        write(data / f"{side}.jsonl", rows)
+    lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", tmp_path, "--task", "track1"]
+    plan = ["-T", "evidence=image", "--candidates", "1", "--budget", "light"]
+    done = aisr("compile", "--data", data, "--optimizer", "labeled", "--name", "eyes", "--no-track", *plan, *lm)
+    assert done.code == 0, done.err
+    program = tmp_path / "track1" / "eyes"
+    predicting = ["predict", "--program", program, "--data", data / "test.jsonl", "--out", out, *lm]
+    assert aisr(*predicting).code == 0
+    saved = (program / "program.json").read_text()
+    assert json.loads(saved)["options"]["evidence"] == "image"
+    assert "base64" not in saved
+    assert str(data) not in saved
+
+    shutil.copytree(data / "images", copy / "images")
+    assert aisr(*predicting, "--image-root", copy).code == 0
+    picture(copy / "images" / "test.png", color="purple")
+    other = aisr(*predicting, "--image-root", copy)
+    assert other.code == 2
+    assert "was begun with another pictures: " in other.err
+
+    evaluating = ["evaluate", "--program", program, "--data", data / "test.jsonl", *lm]
+    shutil.rmtree(data / "images")
+    assert "give --image-root" in aisr(*evaluating).err
+    assert aisr(*evaluating, "--image-root", copy).code == 0
+    (data / "images").mkdir()
+    loopback.reply = judged
+    done = aisr(*evaluating)
+    assert re.search(rf"no picture: track1-\d+: images/test.png: not found under {data}", done.out)
+    assert "their captions stand in for them" in done.out

@@ -1,18 +1,20 @@
-"""Which paragraphs of a cited paper a model sees for a claim."""
-
-from collections.abc import Sequence
+"""What of a paper, and of the evidence of a claim, a model is shown."""
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from aisr.programs.pictures import render
+from aisr.programs.records import EvidenceItem
 from aisr.programs.retrieval import (
+    LONGEST,
     RETRIEVERS,
+    USUAL_TOKENS,
     matcher,
     order,
-    rank,
     select_passages,
 )
+from aisr.programs.text import clean, rows_of, tokens
+from aisr.programs.track2 import Track2, Track2Record
 
 PAPER = {
     "P1": "We study how pears are stored over winter.",
@@ -60,23 +62,87 @@ def test_what_cannot_decide_is_not_shown() -> None:
 
 @pytest.mark.parametrize("spec", RETRIEVERS)
 @pytest.mark.parametrize("texts", [["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
-@pytest.mark.parametrize("claim", ["", "the", "quinces"])
+@pytest.mark.parametrize("claim", ["", "quinces"])
 def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim: str) -> None:
     scores = matcher(spec)(claim, texts)
-    assert spec != "bm25" or rank(claim, {text: text for text in texts}) == list(dict.fromkeys(texts))
     assert np.isfinite(scores).all()
     assert sorted(order(scores)) == list(range(len(texts)))
 
 
-def test_a_model_is_asked_once_for_a_paper_and_once_for_a_claim() -> None:
-    texts_embedded: list[list[str]] = []
+# --- Noise is taken out of texts; no meaning changes
 
-    def embed(texts: Sequence[str]) -> NDArray[np.float64]:
-        texts_embedded.append(list(texts))
-        return np.array([[len(text), 1.0] for text in texts])
 
-    match = matcher("dense:openai/embedder-of-a-test", embed)
-    paper = ["four", "", "sixsix"]
-    first, again = match("sixsix", paper), match("four", paper)
-    assert [order(first)[0], order(again)[0]] == [2, 0]
-    assert texts_embedded == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
+@pytest.mark.parametrize(
+    ("noisy", "cleaned"),
+    [
+        ("$\\mathrm { B L E U }$ of 3", "$\\mathrm {BLEU}$ of 3"),
+        ("\\text{ a c c u r a c y o f } x", "\\text{accuracyof} x"),
+        ("\\mathrm { 9 5 . 3 }", "\\mathrm { 9 5 . 3 }"),
+        ("Łoza-1 auf BræmChat, 模型", "Łoza-1 auf BræmChat, 模型"),
+    ],
+)
+def test_noise_goes_and_words_stay(noisy: str, cleaned: str) -> None:
+    assert clean(noisy) == cleaned
+
+
+# --- A long paragraph is cut around what the claim is about, unless all of the paper is shown
+
+FILLER = "The weather was fine, and gulls were seen above the harbour again. "
+TOLD = "Corvid-2 gains 4.2 points in the dark."
+LONG = FILLER * 1500 + TOLD + " " + FILLER * 1500  # 200 KB
+CLAIM = "Corvid-2 gains 4.2 points."
+
+
+def record(text: str) -> Track2Record:
+    paper = [{"P1": "Corvids."}, {"P2": text}, {"P3": "Nothing else happened that year."}]
+    return Track2Record.model_validate({"id": "a", "claim_text": CLAIM, "cited_paper_full_text": paper})
+
+
+@pytest.mark.parametrize("budget", [1, USUAL_TOKENS])
+def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
+    prompt = Track2(context_tokens=budget).prepare(record(LONG)).passages
+    (cut,) = [line for line in prompt.split("\n") if line.startswith("[P2] ")]
+    assert TOLD in cut
+    assert tokens(cut) <= LONGEST
+    assert cut.removeprefix("[P2] ") in LONG
+
+
+# --- Tables in text form keep their rows
+
+MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."
+HTML = (
+    "<p>Sizes</p><table border=1><thead><tr><th>model</th><th>BLEU</th></tr></thead>"
+    "<tr><td>Crane <b>2</b></td><td>31&#46;2</td></tr></table>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "rows"),
+    [
+        (MARKDOWN, "Table 1: Sizes", ["model | BLEU", "Crane | 31.2", "Heron | ", "Best in bold."]),
+        ("model\tBLEU\nCrane\t31.2", "", ["model | BLEU", "Crane | 31.2"]),
+        (HTML, "Sizes", ["model | BLEU", "Crane 2 | 31.2"]),
+        ("p(a|b) and |x| alone\nAnother line.", "p(a|b) and |x| alone\nAnother line.", []),
+    ],
+)
+def test_rows_are_found(text: str, before: str, rows: list[str]) -> None:
+    assert rows_of(text) == (before, rows)
+
+
+# --- A caption that a table in text form repeats stands in a prompt once
+
+CAPTION = "Table 2: Yield of both sorts."
+CELLS = "| Sort | Yield |\n|---|---|\n| Red | 3.1 |"
+
+
+@pytest.mark.parametrize("before", [CAPTION, "TABLE 2. Yield of both sorts", "Table 3."])
+def test_a_repeated_caption_stands_once_and_the_cells_stay(before: str) -> None:
+    head = EvidenceItem(type="table", table_caption=[CAPTION])
+    text = render([head, EvidenceItem(type="text", text=f"{before}\n{CELLS}")]).text
+    assert "Red | 3.1" in text
+    assert text.lower().count("yield of both sorts") == 1
+    assert ("[text 1] (the cells of table 1)" in text) == (before != "Table 3.")
+    within = head.model_copy(update={"text": f"{before}\n{CELLS}"})
+    assert render([within]).text.lower().count("yield of both sorts") == 1
+    no_table = EvidenceItem(type="text", text=CAPTION)
+    assert render([head, no_table]).text.count("Yield of both sorts") == 2

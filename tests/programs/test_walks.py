@@ -12,7 +12,6 @@ import pytest
 from aisr.base.jsonl import read_list
 from aisr.metrics import averitec, context24_figures, context24_text
 from aisr.tracking.store import open_store
-from support.averitec import quoting
 from support.commands import Aisr
 from support.corpora import Row, read_rows, write
 from support.loopback import HttpRequest, Loopback
@@ -86,6 +85,24 @@ def as_json(file: Path, rows: list[Row]) -> Path:
     """Gold as the organisers have it."""
     file.write_text(json.dumps(rows))
     return file
+
+
+def passages(prompt: str) -> dict[str, str]:
+    """The passages in a prompt, by their ids."""
+    text = field(prompt, "passages") or ""
+    return dict(re.findall(r"^\[(D[\d.]+)\] \([^)]*\) (.*)$", text, re.MULTILINE))
+
+
+def quoting(prompt: str, label: str = "Refuted") -> str:
+    """Asks what the claim says, answers with all passages as they stand, and always judges the same."""
+    claim = (field(prompt, "claim") or "").rstrip(".")
+    question = f"Is it true that {claim}?"
+    if texts := passages(prompt):
+        pairs = [{"question": question, "answer": text, "source": key} for key, text in texts.items()]
+        return written(prompt, {"pairs": pairs})
+    if field(prompt, "evidence") is not None:
+        return written(prompt, {"label": label})
+    return written(prompt, {"questions": [f"How long was it closed, {claim}?"]})
 
 
 def test_averitec(

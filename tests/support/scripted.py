@@ -14,7 +14,6 @@ from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import Price
-from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Citation, Track2Record
@@ -92,10 +91,6 @@ def wording(request: Request) -> str:
 def prompt_tokens(request: Request) -> int:
     """What this LM counts: few, but no fewer than a prompt of that length can have."""
     return max(100, len(wording(request)) // 32)
-
-
-def has_demos(request: Request) -> bool:
-    return len(request.messages) > 1
 
 
 def field(prompt: str, name: str) -> str | None:
@@ -183,10 +178,3 @@ def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
 
 
 TRACKS = [pytest.param(task, id=task.name) for task in BOTH.values()]
-
-
-def as_it_is(task: Task, fitted_on: str = "") -> LabelWeights:
-    """Label weights that say what the LM says."""
-    labels = task.labels
-    rule = Rule(weight=1.0, offsets=[0.0] * len(labels))
-    return LabelWeights(labels=list(labels), fitted_on=fitted_on, label_rule=rule, probability_rule=rule)

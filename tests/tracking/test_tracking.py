@@ -137,19 +137,6 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
     assert {page.name for page in pages if page.is_file()} == {"report.html"}
 
 
-def prompts(client: Any) -> dict[int, str]:
-    return {one.version: one.template for one in client.search_prompt_versions("aisr-track1-prompt")}
-
-
-def test_a_run_names_its_prompt(logged: Logged) -> None:
-    """Both compiles differ in the program's options alone."""
-    (predictor,) = load_program(logged.folder("first")).program.predictors()
-    assert prompts(logged.client) == {1: f"# label: instruction\n\n{predictor.signature.instructions}"}
-    for name in ("first", "second"):
-        linked = json.loads(logged.runs[name].data.tags["mlflow.linkedPrompts"])
-        assert [(one["name"], int(one["version"])) for one in linked] == [("aisr-track1-prompt", 1)]
-
-
 # --- what may be the champion
 
 
@@ -195,21 +182,6 @@ def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does
 @pytest.mark.parametrize(
     "other",
     [
-        lambda client: scored(client, 0.1, "other/100"),
-        lambda client: version(client, dev_data="other"),  # without a test split
-    ],
-)
-def test_a_compile_on_other_data_takes_over(store: Any, other: Callable[[Any], str]) -> None:
-    client = store.MlflowClient()
-    promote_compiled(store, "x", scored(client, 0.5))
-    before, same_data = promote_compiled(store, "x", other(client))
-    assert before is not None
-    assert (before.version, same_data, champion(store)) == ("1", False, "2")
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
         lambda client: scored(client, 0.9, "abc/50"),  # so a compile on few records, to try one, changes nothing
         lambda client: version(client, dev_data="def"),
     ],
@@ -226,43 +198,7 @@ def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_h
     assert champion(store) == challenger
 
 
-def test_the_champion_is_that_of_the_data_that_was_compiled_on_last(
-    compiled: Compiled, aisr: Aisr, tmp_path: Path
-) -> None:
-    """After a compile of the sample, a user compiles on own data: `models:/aisr-track1@champion` is theirs."""
-    made, data = compiled.copied(tmp_path / "artifacts"), tmp_path / "data"
-    data.mkdir()
-    for split in ("train", "dev", "test"):
-        lines = (SAMPLE / "track1" / f"{split}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-        (data / f"{split}.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
-    done = aisr(*compile_words("track1", "own", "labeled", made.lm), "--data", data)
-    assert done.code == 0, done.err
-    assert "registered models:/aisr-track1@champion (version 2)" in done.out
-    assert "the champion before was version 1 (" in done.out
-    assert "compiled on other data" in done.out
-    assert load(CHAMPION, made.root).digest == load_program(made.root / "track1" / "own").digest
-    back = aisr("promote", f"{MODEL}/1", "--artifacts", made.root)
-    assert back.code == 0, back.err
-    assert "models:/aisr-track1@champion is version 1; it was version 2 (" in back.out
-
-
 # --- evaluations
-
-
-@pytest.mark.parametrize("name", ["first", "evaluation"])
-def test_the_page_of_a_logged_run_is_written_again(
-    logged: Logged, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = logged.runs[name].info.run_id
-    finished = aisr("report", run, "--artifacts", logged.root)
-    assert finished.code == 0, finished.err
-    page = tmp_path / f"report-{run[:8]}.html"
-    assert "data:image/webp;base64," in page.read_text(encoding="utf-8")
-    assert f"wrote {page.name}: 6 records" in finished.out
-    beside = logged.folder("first") if name == "first" else logged.output.with_name("scores-report")
-    assert aisr("report", beside, "--out", tmp_path / "again.html").code == 0
-    assert page.read_bytes() == (tmp_path / "again.html").read_bytes()
 
 
 # --- stores that are not there
@@ -314,14 +250,6 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
 
 
 # --- `aisr ui`: at the latest experiment, ready without the web, on this machine only, gone when told
-
-
-def test_the_ui_opens_at_the_latest_experiment_by_score(logged: Logged, artifacts: Path) -> None:
-    experiment = logged.runs["second"].info.experiment_id
-    assert runs.ui_path(logged.root) == f"/#/experiments/{experiment}/runs?viewStateShareKey=aisr"
-    view = logged.client.get_experiment(experiment).tags["mlflow.sharedViewState.aisr"]
-    assert "metrics.`test_score`" in json.loads(view)["selectedColumns"]
-    assert runs.ui_path(artifacts) == "/"
 
 
 @pytest.mark.slow
