@@ -17,9 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api import LanguageModel, LMUnavailable, LoadedProgram, UserError, load, open_lm, uncompiled
+    from aisr.api import (
+        LanguageModel,
+        LMUnavailable,
+        LoadedProgram,
+        ShownEvidence,
+        TestScores,
+        UserError,
+        Verdict,
+        load,
+        open_lm,
+        uncompiled,
+    )
+    from aisr.artifact.manifest import LabelScore
     from aisr.programs.program import UnusableAnswer, ask
-    from aisr.verdicts import LabelScore, ShownEvidence, TestScores, Verdict
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -53,8 +64,7 @@ def __getattr__(name: str) -> Any:
     """A name of `aisr.api`, imported when it is used: everything is below this package, and most needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'aisr' has no attribute {name!r}")
-    place = {"UnusableAnswer": "programs.program", "ask": "programs.program"}
-    place |= dict.fromkeys(("LabelScore", "ShownEvidence", "TestScores", "Verdict"), "verdicts")
+    place = {"UnusableAnswer": "programs.program", "ask": "programs.program", "LabelScore": "artifact.manifest"}
     return getattr(import_module(f"aisr.{place.get(name, 'api')}"), name)
 
 

@@ -4,29 +4,24 @@ Imports of DSPy, MLflow and the rest of the project stand in the functions: impo
 """
 
 import os
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from aisr.base.errors import UserError as UserError
 from aisr.lm.config import LMUnavailable as LMUnavailable
-from aisr.verdicts import (
-    LabelScore,
-    Record,
-    TestScores,
-    Verdict,
-    check_record,
-    in_python,
-    prepare_record,
-    to_verdict,
-    translated_errors,
-)
 
 if TYPE_CHECKING:
+    from dspy import Example
+    from pydantic import BaseModel
+
+    from aisr.artifact.manifest import LabelScore
     from aisr.artifact.program import Loaded
     from aisr.lm.client import OpenLM
     from aisr.predict.judge import Outcome
@@ -34,6 +29,19 @@ if TYPE_CHECKING:
 
 NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
+OPTION = re.compile(r"(?:--|-L )([a-z][a-z_-]*+)")  # of a command, in a message
+
+Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
+
+
+def in_python(error: Exception | str) -> str:
+    """Return the message of an error or of a limit, without secrets; a command's `--api-base` is
+    `api_base` here."""
+    from aisr.base import redact
+
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.secrets(str(error)))
+
+
 # --- The language model
 
 
@@ -147,7 +155,57 @@ def open_lm(
     return LanguageModel(opened)
 
 
-# --- Programs
+# --- Verdicts and programs
+
+
+class ShownEvidence(NamedTuple):
+    """One piece of evidence of a record, as it stood in the prompt."""
+
+    key: str  # "table 1", or the id of a paragraph
+    lines: tuple[str, ...]  # its text, then the rows of a table, one a line
+    picture: str | None  # the path that the record gives, unchecked
+    chosen: int  # its place in the predicted evidence, from 1; 0 where it was not named
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one record: of `answer` and `failure` exactly one is None. A failure is never a label."""
+
+    id: str
+    answer: Mapping[str, Any] | None  # as in a predictions file: `labels`, or `label` and `evidence_para_ids`
+    failure: str | None  # the reason in one line
+    # One a statement (a sentence of Track 1, the claim of Track 2); none for a failed record and a task without labels.
+    labels: tuple[str, ...] = ()
+    probabilities: tuple[Mapping[str, float] | None, ...] = ()  # of each label, summing to 1; None where unknown
+    evidence: tuple[ShownEvidence, ...] = ()  # in the order of the prompt
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The record as a line of a predictions file."""
+        return {"id": self.id, "failed": self.failure} if self.answer is None else {"id": self.id, **self.answer}
+
+
+@dataclass(frozen=True)
+class TestScores:
+    """How a compiled program did on its test split, which chose nothing."""
+
+    __test__: ClassVar = False  # no test class of pytest
+
+    records: int
+    per_label: "Mapping[str, LabelScore]"
+    calibration_error: float | None  # of its probabilities, in 0-1; None where it gave none
+    lm: str  # the LM that it was tested with, and compiled for
+
+    @property
+    def statements(self) -> int:
+        """The number of gold statements."""
+        return sum(one.support for one in self.per_label.values())
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of them that it labelled right, in 0-1; None for a task without labels."""
+        right = sum(one.recall * one.support for one in self.per_label.values())
+        return right / self.statements if self.statements else None
 
 
 class LoadedProgram:
@@ -177,7 +235,6 @@ class LoadedProgram:
     @property
     def labels(self) -> Mapping[str, str]:
         """Each label of its task with its definition, the one that finds no fault first; none for a task without."""
-
         task = self.loaded.task
         return {label: task.definitions[label] for label in task.labels} if task.labels else {}
 
@@ -199,7 +256,7 @@ class LoadedProgram:
 
     def judge(self, record: Record, lm: LanguageModel) -> Verdict:
         """Return the verdict on one record. Raises `UserError` for a record of the wrong form, and `LMUnavailable`."""
-        check_lm(self.loaded, lm)
+        _check_lm(self.loaded, lm)
         return self._judge(0, record, lm)
 
     def judge_all(self, records: Iterable[Record], lm: LanguageModel) -> Iterator[Verdict]:
@@ -210,7 +267,7 @@ class LoadedProgram:
         """
         from aisr.predict.judge import map_ordered
 
-        check_lm(self.loaded, lm)
+        _check_lm(self.loaded, lm)
         numbered = enumerate(records)
         return map_ordered(lambda item: self._judge(*item, lm, f"records[{item[0]}]: "), numbered, lm.threads)
 
@@ -222,23 +279,83 @@ class LoadedProgram:
         return verdict
 
     def _judge(self, number: int, record: Record, lm: LanguageModel, where: str = "") -> Verdict:
+        """Return the verdict on the `number`th record, from 0. where: before the message of an error."""
+        import dspy
+        from dspy.utils.exceptions import LMError
+
         from aisr.predict.judge import judge
 
         task, program = self.loaded.task, self.loaded.program
-        checked = check_record(task, record, number, where)
-        example = prepare_record(self.loaded, checked, where)
-        with translated_errors():
+        checked = _check_record(task, record, number, where)
+        try:
+            example = program.prepare(checked)  # the embedding model of a retriever can refuse as well
             outcome = judge(task, program, example, lm.opened)
-        return to_verdict(task, checked, example, _retry_later(outcome))
+        except LMError as error:
+            raise LMUnavailable(in_python(error)) from None
+        except UserError as error:  # also where a record has pictures, and no folder for them is known
+            raise UserError(f"{where}{in_python(error)}") from error
+        if outcome.failure is not None:  # judging the record again asks the LM again
+            dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
+        return _verdict(task, checked, example, outcome)
 
 
-def _retry_later(outcome: "Outcome") -> "Outcome":
-    """The same outcome. After a failure, judging the record again asks the LM again."""
-    import dspy
+def _check_record(task: "Task", record: Record, number: int, where: str = "") -> Any:
+    """Return the `number`th record, from 0, as the task has it. Raises `UserError`; its message begins with `where`."""
+    from pydantic import ValidationError
 
+    from aisr.base.jsonl import explain
+
+    if isinstance(record, task.record):
+        return record
+    if not isinstance(record, Mapping):
+        raise UserError(
+            f"{where}a {type(record).__name__}; expected a dict such as a line of a JSONL file, of {task.name}"
+        )
+    name = record.get("id")
+    try:
+        return task.record.model_validate({**record, "id": f"{task.name}-{number + 1:06d}" if name is None else name})
+    except ValidationError as error:
+        raise UserError(f"{where}{explain(error)}") from error
+
+
+def _verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome") -> Verdict:
+    """Return an outcome as the caller gets it."""
+    evidence = _shown(task, record, example, outcome.answer)
     if outcome.failure is not None:
-        dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
-    return outcome
+        return Verdict(example.id, None, outcome.failure, evidence=evidence)
+    answer = task.prediction.line(outcome.answer)
+    if not task.labels:
+        return Verdict(example.id, answer, None, evidence=evidence)
+    probabilities = tuple(
+        dict(zip(task.labels, one.probabilities, strict=True)) if one.has_probabilities else None
+        for one in outcome.judgements
+    )
+    labels = tuple(one.label for one in outcome.judgements)
+    return Verdict(example.id, answer, None, labels, probabilities, evidence)
+
+
+def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[ShownEvidence, ...]:
+    """The evidence of a record in the order of the prompt. The items of a bundle are read off the prompt, which has a
+    line an item, led by its key in brackets, and the rows of a table below it."""
+    from aisr.programs.text import ROW
+
+    exhibits = task.exhibits(record, example, answer)
+    if not task.labels or task.names_evidence:
+        return tuple(ShownEvidence(one.key, tuple(one.text.split(ROW)), one.picture, one.chosen) for one in exhibits)
+    evidence = task.evidence(example)
+    if not evidence:
+        return ()
+    pictures = {one.key: one.picture for one in exhibits}
+    items: list[tuple[str, list[str]]] = []
+    for line in evidence.split("\n"):
+        key, closed, text = line.removeprefix("[").partition("] ")
+        if closed and line.startswith("[") and key in pictures:
+            items.append((key, [text]))
+        elif items:
+            items[-1][1].append(line.strip().removeprefix(ROW.strip() + " "))
+        else:
+            items.append(("", [line]))
+    return tuple(ShownEvidence(key, tuple(lines), pictures.get(key), 0) for key, lines in items)
 
 
 def load(
@@ -338,11 +455,10 @@ def _test_scores(name: str, root: Path) -> TestScores | None:
         return None
     judged = sum(source.judgements for source in test.confidence.values())
     error = sum(source.judgements * source.calibration_error for source in test.confidence.values())
-    per_label = {label: LabelScore(one.precision, one.recall, one.support) for label, one in test.per_label.items()}
-    return TestScores(test.records, per_label, error / judged if judged else None, manifest.lm.spec)
+    return TestScores(test.records, test.per_label, error / judged if judged else None, manifest.lm.spec)
 
 
-def check_lm(loaded: "Loaded", lm: LanguageModel) -> None:
+def _check_lm(loaded: "Loaded", lm: LanguageModel) -> None:
     """Raise `LMUnavailable` where the LM cannot judge what the program shows; warn where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
     from aisr.predict.judge import another_lm

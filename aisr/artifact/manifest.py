@@ -109,8 +109,8 @@ class Manifest(_Part):
         return self.label_weights is not None and self.label_weights.kept
 
 
-class LabelReport(_Part):
-    """Precision and recall of a label in 0-1, and its number of gold statements."""
+class LabelScore(_Part):
+    """How a program did on a label: precision and recall in 0-1, and the number of gold statements."""
 
     precision: float
     recall: float
@@ -130,7 +130,7 @@ class TestReport(_Part):
     __test__: ClassVar = False  # no test class of pytest
 
     records: int
-    per_label: dict[str, LabelReport] = {}
+    per_label: dict[str, LabelScore] = {}
     confidence: dict[str, Calibration] = {}
 
 
