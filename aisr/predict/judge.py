@@ -65,11 +65,7 @@ def judge_all(
     done: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """The outcomes of all records or examples, in their order; `done` is called after each."""
-    outcomes = []
-    for outcome in map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads):
-        outcomes.append(outcome)
-        done()
-    return outcomes
+    return map_all(lambda record: judge(task, program, record, lm), records, lm.threads, done)
 
 
 def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
@@ -106,3 +102,17 @@ def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], thread
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def map_all(
+    work: Callable[[ItemT], ResultT],
+    items: Iterable[ItemT],
+    threads: int,
+    done: Callable[[], None] = lambda: None,
+) -> list[ResultT]:
+    """The results of `map_ordered` together; `done` is called after each."""
+    results = []
+    for result in map_ordered(work, items, threads):
+        results.append(result)
+        done()
+    return results

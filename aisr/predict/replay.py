@@ -5,8 +5,7 @@ them afterwards, so that a replay of one program costs nothing. A model's own ac
 it would be written after the verdict.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,10 +16,10 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import redact
-from aisr.base.jsonl import read
+from aisr.base.jsonl import read, valid_text
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
-from aisr.predict.judge import Outcome, judge, map_ordered
+from aisr.predict.judge import Outcome, judge, map_all
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.program import Program
 from aisr.programs.records import Record
@@ -55,16 +54,13 @@ def judge_with_calls(
     done: Callable[[], None] = lambda: None,
 ) -> list[ReplayedRecord]:
     """The outcomes of labelled records, in their order, and the calls behind them; `done` is called after each."""
+    return map_all(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads, done)
 
-    def work(pair: tuple[Record, dspy.Example]) -> ReplayedRecord:
-        with _recorded_calls() as calls:
-            return ReplayedRecord(*pair, judge(task, program, pair[1], lm), calls)
 
-    replayed = []
-    for one in map_ordered(work, pairs, lm.threads):
-        replayed.append(one)
-        done()
-    return replayed
+def _judge_one(task: Task, program: Program, record: Record, example: dspy.Example, lm: OpenLM) -> ReplayedRecord:
+    recorder = _CallRecorder()
+    with dspy.context(callbacks=[recorder]):
+        return ReplayedRecord(record, example, judge(task, program, example, lm), recorder.calls)
 
 
 def replay(
@@ -86,16 +82,13 @@ def replay(
 
     def work(record: Record) -> ReplayedRecord:
         example = program.prepare(record)
-        with _recorded_calls() as calls:
-            try:
-                outcome = judge(task, program, example, cached)
-            except LMBillingError:
-                outcome = Outcome(None, FORGOTTEN)
-        if outcome.failure == FORGOTTEN or "failure" in example:
-            outcome = Outcome(None, reasons.get(record.id, FORGOTTEN))
-        return ReplayedRecord(record, example, outcome, calls)
+        failed = ReplayedRecord(record, example, Outcome(None, reasons.get(record.id, FORGOTTEN)), [])
+        try:
+            return failed if "failure" in example else _judge_one(task, program, record, example, cached)
+        except LMBillingError:  # the answer is not in the cache
+            return failed
 
-    return list(map_ordered(work, islice(read(path, task.record, task.name), limit), lm.threads))
+    return map_all(work, islice(read(path, task.record, task.name), limit), lm.threads)
 
 
 def from_cache_only(lm: OpenLM) -> OpenLM:
@@ -104,17 +97,6 @@ def from_cache_only(lm: OpenLM) -> OpenLM:
     cached = lm.lm.copy()
     cached.ledger = Ledger(Limits(calls=0))
     return replace(lm, lm=cached, embeddings=lm.embeddings.kept())
-
-
-# --- Recording calls
-
-
-@contextmanager
-def _recorded_calls() -> Iterator[list[LMCall]]:
-    """The LM calls of this thread for as long as the block lasts."""
-    recorder = _CallRecorder()
-    with dspy.context(callbacks=[recorder]):
-        yield recorder.calls
 
 
 class _CallRecorder(BaseCallback):
@@ -130,17 +112,12 @@ class _CallRecorder(BaseCallback):
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         first = outputs[0] if outputs else None
         answer = first.get("text") if isinstance(first, dict) else first
-        self.calls.append(LMCall(self._pending.pop(call_id, []), None if answer is None else _writable(str(answer))))
+        self.calls.append(LMCall(self._pending.pop(call_id, []), None if answer is None else _text(answer)))
 
 
 def _text(content: Any) -> str:
-    """The text of a message; a picture in it is only mentioned."""
-    if isinstance(content, str):
-        return _writable(content)
-    return _writable("\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content))
-
-
-def _writable(text: str) -> str:
-    """Text that can be written to a file: without keys, addresses, and halves of characters, all of which a server or
-    a model may have written."""
-    return redact.addresses(text.encode("utf-8", "replace").decode("utf-8"))
+    """A message or answer as it can be written to a file, without keys, addresses, and halves of characters; a picture
+    in it is only mentioned."""
+    if isinstance(content, list):
+        content = "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)
+    return redact.addresses(valid_text(str(content)))
