@@ -277,7 +277,7 @@ class Run:
         """Print a warning where the LM was asked for its confidences and not one could be used."""
         dev, options = self.choice.champion.dev, self.champion.options
         is_asked = isinstance(options, LabelOptions) and options.verbalized_confidence
-        if is_asked and not dev.confidences and len(dev.failures) < len(dev.scores):
+        if is_asked and not dev.confidence and len(dev.failures) < len(dev.scores):
             self.callbacks.stage(
                 "warning: none of the confidences that the LM stated on dev could be used, so label probabilities are "
                 "votes; leave them out by -T verbalized_confidence=false, or use an LM that states them as numbers"
@@ -447,7 +447,7 @@ class Run:
         champion, baseline = self.test.champion, self.test.baseline
         return {
             **report,
-            "test": {**champion.report(), **champion.confidence_report()},
+            "test": champion.report(),
             "baseline_test": baseline.report() if baseline else None,
         }
 

@@ -158,12 +158,11 @@ def print_estimate(run: Any, limits: Any) -> None:
         note(f"warning: --max-usd {limits.usd:g} would end it early")
 
 
-def print_confidence(held: Mapping[str, Any]) -> None:
+def print_confidence(reports: Mapping[str, Mapping[str, Any]]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
     from aisr.programs.probabilities import SOURCES  # loads DSPy
 
-    for source, one in held.items():
-        report = one.report()
+    for source, report in reports.items():
         note(
             f"{report['judgements']} labels with probabilities ({SOURCES[source]}): {percent(report['accuracy'])} % "
             f"right; expected calibration error {percent(report['calibration_error'])}"

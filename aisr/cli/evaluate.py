@@ -63,7 +63,7 @@ def evaluate(
         seconds = time.monotonic() - began
         scored = score_outcomes(chosen, records, [one.outcome for one in replayed])
     display.print_scores(chosen.parts, scored.report())
-    display.print_confidence(scored.confidences)
+    display.print_confidence(scored.confidence)
     display.print_failures(scored.failures)
     display.print_pictures(image_folder.problems if image_folder else {})
     display.print_spend(opened.ledger.spend, len(records))
@@ -90,7 +90,7 @@ def _save(
     beside = output.with_name(f"{output.stem}-report") if output else None
     with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
         if output:
-            write_whole(output, as_json(done.report()))
+            write_whole(output, as_json(done.result.report()))
         write_evaluation_report(done, replayed, Path(place), image_folder)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")

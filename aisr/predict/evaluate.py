@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
 
@@ -50,36 +50,23 @@ def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]
     ]
 
 
-class Confidences(NamedTuple):
-    """Judgements against their gold labels: the confidence of each, in 0-1, and whether it was right."""
-
-    confidence: list[float]
-    correct: list[bool]
-
-    def report(self) -> dict[str, Any]:
-        """Their number, the share of right ones, and the expected calibration error, in 0-1."""
-        return {
-            "judgements": len(self.confidence),
-            "accuracy": sum(self.correct) / len(self.correct),
-            "calibration_error": calibration_error(self.confidence, self.correct),
-        }
-
-
-def confidences_by_source(
+def confidence_report(
     task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]
-) -> dict[str, Confidences]:
-    """The judgements that have probabilities, by the source of these; empty for a task without labels."""
-    by_source: dict[str, Confidences] = {}
-    if not task.labels:
-        return by_source
-    for example, outcome in zip(examples, outcomes, strict=True):
+) -> dict[str, dict[str, Any]]:
+    """The judgements that have probabilities, by the source of these: their number, the share of right ones and the
+    expected calibration error, both in 0-1. Empty for a task without labels."""
+    by_source: dict[str, list[tuple[float, bool]]] = {}
+    for example, outcome in zip(examples, outcomes, strict=True) if task.labels else ():
         for judgement, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):
             confidence = label_confidence(task, judgement)
             if confidence is not None:
-                of_source = by_source.setdefault(judgement.source, Confidences([], []))
-                of_source.confidence.append(confidence)
-                of_source.correct.append(judgement.label in allowed)
-    return by_source
+                by_source.setdefault(judgement.source, []).append((confidence, judgement.label in allowed))
+    report = {}
+    for source, judged in by_source.items():
+        confidences, right = zip(*judged, strict=True)
+        error = calibration_error(confidences, right)
+        report[source] = {"judgements": len(judged), "accuracy": sum(right) / len(judged), "calibration_error": error}
+    return report
 
 
 # --- Scores
@@ -94,7 +81,7 @@ class Result:
     interval: Interval
     failures: dict[str, str]  # record id -> reason
     no_lm: "Result | None" = None  # the no-LM baseline, where there is one
-    confidences: Mapping[str, Confidences] = field(default_factory=dict)  # by source
+    confidence: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # see `confidence_report`
     group: tuple[int, ...] | None = None  # of each record, where known (see `aisr.metrics.intervals`)
 
     def gain(self, before: "Result") -> Interval:
@@ -108,12 +95,8 @@ class Result:
             "records": len(self.scores),
             "failures": self.failures,
             **({"no_lm": self.no_lm.report()} if self.no_lm else {}),
+            **({"confidence": self.confidence} if self.confidence else {}),
         }
-
-    def confidence_report(self) -> dict[str, Any]:
-        """`confidence` by source, for files of scores; empty where there are no probabilities."""
-        confidence = {source: one.report() for source, one in self.confidences.items()}
-        return {"confidence": confidence} if confidence else {}
 
 
 @dataclass(frozen=True)
@@ -127,10 +110,6 @@ class Evaluation:
     result: Result
     seconds: float  # wall time of judging
     command: str
-
-    def report(self) -> dict[str, Any]:
-        """The scores and the confidence by source, as `aisr evaluate --output` writes them."""
-        return {**self.result.report(), **self.result.confidence_report()}
 
 
 def evaluate(
@@ -157,9 +136,9 @@ def score_outcomes(task: Task, examples: Sequence[dspy.Example], outcomes: Seque
     if all("baseline" in example for example in examples):
         baseline = task.score([example.gold for example in examples], [example.baseline for example in examples])
         no_lm = Result(baseline, baseline.report(), score_interval(baseline, group=group), {}, group=group)
-    confidences = confidences_by_source(task, examples, outcomes)
+    confidence = confidence_report(task, examples, outcomes)
     interval = score_interval(scores, group=group)
-    return Result(scores, scores.report(), interval, failures, no_lm, confidences, group)
+    return Result(scores, scores.report(), interval, failures, no_lm, confidence, group)
 
 
 def score_records(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:

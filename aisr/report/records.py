@@ -7,16 +7,15 @@ artifacts, and the MLflow run that logs them is the user's own.
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.artifact.program import Loaded, load_program
 from aisr.base.errors import UserError
-from aisr.base.files import as_json, parse_json, write_whole
+from aisr.base.files import as_json, read_json, write_whole
 from aisr.base.jsonl import explain
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
@@ -39,17 +38,15 @@ QUALITY = 60
 
 
 class Thumbnails:
-    """Pictures below a root folder, and what was drawn of drawings there; whatever lies outside of it, is too large or
-    is no picture is None."""
+    """Pictures below a root folder; whatever lies outside of it, is too large or is no picture is None."""
 
-    def __init__(self, root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.drawn = drawn
 
     def __call__(self, path: str) -> bytes | None:
         """A WebP of at most 480 pixels a side, without the metadata of the original."""
         try:
-            small = decode(str(find(self.root, path, self.drawn)))
+            small = decode(str(find(self.root, path)))
         except BadPicture:
             return None
         small.thumbnail((LONGEST, LONGEST))
@@ -62,10 +59,6 @@ FILE = "records.json"
 FORMAT = 1
 MAX_BYTES = 512 * 2**20
 Chance = Annotated[float, Field(ge=0, le=1)]
-
-
-class NoRecords(UserError):
-    """A folder without a `records.json` of ours."""
 
 
 class _Strict(BaseModel):
@@ -220,27 +213,19 @@ def write(folder: Path, content: Records) -> None:
 
 
 def read(folder: Path) -> Records:
-    """The `records.json` of a folder. Raises `NoRecords` where there is none, or one that is not ours."""
+    """The `records.json` of a folder. Raises UserError where there is none, or one that is not ours."""
     path = folder / FILE
     if not path.is_file():
-        raise NoRecords(
+        raise UserError(
             f"{folder}: no {FILE} in there; expected the folder of a compiled program, or the one that "
             "`aisr evaluate --output` wrote"
         )
     if path.stat().st_size > MAX_BYTES:
-        raise NoRecords(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
+        raise UserError(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
     try:
-        text = path.read_bytes()
-        parse_json(text, str(path))
-        content = Records.model_validate_json(text)
+        return Records.model_validate(read_json(path))
     except ValidationError as error:
-        raise NoRecords(f"{path}: {explain(error)}") from error
-    known = range(len(content.texts))
-    if any(text not in known for one in content.records for call in one.calls for _, text in call.messages):
-        raise NoRecords(
-            f"{path}: a prompt refers to a text that is not there; the file was changed since it was written"
-        )
-    return content
+        raise UserError(f"{path}: {explain(error)}") from error
 
 
 # --- What a compile and an evaluation write.
@@ -285,7 +270,7 @@ def write_evaluation_report(
 ) -> None:
     """Into a folder: the scores, every record of an evaluation, and the page."""
     task = done.loaded.task
-    write_whole(folder / REPORT, as_json(done.report()))
+    write_whole(folder / REPORT, as_json(done.result.report()))
     title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
     about = _about(task, title, done.loaded, done.lm, done.data.name, replayed, no_lm)
     _write_records(folder, task, about, replayed, image_folder)

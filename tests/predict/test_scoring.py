@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisr.base.jsonl import BadLine
-from aisr.predict.evaluate import Evaluation, score_outcomes
+from aisr.predict.evaluate import score_outcomes
 from aisr.predict.judge import judge_all
 from aisr.predict.submit import Mismatch, score_files
 from aisr.programs.probabilities import CONFIDENCE
@@ -83,8 +83,8 @@ def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     program = TRACK1.build({"verbalized_confidence": True})
     examples = [program.prepare(scripted.claim("Supported", "Contradiction", number=k)) for k in (1, 2, 3)]
     result = score_outcomes(TRACK1, examples, judge_all(TRACK1, program, examples, scripted.scripted(sure)))
-    assert set(result.confidences) == {"stated"}  # the one vote of the third record is no probability
-    confidence = Evaluation(None, "", Path(), None, result, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    assert set(result.confidence) == {"stated"}  # the one vote of the third record is no probability
+    confidence = result.report()["confidence"]["stated"]
     assert confidence["judgements"] == 5
     assert confidence["accuracy"] == 1.0
     assert confidence["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
