@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
@@ -56,19 +56,15 @@ def compile_(
         ),
     ] = None,
     budget: Annotated[
-        str,
-        typer.Option(
-            metavar="light|medium|heavy",
-            help="How thorough the search is.",
-            callback=opt.one_of("light", "medium", "heavy"),
-            rich_help_panel=SEARCH_PANEL,
-        ),
+        Literal["light", "medium", "heavy"],
+        typer.Option(help="How thorough the search is.", rich_help_panel=SEARCH_PANEL),
     ] = "medium",
     demos: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            callback=opt.within(0, 100),
+            min=0,
+            max=100,
             help="Most demos in a prompt. By budget: 4, 4 or 8.",
             rich_help_panel=SEARCH_PANEL,
         ),
@@ -77,33 +73,32 @@ def compile_(
         int | None,
         typer.Option(
             metavar="N",
-            callback=opt.within(1, 1000),
+            min=1,
+            max=1000,
             help="Programs an optimizer may try. By budget: 2, 4 or 8.",
             rich_help_panel=SEARCH_PANEL,
         ),
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(
-            metavar="N", callback=opt.within(0, 2**32 - 1), help="Seed of the optimizers.", rich_help_panel=SEARCH_PANEL
-        ),
+        typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed of the optimizers.", rich_help_panel=SEARCH_PANEL),
     ] = 0,
     max_train: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            callback=opt.within(1),
+            min=1,
             help="Most records of train that the LM judges.",
             rich_help_panel=SEARCH_PANEL,
         ),
     ] = None,
     max_dev: Annotated[
         int | None,
-        typer.Option(metavar="N", callback=opt.within(1), help="Most records of dev.", rich_help_panel=SEARCH_PANEL),
+        typer.Option(metavar="N", min=1, help="Most records of dev.", rich_help_panel=SEARCH_PANEL),
     ] = None,
     max_test: Annotated[
         int | None,
-        typer.Option(metavar="N", callback=opt.within(1), help="Most records of test.", rich_help_panel=SEARCH_PANEL),
+        typer.Option(metavar="N", min=1, help="Most records of test.", rich_help_panel=SEARCH_PANEL),
     ] = None,
     lm: opt.LM = opt.EMBEDDED,
     api_base: opt.ApiBase = None,

@@ -186,15 +186,10 @@ def print_pictures(problems: dict[tuple[str, str], str]) -> None:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 
 
-def print_spend(spend: Any, records: int = 0) -> None:
-    """What the calls of this command came to; also a record, where there are records and calls were sent."""
+def print_spend(spend: Any) -> None:
+    """What the calls of this command came to."""
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
     note(
         f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
         f"{spend.completion_tokens} completion tokens, {price}"
     )
-    if records and spend.calls:
-        note(
-            f"  a record: {spend.prompt_tokens / records:.0f} prompt tokens, {spend.prefix_tokens / records:.0f} of "
-            f"them in the provider's cache; {spend.completion_tokens / records:.0f} completion tokens"
-        )

@@ -66,7 +66,7 @@ def evaluate(
     display.print_confidence(scored.confidence)
     display.print_failures(scored.failures)
     display.print_pictures(image_folder.problems if image_folder else {})
-    display.print_spend(opened.ledger.spend, len(records))
+    display.print_spend(opened.ledger.spend)
     done = Evaluation(loaded, program, data, opened, scored, seconds, repeating_command(context))
     logged = _save(done, replayed, output, artifacts if track else None, image_folder)
     raise typer.Exit(opt.RECORDS_FAILED if scored.failures or not logged else 0)

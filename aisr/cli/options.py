@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
-from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,31 +25,6 @@ OUTPUT_PANEL = "Output"
 # --- Callbacks: nobody waits for the import of DSPy to learn of a typing error.
 
 
-def one_of(*words: str) -> Callable[[typer.CallbackParam, str | None], str | None]:
-    """A callback that takes these words alone. It raises UserError for another, with the nearest one."""
-
-    def check(param: typer.CallbackParam, value: str | None) -> str | None:
-        if value is not None and value not in words:
-            raise UserError(
-                f"{param.opts[-1]} {value!r}: expected one of: {', '.join(words)}{suggestion(value, words)}"
-            )
-        return value
-
-    return check
-
-
-def within(least: float, most: float | None = None) -> Callable[[typer.CallbackParam, Any], Any]:
-    """A callback that takes numbers of a range. It raises UserError for another."""
-
-    def check(param: typer.CallbackParam, value: Any) -> Any:
-        if value is not None and not least <= value <= (inf if most is None else most):
-            expected = f"{least} or more" if most is None else f"{least} to {most}"
-            raise UserError(f"{param.opts[-1]} {value}: expected {expected}")
-        return value
-
-    return check
-
-
 def check_files(param: typer.CallbackParam, value: Any) -> Any:
     """The path or paths of an option or argument. Raises UserError where one is no file."""
     option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
@@ -65,14 +38,15 @@ def check_files(param: typer.CallbackParam, value: Any) -> Any:
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
     """The name of a task, or the place of one. Raises UserError for another, with the nearest one."""
-    if value == "":
-        raise UserError(f"{param.opts[-1]} is missing; expected one of: {TASK_NAMES}")
-    return value if is_place(value) else one_of(*TASKS)(param, value)
+    if value is None or value in TASKS or is_place(value):
+        return value
+    wrong = f"{value!r}" if value else "is missing"
+    raise UserError(f"{param.opts[-1]} {wrong}; expected one of: {TASK_NAMES}{suggestion(value, TASKS)}")
 
 
-def is_place(value: str | None) -> bool:
+def is_place(value: str) -> bool:
     """Whether a value of --task or --optimizer is `package.module:VALUE`; the current folder is then searched last."""
-    if value is None or ":" not in value:
+    if ":" not in value:
         return False
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
@@ -96,7 +70,7 @@ ProgramTask = Annotated[
     ),
 ]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_files)]
-Limit = Annotated[int | None, typer.Option(metavar="N", callback=within(1), help="Take only the first records.")]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Take only the first records.")]
 ProgramName = Annotated[
     str, typer.Option("--program", help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.", show_default=False)
 ]
@@ -147,16 +121,15 @@ MaxUsd = Annotated[
     float | None,
     typer.Option(
         metavar="USD",
-        callback=within(0, 1_000_000),
+        min=0,
+        max=1_000_000,
         help="Spend no more, over all runs with this output.",
         rich_help_panel=LM_PANEL,
     ),
 ]
 MaxCalls = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", callback=within(1), help="Send nothing more after so many LM calls.", rich_help_panel=LM_PANEL
-    ),
+    typer.Option(metavar="N", min=1, help="Send nothing more after so many LM calls.", rich_help_panel=LM_PANEL),
 ]
 Estimate = Annotated[
     bool,

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -90,7 +90,7 @@ def predict(
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     _print_summary(summary, out, opened)
     display.print_pictures(image_folder.problems if image_folder else {})
-    display.print_spend(ledger.spend, summary.judged)
+    display.print_spend(ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if summary.failed or summary.stopped else 0)
 
 
@@ -114,12 +114,8 @@ def submit(
     ],
     out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
     on_failure: Annotated[
-        str,
-        typer.Option(
-            metavar="refuse|fallback",
-            help="What to do where records failed; fallback fills in the commonest answer.",
-            callback=opt.one_of("refuse", "fallback"),
-        ),
+        Literal["refuse", "fallback"],
+        typer.Option(help="What to do where records failed; fallback fills in the commonest answer."),
     ] = "refuse",
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""

@@ -85,7 +85,7 @@ def retrieval(
     if fit is not None:
         _print_gain(scores, records)
     if embeddings.ledger.spend.requested:
-        display.print_spend(embeddings.ledger.spend, len(records))
+        display.print_spend(embeddings.ledger.spend)
 
 
 def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
