@@ -40,8 +40,8 @@ def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
     """The name of a task, or the place of one. Raises UserError for another, with the nearest one."""
     if value is None or value in TASKS or is_place(value):
         return value
-    wrong = f"{value!r}" if value else "is missing"
-    raise UserError(f"{param.opts[-1]} {wrong}; expected one of: {TASK_NAMES}{suggestion(value, TASKS)}")
+    wrong = f"{value!r}:" if value else "is missing;"
+    raise UserError(f"{param.opts[-1]} {wrong} expected one of: {TASK_NAMES}{suggestion(value, TASKS)}")
 
 
 def is_place(value: str) -> bool:
