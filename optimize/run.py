@@ -44,7 +44,7 @@ from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach, picture_digest
 from aisr.programs.pictures import ImageFolder
-from aisr.programs.program import LabelOptions, Program
+from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
@@ -63,7 +63,6 @@ class Plan:
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str  # the command that repeats it
-    label_weights: bool = True  # fit label weights
     image_folder: ImageFolder | None = None  # where the records' pictures are
 
     def records(self, split: str) -> Iterator[Record]:
@@ -125,7 +124,7 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     student: Program = field(init=False)  # the uncompiled program
-    rows: dict[str, list[LabeledRecord]] = field(init=False)  # by split
+    rows: dict[str, list[LabeledRecord]] = field(default_factory=dict, init=False)  # by split
     examples: dict[str, list[dspy.Example]] = field(init=False)  # the same; of train those that can be learnt from
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
@@ -144,23 +143,30 @@ class Run:
         self.student = plan.build_student(self.lm)
         stage("reading the records")
         with self._budget("not even the papers could be embedded"):
-            self._fit_and_read()
+            prepare_train = self._fit_to_train(list(plan.records("train")))
+            for name, path in plan.data.items():
+                prepare = prepare_train if name == "train" else self.student.prepare
+                self.rows[name] = prepare_all(plan.task, prepare, plan.records(name), path)
         self.leaks = cross_split_leakage(self.rows)
         for name, leak in self.leaks.items():
             if leak.any_kind:
                 stage(f"{name} shares with train: {leak}; its score is optimistic (`aisr split` avoids this)")
         self.examples = {name: examples(rows) for name, rows in self.rows.items()}
-        every = [example for example in examples(self.rows["train"]) if "failure" not in example]
+        every = [example for example in self.examples["train"] if "failure" not in example]
         add_baseline(plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"])
-        self.examples["train"] = examples(self.plan.train_for_lm(self.rows["train"]))
-        self._drop_failed()
+        train = examples(plan.train_for_lm(self.rows["train"]))
+        self.examples["train"] = [example for example in train if "failure" not in example]
+        if failures := [example.failure for example in train if "failure" in example]:
+            stage(f"{len(failures)} of {len(train)} records of train left out, the first {failures[0]}")
+            if len(failures) == len(train):
+                raise UserError(f"no record of train could be prepared; the first was {failures[0]}")
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
         self.callbacks.prepared(self.student, [example for rows in self.examples.values() for example in rows])
 
-    def _fit_and_read(self) -> None:
+    def _fit_to_train(self, train: Sequence[Record]) -> Prepare:
+        """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
         task, student, stage = self.plan.task, self.student, self.callbacks.stage
-        train = list(self.plan.records("train"))
         prepare_train: Prepare = student.prepare
         claims = gold_claims(task, train)
         if student.takes_ranker and claims.claims:
@@ -180,22 +186,7 @@ class Run:
         student.fit([record for record in train if record.gold is not None])
         if student.fitted is not None:
             stage(f"fitted to train: {student.fitted.summary()}")
-        self.rows = {
-            name: prepare_all(
-                task, prepare_train if name == "train" else student.prepare, self.plan.records(name), path
-            )
-            for name, path in self.plan.data.items()
-        }
-
-    def _drop_failed(self) -> None:
-        """Leave out of train the records that failed before any LM call."""
-        train = self.examples["train"]
-        failures = [example.failure for example in train if "failure" in example]
-        if failures:
-            self.callbacks.stage(f"{len(failures)} of {len(train)} records of train left out, the first {failures[0]}")
-        if len(failures) == len(train):
-            raise UserError(f"no record of train could be prepared; the first was {failures[0]}")
-        self.examples["train"] = [example for example in train if "failure" not in example]
+        return prepare_train
 
     def identity(self) -> dict[str, str]:
         """Return everything that must be the same for a compile to go on under its name."""
@@ -208,7 +199,6 @@ class Run:
             "lm": self.lm.identity,
             "teacher": self.teacher.identity,
             "limits": str(plan.limits),
-            "label weights": str(plan.label_weights),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **picture_digest(
                 self.student, plan.image_folder, (path for record in records for path in record.img_paths)
@@ -262,7 +252,6 @@ class Run:
         # The uncompiled program was judged before the search (`check_alive`).
         self.choice = replace(choice, contenders=[replace(first, calls=calls), *rest])
         self.champion = self._reload(choice.champion.program)
-        self._warn_of_confidences()
 
     def _objective(self) -> Objective:
         """The objective, linearised at the uncompiled program."""
@@ -272,16 +261,6 @@ class Run:
         )
         outcomes = judge_all(self.plan.task, self.student, records, self.lm, self.callbacks.judged)
         return objective(self.plan.task, records, outcomes)
-
-    def _warn_of_confidences(self) -> None:
-        """Print a warning where the LM was asked for its confidences and not one could be used."""
-        dev, options = self.choice.champion.dev, self.champion.options
-        is_asked = isinstance(options, LabelOptions) and options.verbalized_confidence
-        if is_asked and not dev.confidence and len(dev.failures) < len(dev.scores):
-            self.callbacks.stage(
-                "warning: none of the confidences that the LM stated on dev could be used, so label probabilities are "
-                "votes; leave them out by -T verbalized_confidence=false, or use an LM that states them as numbers"
-            )
 
     def _check_teacher(self) -> None:
         """Raises UserError where no call of the teacher succeeded: candidates without its lessons tell nothing about
@@ -301,17 +280,11 @@ class Run:
         return loaded
 
     def fit_label_weights(self) -> None:
-        """Fit the champion's label weights."""
-        self.fitted = self._fit_label_weights()
-        self.champion.label_weights = self.fitted.weights if self.fitted else None
-        self.champion = self._reload(self.champion)
-
-    def _fit_label_weights(self) -> LabelWeightsFit | None:
-        """Fit on dev, which is judged already, and on as many records of train as the settings say. None where no label
-        weights are wanted, where there are no labels, and where the budget does not reach that far."""
+        """Fit the champion's label weights on dev, which is judged already, and on as many records of train as the
+        settings say; none where there are no labels, or where the budget does not reach that far."""
         task = self.plan.task
-        if not self.plan.label_weights or not task.labels:
-            return None
+        if not task.labels:
+            return
         train = self.plan.train_for_lm(self.rows["train"])
         balanced = nested([task.balance_key(row.example.gold) for row in train])
         rows = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
@@ -321,9 +294,11 @@ class Run:
         except LMBillingError as error:
             self._check_budget(error)
             self.callbacks.stage("label weights: not fitted, the budget is spent")
-            return None
-        seed = self.plan.settings.seed
-        return fit_label_weights(task, judged, seed, self.lm.identity, self.champion.choose_evidence)
+            return
+        seed, choose_evidence = self.plan.settings.seed, self.champion.choose_evidence
+        self.fitted = fit_label_weights(task, judged, seed, self.lm.identity, choose_evidence)
+        self.champion.label_weights = self.fitted.weights
+        self.champion = self._reload(self.champion)
 
     def score_test(self) -> None:
         """Score the champion and its baseline on test, as far as the budget reaches.
@@ -333,7 +308,7 @@ class Run:
         if "test" not in self.examples:
             return
         test, baseline = self.examples["test"], self.choice.contenders[0]
-        results: list[Result] = []
+        results: list[Result] = []  # of the champion, and of its baseline where the budget reaches that far
         for role, name, program in (
             ("champion", self.choice.champion.name, self.champion),
             ("baseline", baseline.name, baseline.program),
@@ -345,10 +320,7 @@ class Run:
                 self._check_budget(error)
                 self.callbacks.stage(f"{role} ({name}) not scored on test, the budget is spent")
                 break
-        if len(results) == 2:
-            self.test = HeldOutScores(results[0], results[1], results[0].gain(results[1]))
-        elif results:
-            self.test = HeldOutScores(results[0], None, None)
+        self.test = HeldOutScores(*results) if results else None
 
     @contextmanager
     def _budget(self, missing: str) -> Iterator[None]:
@@ -400,7 +372,6 @@ class Run:
             settings=asdict(plan.settings),
             options=self.champion.options.as_dict(),
             champion=choice.champion.name,
-            baseline=choice.contenders[0].name,
             label_weights=Fit.model_validate(self.fitted.report) if self.fitted else None,
             ranker=Fit.model_validate(self.ranker) if self.ranker else None,
             lm=UsedLM.model_validate(self.lm.describe()),
@@ -427,29 +398,25 @@ class Run:
 
     def report(self) -> dict[str, Any]:
         """The content of report.json: the scores of all candidates on dev, and of champion and baseline on test."""
-        contenders = [
-            {
-                "name": contender.name,
-                "finished": contender.finished,
-                "dev": contender.dev.report(),
-                "gain": list(contender.gain),
-                "prompt_tokens": contender.prompt_tokens,
-            }
-            for contender in self.choice.contenders
-        ]
-        report = {
+        report: dict[str, Any] = {
             "champion": self.choice.champion.name,
-            "candidates": contenders,
+            "candidates": [
+                {
+                    "name": contender.name,
+                    "finished": contender.finished,
+                    "dev": contender.dev.report(),
+                    "gain": list(contender.gain),
+                    "prompt_tokens": contender.prompt_tokens,
+                }
+                for contender in self.choice.contenders
+            ],
             "unscored": self.choice.unscored,
         }
-        if self.test is None:
-            return report
-        champion, baseline = self.test.champion, self.test.baseline
-        return {
-            **report,
-            "test": champion.report(),
-            "baseline_test": baseline.report() if baseline else None,
-        }
+        if self.test:
+            champion, baseline = self.test.champion, self.test.baseline
+            report["test"] = champion.report()
+            report["baseline_test"] = baseline.report() if baseline else None
+        return report
 
 
 def check_name(folder: Path, identity: dict[str, str]) -> None:

@@ -90,7 +90,6 @@ class Manifest(_Part):
     settings: dict[str, Any] = {}
     options: dict[str, Any] = {}
     champion: str | None = None
-    baseline: str | None = None
     label_weights: Fit | None = None
     ranker: Fit | None = None
     teacher: UsedLM | None = None
@@ -102,11 +101,6 @@ class Manifest(_Part):
     stopped_early: str | None = None
     seconds: float = 0.0
     versions: dict[str, str] = {}
-
-    @property
-    def has_label_weights(self) -> bool:
-        """Whether the program has label weights."""
-        return self.label_weights is not None and self.label_weights.kept
 
 
 class LabelScore(_Part):

@@ -57,7 +57,7 @@ def print_result(run: "Run") -> None:
         note(f"    {doubtful.name} scores {more} points more on dev, less than a standard error: it was not taken")
     print_failures(champion.dev.failures)
     if run.fitted:
-        _print_label_weights(run.fitted.report)
+        _print_label_weights(run.fitted.report, getattr(run.champion.options, "verbalized_confidence", False))
     if run.choice.unscored:
         note(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
     if run.manifest.stopped_early:
@@ -79,8 +79,8 @@ def print_result(run: "Run") -> None:
     print_failures(result.failures)
 
 
-def _print_label_weights(report: dict[str, Any]) -> None:
-    """Print what became of the label weights."""
+def _print_label_weights(report: dict[str, Any], states: bool) -> None:
+    """Print what became of the label weights. states: whether the LM was asked for its confidence."""
     from aisr.base.files import percent
     from aisr.cli.display import note
 
@@ -91,10 +91,10 @@ def _print_label_weights(report: dict[str, Any]) -> None:
     low, high = report["gain"][1:]
     kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
     note(f"  label weights, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
-    votes = report["sources"].get("vote")
-    if votes and "stated" in report["sources"]:
+    if states and (votes := report["sources"].get("vote")):
         note(
-            f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
+            f"    {votes} of {sum(report['sources'].values())} labels came with no confidence that can be used: a vote "
+            "stands in; -T verbalized_confidence=false asks for none"
         )
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
 

@@ -59,7 +59,7 @@ def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refuse
 ) -> None:
     def run(model: str, address: str, demos: int = 2) -> int:
         lm = open_lm(LMConfig(model, api_base=address))
-        of_plan = plan(tmp_path / "data", label_weights=False, settings=Settings(demos=demos))
+        of_plan = plan(tmp_path / "data", settings=Settings(demos=demos))
         compile_program(of_plan, lm, lm, tmp_path / "out", SILENT)
         return len(loopback.requests)
 
@@ -75,7 +75,7 @@ def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refuse
 
 def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path) -> None:
     of_plan, dead, alive = (
-        plan(tmp_path / "data", label_weights=False),
+        plan(tmp_path / "data"),
         scripted(lambda request: "It works!"),
         scripted(right),
     )

@@ -175,7 +175,7 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
         write(tmp_path / f"{split}.jsonl", [one.model_dump_json() for one in records])
     data = {split: tmp_path / f"{split}.jsonl" for split in ("train", "dev", "test")}
     settings = Settings(candidates=1, demos=6)
-    compile_plan = Plan(TRACK1, "x", ["knn"], settings, {}, data, {}, "aisr compile", label_weights=False)
+    compile_plan = Plan(TRACK1, "x", ["knn"], settings, {}, data, {}, "aisr compile")
     lm = scripted(better_with_demos)
     made = compile_program(compile_plan, lm, lm, tmp_path / "out", SILENT)
     program = made.choice.champion.program

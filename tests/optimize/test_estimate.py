@@ -77,7 +77,7 @@ def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: 
     with serve() as school:
         lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
         teacher = open_lm(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))
-        run, made = dry(replace(plan(tmp_path, task, optimizer), label_weights=False), tmp_path, lm, teacher)
+        run, made = dry(replace(plan(tmp_path, task, optimizer)), tmp_path, lm, teacher)
         assert loopback.requests == school.requests == []
     assert run.ledger.spend.calls > 4
     assert bool(run.ledger.spend.usd) == (optimizer != "labeled")  # the others ask a teacher

@@ -73,7 +73,7 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
     data = {name: write(tmp_path / f"{name}.jsonl", map(paper, numbers)) for name, numbers in begin.items()}
     lm = scripted(lambda request: written(question(request), {"label": "Supported", "evidence_ids": []}))
     stages: list[str] = []
-    chosen = replace(plan(tmp_path / "x"), task=TRACK2, label_weights=False, data=data)
+    chosen = replace(plan(tmp_path / "x"), task=TRACK2, data=data)
     made = compile_program(chosen, lm, lm, tmp_path / "artifacts", replace(SILENT, stage=stages.append))
     assert made.manifest.ranker is not None
     assert made.manifest.ranker.kept

@@ -203,7 +203,7 @@ def test_so_it_is_for_every_task(task: Task, one: dict[str, Any], other: dict[st
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
-    compile_plan, lm, stages = plan(tmp_path / "data", label_weights=False), scripted(right), list[str]()
+    compile_plan, lm, stages = plan(tmp_path / "data"), scripted(right), list[str]()
     rows = read_rows(compile_plan.data["dev"])
     rows[0]["evidence_bundle"] = [text(TEXT)]
     write(compile_plan.data["dev"], rows)

@@ -51,7 +51,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
 ) -> None:
     lm, few = scripted(flat), Settings(demos=1, candidates=1)
     data = {side: file_of(tmp_path / f"{side}.jsonl", corpus(task)) for side in ("train", "dev", "test")}
-    plan = Plan(task, "x", ["labeled"], few, {}, data, {"dev": 9}, "aisr compile", label_weights=False)
+    plan = Plan(task, "x", ["labeled"], few, {}, data, {"dev": 9}, "aisr compile")
     made = compile_program(plan, lm, lm, tmp_path / "out", SILENT)
     sent, spend = len(requests(lm)), lm.ledger.spend
     write_compile_report(plan, made, lm)
