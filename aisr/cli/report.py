@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -42,48 +41,35 @@ def inspect(
 
 
 def report(
-    run: Annotated[
-        str,
-        typer.Argument(help="artifacts/TASK/NAME, the folder beside `evaluate --output`, or the id of an MLflow run."),
-    ],
+    folder: Annotated[Path, typer.Argument(help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.")],
     image_root: Annotated[
         Path | None,
         typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where to write the page. Default: report.html in that folder; report-ID.html for a run."),
+        typer.Option(help="Where to write the page. Default: report.html in that folder."),
     ] = None,
-    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
-    """Write the error browser of a compile or an evaluation.
+    """Write the error browser of a compile or an evaluation again.
 
     It is one HTML file with every judged record, its evidence, verdicts, prompt and answer.
     """
-    from aisr.tracking.store import is_run_id
-
-    logged = is_run_id(run) and not Path(run).exists()
-    if not logged and not Path(run).is_dir():
+    if not folder.is_dir():
         raise UserError(
-            f"{run}: no such folder; expected that of a compiled program, such as artifacts/TASK/NAME, the one that "
-            "`aisr evaluate --output` wrote, or the id of an MLflow run"
+            f"{folder}: no such folder; expected that of a compiled program, such as artifacts/TASK/NAME, or the one "
+            "that `aisr evaluate --output` wrote"
         )
-    prepare(artifacts)
+    if image_root is not None and not image_root.is_dir():
+        raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
+    prepare(opt.ARTIFACTS)
     from aisr.base.files import write_whole
     from aisr.cli.display import note
     from aisr.report import page, records
-    from aisr.tracking import runs
 
-    with tempfile.TemporaryDirectory() as place:
-        folder = runs.fetch_files(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
-        judged, thumbnail = records.read(folder), page.read_thumbnails(folder / page.FILE)
-    if image_root is not None:
-        from aisr.report.records import Thumbnails
-
-        if not image_root.is_dir():
-            raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
-        thumbnail = Thumbnails(image_root)
-    target = out or (Path(f"report-{run[:8]}.html") if logged else Path(run) / page.FILE)
+    judged = records.read(folder)
+    thumbnail = records.Thumbnails(image_root) if image_root else page.read_thumbnails(folder / page.FILE)
+    target = out or folder / page.FILE
     write_whole(target, page.render(judged, thumbnail))
     note(
         f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"

@@ -11,7 +11,8 @@ held-out records is the honest figure.
 import io
 import tempfile
 import warnings
-from contextlib import redirect_stderr
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,9 +88,8 @@ def load(program: str, root: Path, task: Task | None = None) -> Loaded:
     """
     if not program.startswith(MODEL_SCHEME):
         return load_program(Path(program), task)
-    with reading(root) as client, tempfile.TemporaryDirectory() as folder:
-        version = _version(client, root, program)
-        loaded = load_file(_file(client, version, PROGRAM, folder), program, task)
+    with _fetched(program, root, PROGRAM) as (folder, version):
+        loaded = load_file(folder / PROGRAM, program, task)
     if loaded.digest != version.tags.get(DIGEST_TAG):
         raise BadArtifact(
             f"{program}: digest {loaded.digest}, but version {version.version} was registered with "
@@ -103,33 +103,27 @@ def load_scores(program: str, root: Path) -> tuple[Manifest, TestReport | None]:
     Raises `BadArtifact` and `NoStore`."""
     if not program.startswith(MODEL_SCHEME):
         return read_manifest(Path(program) / FILE), read_test_report(Path(program) / REPORT)
-    with reading(root) as client, tempfile.TemporaryDirectory() as folder:
-        version = _version(client, root, program)
-        manifest = read_manifest(_file(client, version, FILE, folder))
-        return manifest, read_test_report(_file(client, version, REPORT, folder))
+    with _fetched(program, root, FILE, REPORT) as (folder, _):
+        return read_manifest(folder / FILE), read_test_report(folder / REPORT)
 
 
-def _version(client: Any, root: Path, uri: str) -> Any:
-    """A registered version. Raises `BadArtifact` with MLflow's reason where there is none."""
-    from mlflow import MlflowException
-
+@contextmanager
+def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
+    """A folder with files of the compile that a registered version comes from, and the version. Raises `BadArtifact`
+    with MLflow's reason where there is none."""
     parts = parse_model_uri(root, uri)
-    try:
-        if parts["alias"]:
-            return client.get_model_version_by_alias(parts["name"], parts["alias"])
-        return client.get_model_version(parts["name"], parts["version"])
-    except MlflowException as error:
-        raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
+    with reading(root) as client, tempfile.TemporaryDirectory() as place:
+        from mlflow import MlflowException
 
-
-def _file(client: Any, version: Any, name: str, folder: str) -> Path:
-    """A file of the compile that a version comes from, copied into a folder. Raises `BadArtifact`."""
-    from mlflow import MlflowException
-
-    try:
-        return Path(client.download_artifacts(version.run_id, f"{ARTIFACT}/{name}", folder))
-    except (MlflowException, OSError) as error:
-        raise BadArtifact(f"{MODEL_SCHEME}{version.name}/{version.version}: no {name}: {describe(error)}") from error
+        try:
+            if parts["alias"]:
+                version = client.get_model_version_by_alias(parts["name"], parts["alias"])
+            else:
+                version = client.get_model_version(parts["name"], parts["version"])
+            files = [client.download_artifacts(version.run_id, f"{ARTIFACT}/{name}", place) for name in names]
+        except (MlflowException, OSError) as error:
+            raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
+        yield Path(files[0]).parent, version
 
 
 def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:

@@ -17,7 +17,6 @@ import numpy as np
 
 from aisr.artifact.manifest import Manifest
 from aisr.base import redact
-from aisr.base.errors import UserError
 from aisr.base.files import digest_file
 from aisr.lm.client import OpenLM
 from aisr.optimize.champion import Choice
@@ -38,13 +37,10 @@ from aisr.tracking.registry import (
     register,
     version_of,
 )
-from aisr.tracking.store import MODEL_SCHEME, check_exists, describe, file_location, open_store, tracking_uri
+from aisr.tracking.store import MODEL_SCHEME, file_location, open_store, tracking_uri
 from aisr.tracking.traces import log_traces
 
 EXPERIMENT = "aisr "  # before the name of a task
-KIND_TAG = "aisr.kind"
-COMPILE, EVALUATE = "compile", "evaluate"
-FILES = {COMPILE: ARTIFACT, EVALUATE: "evaluation"}  # the folder of a run's own files
 VIEW = "aisr"  # the view of an experiment that is shared by this key, as MLflow's "Share" does it
 COLUMNS = {
     "orderByKey": "metrics.`test_score`",
@@ -52,10 +48,6 @@ COLUMNS = {
     "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
 }
 DIGITS = 4  # of a score in 0-1: MLflow shows every digit that there is
-
-
-class NoRun(UserError):
-    """There is no such run, or it is none of ours."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +72,7 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> Logg
         "mlflow.note.content": _note(manifest.command or ""),
     }
     name = model_name(task)
-    with _run(mlflow, root, task, COMPILE, [run.plan.name, manifest.optimizer], tags, manifest.seconds) as run_id:
+    with _run(mlflow, root, task, "compile", [run.plan.name, manifest.optimizer], tags, manifest.seconds) as run_id:
         mlflow.log_params(_params(manifest))
         mlflow.log_metrics(
             {
@@ -94,7 +86,7 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> Logg
         mlflow.MlflowClient().log_batch(run_id, metrics=_search_curves(choice))
         for split, path in run.plan.data.items():
             _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
-        mlflow.log_artifacts(str(run.folder), FILES[COMPILE])
+        mlflow.log_artifacts(str(run.folder), ARTIFACT)
         _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name}")
         version = register(mlflow, task, run.folder, manifest)
         log_traces(mlflow, task, report.program, lm, report.dev)
@@ -118,14 +110,14 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
         "aisr.program": program,
         "mlflow.note.content": _note(evaluation.command),
     }
-    with _run(mlflow, root, task, EVALUATE, [program], tags, evaluation.seconds) as run_id:
+    with _run(mlflow, root, task, "evaluate", [program], tags, evaluation.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in lm.describe().items() if value is not None})
         mlflow.log_metrics(_scores(result) | _spend(lm.ledger.spend.as_dict(), evaluation.seconds))
         _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
         if version and version.source.startswith(MODEL_SCHEME):
             model = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
             mlflow.MlflowClient().log_inputs(run_id, models=[model])
-        mlflow.log_artifacts(str(folder), FILES[EVALUATE])
+        mlflow.log_artifacts(str(folder), "evaluation")
         _log_confusion(mlflow, task, replayed, f"{task.name} · {program} on {evaluation.data.name}")
         log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
     return run_id
@@ -138,28 +130,6 @@ def describe_run(root: Path, run_id: str) -> str:
         return f"run {run_id}"
     experiment = open_store(root).MlflowClient().get_run(run_id).info.experiment_id
     return f"run {run_id} · {uri}/#/experiments/{experiment}/runs/{run_id}"
-
-
-def fetch_files(root: Path, run_id: str, names: Sequence[str], place: Path) -> Path:
-    """Fetch files of a compile or an evaluation from its run into a folder below `place`, which is returned.
-
-    names: of which the first must exist. Raises `NoRun`, and `NoStore` where nothing was logged yet.
-    """
-    check_exists(root)
-    mlflow = open_store(root)
-    client = mlflow.MlflowClient()
-    try:
-        kind = client.get_run(run_id).data.tags.get(KIND_TAG)
-        if kind not in FILES:
-            raise NoRun(f"run {run_id} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
-        existing = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
-        wanted = [f"{FILES[kind]}/{name}" for name in names]
-        if wanted[0] not in existing:
-            raise NoRun(f"run {run_id} holds no {wanted[0]}; was it interrupted, or its files removed?")
-        fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in existing]
-    except mlflow.MlflowException as error:
-        raise NoRun(f"run {run_id} in {redact.secrets(tracking_uri(root))}: {describe(error)}") from error
-    return Path(fetched[0]).parent
 
 
 def ui_path(root: Path) -> str:
@@ -181,7 +151,7 @@ def _run(
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: its
     work is done, and its duration is that of the work."""
     name = " · ".join([*title, tags[LM_TAG]])  # the list of an experiment shows its first words, and the date beside
-    tags = {KIND_TAG: kind, "aisr.task": task.name, "mlflow.source.name": f"aisr {kind}", **tags}
+    tags = {"aisr.kind": kind, "aisr.task": task.name, "mlflow.source.name": f"aisr {kind}", **tags}
     began = int((time.time() - seconds) * 1000)
     created = mlflow.MlflowClient().create_run(_experiment(mlflow, root, task), began, tags, name)
     with mlflow.start_run(run_id=created.info.run_id):

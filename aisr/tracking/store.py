@@ -102,11 +102,6 @@ def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
     return parts
 
 
-def is_run_id(text: str) -> bool:
-    """Whether a text can be the id of a run in MLflow."""
-    return re.fullmatch("[0-9a-f]{32}", text) is not None
-
-
 def _check(root: Path, client: Callable[[], Any]) -> None:
     """Ask the store for an experiment. client: opens the store. Raises `NoStore` with MLflow's reason."""
     from mlflow import MlflowException

@@ -198,9 +198,6 @@ def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_h
     assert champion(store) == challenger
 
 
-# --- evaluations
-
-
 # --- stores that are not there
 
 
