@@ -71,18 +71,3 @@ def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refuse
         run("openai/other", loopback.url)
     # It goes on at another address, where another server's answers are not taken for this one's.
     assert run("openai/local", loopback.url.replace("/v1", "/moved/v1")) == 2 * count
-
-
-def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path) -> None:
-    of_plan, dead, alive = (
-        plan(tmp_path / "data"),
-        scripted(lambda request: "It works!"),
-        scripted(right),
-    )
-    with pytest.raises(ValueError, match="every record of dev failed"):
-        compile_program(of_plan, dead, dead, tmp_path / "out", SILENT)
-    assert not any(path.is_file() for path in tmp_path.glob("out/**/*"))
-    assert compile_program(of_plan, alive, alive, tmp_path / "out", SILENT).test is not None
-    with pytest.raises(ValueError, match="x was begun with another lm: scripted/"):
-        compile_program(of_plan, dead, dead, tmp_path / "out", SILENT)
-    assert (tmp_path / "out" / "track1" / "x" / "compile.json").is_file()

@@ -156,7 +156,6 @@ ANSWER = {"call": "0", "outputs": ["a"], "finish": ["stop"]}
     ("content", "message"),
     [
         (None, ":1: No such file or directory; expected a recording, which `aisr compile"),
-        (b"", ":1: not JSON"),
         ([HEADER, {**ANSWER, "outputs": [1]}], r":2: outputs\[0\]"),
         (gzip.compress(json.dumps(HEADER).encode(), mtime=0)[:-9], ":1: Compressed file ended"),
         ([HEADER, ANSWER], ": that compile had no such LM"),

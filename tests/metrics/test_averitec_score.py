@@ -67,6 +67,25 @@ def test_meteor_of_all_pairs_and_their_words() -> None:
             assert list(words(pair[side])) == [token.lower() for token in tokens]
 
 
+@pytest.mark.parametrize(
+    ("form", "scores"), [("predictions", "official"), ("predictions_2024", "official_2024")], ids=["paper", "2024"]
+)
+def test_the_command_prints_the_organisers_numbers(
+    form: str, scores: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = next(row for row in VECTORS if row["id"] == "v44")
+    gold, predicted = tmp_path / "gold.json", tmp_path / "predicted.json"
+    gold.write_text(json.dumps(chosen["references"]))
+    monkeypatch.setattr("sys.argv", ["averitec", str(gold), str(predicted)])
+    predicted.write_text(json.dumps(chosen[form]))
+    assert exit_code(averitec.main) == 0
+    share = chosen[scores]["averitec"]["0.25"]
+    assert f"AVeriTeC score at .25   {100 * share:.1f}  of 16 claims\n" in capsys.readouterr().out
+    predicted.write_text(json.dumps(chosen[form][:-1]))
+    assert exit_code(averitec.main) == 2
+    assert "matched by position" in capsys.readouterr().err
+
+
 def test_a_claim_counts_where_label_and_evidence_are_right_and_its_surrogate_has_a_slope_between() -> None:
     """A right claim, one with a wrong label, one with useless evidence, and one that failed."""
     asked = (Question(question="When did the bridge close?", answers=[Answer(answer="It closed in May 2020.")]),)
@@ -85,22 +104,3 @@ def test_a_claim_counts_where_label_and_evidence_are_right_and_its_surrogate_has
     right, wrong_label, poor, failed = scores.surrogate(scores)
     assert (right, wrong_label, failed) == (1, 0.5, 0)
     assert 0.5 <= poor < 1
-
-
-@pytest.mark.parametrize(
-    ("form", "scores"), [("predictions", "official"), ("predictions_2024", "official_2024")], ids=["paper", "2024"]
-)
-def test_the_command_prints_the_organisers_numbers(
-    form: str, scores: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    chosen = next(row for row in VECTORS if row["id"] == "v44")
-    gold, predicted = tmp_path / "gold.json", tmp_path / "predicted.json"
-    gold.write_text(json.dumps(chosen["references"]))
-    monkeypatch.setattr("sys.argv", ["averitec", str(gold), str(predicted)])
-    predicted.write_text(json.dumps(chosen[form]))
-    assert exit_code(averitec.main) == 0
-    share = chosen[scores]["averitec"]["0.25"]
-    assert f"AVeriTeC score at .25   {100 * share:.1f}  of 16 claims\n" in capsys.readouterr().out
-    predicted.write_text(json.dumps(chosen[form][:-1]))
-    assert exit_code(averitec.main) == 2
-    assert "matched by position" in capsys.readouterr().err

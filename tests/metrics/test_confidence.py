@@ -22,15 +22,6 @@ def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) 
     return TRACK1.score(gold, judge_claims(Random(seed), gold, right))
 
 
-@pytest.mark.parametrize(("records", "right"), [(1, 0.5), (60, 0.7), (60, 1)])
-def test_the_interval_contains_the_score(records: int, right: float) -> None:
-    tally = corpus(records, right)
-    value, low, high = score_interval(tally, resamples=200)
-    assert value == pytest.approx(tally.report().score, abs=1e-12)
-    assert 0 <= low <= value + 1e-12
-    assert value - 1e-12 <= high <= 1 + 1e-12
-
-
 def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     gold = draw_claims(Random(5), 300)
     predicted = judge_claims(Random(6), gold, 0.7)

@@ -47,14 +47,6 @@ def final_labels(weights: LabelWeights | None, judgements: Sequence[Judgement]) 
     return [judged.label for judged in weights.apply(judgements)]
 
 
-def test_too_few_records_leave_the_model_as_it_is_and_say_so() -> None:
-    fitted = fit_label_weights(TRACK1, judged_claims(4), seed=0)
-    assert fitted.weights is None
-    assert "5 are needed" in fitted.report["why"]
-    with pytest.raises(ValueError, match="no judged records"):
-        fit_label_weights(TRACK1, [], seed=0)
-
-
 def test_noise_is_not_kept_for_a_gain() -> None:
     """The labels have nothing to do with what the model thinks; one of two strengths looks better, and is not on the
     records that had no part in choosing it."""

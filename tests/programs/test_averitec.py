@@ -14,7 +14,6 @@ from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.averitec import FactCheck
 from aisr.predict.judge import judge
-from aisr.programs.averitec.convert import write
 from aisr.programs.averitec.record import AveritecRecord
 from aisr.programs.averitec.task import AVERITEC, Averitec
 
@@ -126,16 +125,3 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
         assert len(text) < len(FILLER)
         assert f"closed for {k} weeks" in Averitec().prepare(record).passages
     assert "gold" not in out.read_text().split("documents")[1]
-
-
-def test_bad_claims_and_pages_are_named_and_nothing_is_written(tmp_path: Path) -> None:
-    file, folder, out = dev(tmp_path / "dev.json", 3), store(tmp_path / "pages", 3), tmp_path / "dev.jsonl"
-    (folder / "2.json").write_text("torn")
-    with pytest.raises(UserError, match=r"2\.json:1: not JSON"):
-        write(file, folder, out)
-    for content, message in ((json.dumps([{"claim": "A."}] * 4), r"no 3\.json in there"), ("{}", "claim: missing")):
-        (folder / "2.json").write_text('{"url2text": ["Roofs."]}')
-        file.write_text(content)
-        with pytest.raises(UserError, match=message):
-            write(file, folder, out)
-    assert not out.exists()

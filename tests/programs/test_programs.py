@@ -5,7 +5,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
+from aisr.programs.demos import KnnConfig, nearest
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import find_task
@@ -105,17 +105,3 @@ def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
     chosen = nearest(demos, "claim", "red apples", KnnConfig(9, excluded=apart))
     assert [demo["claim"] for demo in chosen] == ["plums", "pears are green", "apples and pears"]
     assert demos[0] in nearest(demos, "claim", "red pears", KnnConfig(9, excluded=apart))
-
-
-def test_two_demos_of_one_paper_are_shown_and_one_of_duplicates() -> None:
-    demos = [
-        {"claim": "apple one", SOURCE: 1},
-        {"claim": "apple two two", SOURCE: 1},
-        {"claim": "apple three three three", SOURCE: 1},
-        {"claim": "apple apple four of another paper", SOURCE: 2, DUPLICATES: 7},
-        {"claim": "apple four of another paper", SOURCE: 3, DUPLICATES: 7},
-        {"claim": "plum", SOURCE: 5},
-    ]
-    chosen = nearest(demos, "claim", "apple", KnnConfig(9))
-    assert sum(demo[SOURCE] == 1 for demo in chosen) == 2
-    assert [demo.get(DUPLICATES) for demo in chosen].count(7) == 1

@@ -9,8 +9,6 @@ import pytest
 
 from aisr.base import jsonl
 from aisr.base.jsonl import BadLine, read, scan
-from aisr.predict.submit import SubmissionCheck, check_submission
-from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Citation, Track2Record
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
@@ -113,28 +111,7 @@ def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_pat
     assert problem.startswith(f"1: {words}")
 
 
-# --- From predictions to the zip: what is refused, what is filled in, and what the server gets
-
-CLAIMS = [claim(None, None, id="a"), claim(None, id="b"), claim(None, None, None, id="c")]
-CITATIONS = [citation(None, id="a"), citation(None, id="b")]
-
-
-def checked(folder: Path, predictions: list[Any], task: Task = TRACK1, fill_failed: bool = False) -> SubmissionCheck:
-    """The check of predictions, without the path in front of its messages."""
-    data = write(folder / "inputs.jsonl", CLAIMS if task is TRACK1 else CITATIONS)
-    file = write(folder / "predictions.jsonl", predictions)
-    result = check_submission(task, data, file, fill_failed)
-    return SubmissionCheck(result.lines, [p.replace(f"{file}:", "line ") for p in result.problems], result.filled)
-
-
-def test_a_filled_citation_names_the_best_ranked_paragraphs_and_a_foreign_one_is_listed(tmp_path: Path) -> None:
-    foreign = {"id": "b", "label": "Overstate", "evidence_para_ids": ["P1", "P77"]}
-    result = checked(tmp_path, [{"id": "a", "failed": "timeout"}, foreign], TRACK2, fill_failed=True)
-    assert result.problems == ["b: evidence_para_ids: 'P77' is no paragraph of the cited paper"]
-    assert result.filled == ["a"]
-    assert result.lines[0]["label"] == "Supported"
-    assert result.lines[0]["evidence_para_ids"][0] == "P2"  # the claim is about pears, and so is P2
-    assert len(set(result.lines[0]["evidence_para_ids"])) == 3
+# --- The zip that the server gets
 
 
 def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
-from support.scripted import Answers, requests, scripted
+from support.scripted import AS_JSON, Answers, requests, scripted, written
 
 FORMS = ("json", "chat")  # for an LM that takes a JSON schema, as the built-in one does, and one that takes none
 SETTINGS = Settings(demos=3, demo_tokens=3000, candidates=1)
@@ -117,7 +117,8 @@ def calls(program: Program, record: Record, form: str, answer: Any, unusable: An
 
     def reply(request: Request) -> str:
         is_repair = any(COMPLAINT in content for _, content in messages(request))
-        return as_text(answer if unusable is None or is_repair else unusable, form)
+        text = answer if unusable is None or is_repair else unusable
+        return text if isinstance(text, str) else written("" if form == "chat" else AS_JSON, text)
 
     lm = open_scripted(reply, form)
     example = program.prepare(record)
@@ -131,16 +132,6 @@ def open_scripted(answers: Answers, form: str) -> OpenLM:
     lm = scripted(answers, adapter=form)
     lm.lm.cache = False
     return lm
-
-
-def as_text(answer: str | Mapping[str, Any], form: str) -> str:
-    """Return the fields of an answer as an LM writes them; a text as it is."""
-    if isinstance(answer, str):
-        return answer
-    if form != "chat":
-        return json.dumps(answer)
-    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in answer.items()}
-    return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in {**values, "completed": ""}.items())
 
 
 def messages(request: Request) -> list[tuple[str, str]]:

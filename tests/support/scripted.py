@@ -19,6 +19,7 @@ from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Citation, Track2Record
 
 BOTH = {task.name: task for task in (TRACK1, TRACK2)}
+AS_JSON = "Respond with a JSON object"  # in prompts of the adapter that takes a schema
 Answers = Sequence[str | Exception] | Callable[[Request], str]
 _numbers = itertools.count()
 
@@ -101,12 +102,10 @@ def field(prompt: str, name: str) -> str | None:
 
 def written(prompt: str, fields: dict[str, Any]) -> str:
     """The answer in the form that the prompt asks for: JSON, or DSPy's marked fields."""
-    if "Respond with a JSON object" in prompt:
+    if AS_JSON in prompt:
         return json.dumps(fields)
-    labels_ofs = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
-    return (
-        "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in labels_ofs.items()) + "\n\n[[ ## completed ## ]]"
-    )
+    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
+    return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in {**values, "completed": ""}.items())
 
 
 def claim(*labels: str, number: int = 1) -> Track1Record:
