@@ -8,8 +8,8 @@
 
 `await program.ajudge(record, lm)` is for event loops. The names of this module and of `aisr.task`, `aisr.text`,
 `aisr.retrieval` and `aisr.files` stay; everything else of the project may move. Importing it loads neither DSPy nor
-MLflow, and using it changes nothing of the process but blanks around keys in the environment: no setting of DSPy or
-MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
+MLflow, and using it changes nothing of the process: no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's
+response cache (see `open_lm`).
 """
 
 from importlib import import_module

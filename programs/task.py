@@ -190,7 +190,7 @@ class SentenceTask(Task):
         return gold
 
     def text(self, record: Any) -> str:
-        return " ".join(record.statements)
+        return record.context or " ".join(record.statements)
 
     def feedback(self, gold: SentenceGold, answer: Sequence[str]) -> str:
         """Return each wrong sentence, with its right labels and their definition."""

@@ -181,7 +181,6 @@ class Track1(Program):
         # Examples and demos hold text and paths; pictures are read when a prompt is rendered.
         pictured = self.picture_mode == "image"
         shown = PicturedText(text=evidence, pictures=tuple(pictures)) if pictured else evidence
-        judged = []
         if self.by_paragraph:
             answer = self.ask(
                 self.label,
@@ -191,9 +190,11 @@ class Track1(Program):
                 sentences=sentences,
             )
             judged = self.decide(answer, "sentence_labels")
-        for sentence in () if self.by_paragraph else sentences:
-            answer = self.ask(self.label, evidence=shown, paragraph=" ".join(sentences), sentence=sentence)
-            judged += self.decide(answer, "sentence_label")
+        else:
+            judged = []
+            for sentence in sentences:
+                answer = self.ask(self.label, evidence=shown, paragraph=" ".join(sentences), sentence=sentence)
+                judged += self.decide(answer, "sentence_label")
         return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
@@ -240,9 +241,6 @@ class Track1Task(SentenceTask):
         exact match; an answer of None, of a failed record, misses all its gold labels. Raises ValueError where numbers
         differ or a label is unknown."""
         return tally_statements(gold, answers, CLAIM_LABELS, "pem")
-
-    def text(self, record: Track1Record) -> str:
-        return record.claim_text
 
     def shared_keys(self, record: Track1Record) -> set[str]:
         """The paragraph, and what the bundle consists of."""
