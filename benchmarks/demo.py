@@ -18,13 +18,15 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import aisr
 from aisr.artifact.manifest import FILE, Manifest, read_manifest
+from aisr.artifact.program import load_program
 from aisr.base.files import with_interval
 from aisr.cli.display import console, note, table
 from aisr.lm.config import EMBEDDED
+from aisr.programs.demos import nearest
 from aisr.programs.registry import find_task
 
 NAME = "demo"
@@ -40,7 +42,7 @@ EMBEDDED_OPTIONS = {
     "context24-figures": [*FEW, "4", "--max-dev", "2", "-T", "order=4"],
     "context24-text": [*FEW, "4", "--max-dev", "2", "-T", "sentences=3"],
 }
-EXAMPLES = 5  # lines of what a compile changed
+EXAMPLES = 3  # statements that a compile corrects
 WIDTH = 100  # characters of a statement in them
 
 
@@ -81,8 +83,10 @@ def main() -> None:
         began = time.monotonic()
         score = _run(walk)
         rows += _rows(walk, score, time.monotonic() - began)
-    header = ["task", "program", "test score", "gain", "calls", "seconds"]
-    table("official score on test records that chose nothing", header, rows)
+    header = ["task", "program", "test score", "gain", "answers", "seconds"]
+    recorded = any(walk.lm != EMBEDDED for walk in walks)
+    title = "official score on held-out test records"
+    table(f"{title}, all invented, by the recorded answers of a capable LM" if recorded else title, header, rows)
     for walk in walks:
         _print_lessons(walk)
         note(f"the prompt: {walk.program}/PROMPT.md   the submission: {walk.submission}")
@@ -156,50 +160,89 @@ def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
     if abs(score - test.score) > 1e-12:
         raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
     gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
-    calls = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
+    answers = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
+    compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
     programs = {
         "no LM: word counts": (manifest.scores.get("no_lm_test"), []),
         "uncompiled": (manifest.scores.get("baseline_test"), []),
-        f"compiled: {manifest.champion}": (test, [gain, calls, f"{seconds:.0f}"]),
+        f"compiled: {compiled}": (test, [gain, answers, f"{seconds:.0f}"]),
     }
     return [[walk.task, name, str(score), *(rest or [""] * 3)] for name, (score, rest) in programs.items() if score]
 
 
+class Change(NamedTuple):
+    """A statement of a test record whose label the compile changed, and the most similar statement with the new label
+    among the demos of its prompt ("" for none)."""
+
+    statement: str
+    before: str
+    after: str
+    gold: list[str]
+    neighbour: str
+
+
 def _print_lessons(walk: Walk) -> None:
-    """Print statements of test records that the uncompiled program labels wrong and the compiled one right, a line
-    each, of different labels first."""
-    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program / FILE))}. Corrected by that:", style="bold")
-    lessons = list(_lessons(walk))
+    """Print what was compiled, how many test statements it corrects and how many it makes wrong, and some of the
+    former, of different labels first."""
+    changes = list(_changes(walk))
+    corrected = [change for change in changes if change.after in change.gold and change.before not in change.gold]
+    broken = [change for change in changes if change.before in change.gold and change.after not in change.gold]
+    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program / FILE))}.", style="bold")
+    note(
+        f"{len(corrected)} test labels corrected, {len(broken)} made wrong; such as (uncompiled -> compiled, as gold):"
+    )
     seen: Counter[tuple[str, str]] = Counter()
     ranked = []
-    for statement, before, after in lessons:
-        ranked.append((seen[before, after], statement, before, after))
-        seen[before, after] += 1
-    for _, statement, before, after in sorted(ranked, key=lambda lesson: lesson[0])[:EXAMPLES]:
-        note(f"  {before} -> {after}:  {shorten(statement, WIDTH, placeholder=' …')}")
+    for change in corrected:
+        ranked.append((seen[change.before, change.after], not change.neighbour, change))
+        seen[change.before, change.after] += 1
+    for _, _, change in sorted(ranked, key=lambda one: one[:2])[:EXAMPLES]:
+        note(f"  {change.before} -> {change.after}: {_short(change.statement)}")
+        if change.neighbour:
+            note(f"      {change.after} in a demo beside it: {_short(change.neighbour)}")
+
+
+def _short(text: str) -> str:
+    return shorten(text, WIDTH, placeholder=" …")
 
 
 def _summary(manifest: Manifest) -> str:
     """What was compiled, in a few words."""
     shown = manifest.options.get("demos_per_record")
-    train = manifest.data["train"].records
+    if not shown:
+        return manifest.champion or ""
+    ranker = " and paragraphs are ranked as train's gold evidence teaches" if manifest.ranker else ""
     return (
-        f"the {shown} most similar of {train} train records stand in each prompt" if shown else manifest.champion or ""
+        f"before each record stand the {shown} most similar of {manifest.data['train'].records} train records, which "
+        f"show the annotators' conventions{ranker}; the instruction is as before"
     )
 
 
-def _lessons(walk: Walk) -> Iterator[tuple[str, str, str]]:
-    """Yield statements with the label of the uncompiled program, which is wrong, and of the compiled one, which is
-    right."""
+def _changes(walk: Walk) -> Iterator[Change]:
+    """Yield the statements of test records that the compiled program labels otherwise than the uncompiled one."""
     lm = aisr.open_lm(walk.lm)
     records = [json.loads(line) for line in (walk.data / "test.jsonl").read_text("utf-8").splitlines()]
     before = aisr.uncompiled(walk.task, lm, image_root=SAMPLE).judge_all(records, lm)
     after = aisr.load(walk.program, image_root=SAMPLE).judge_all(records, lm)
+    program = load_program(walk.program).program
+    demos = program.predictors()[0].demos
     for record, first, second in zip(records, before, after, strict=True):
         statements = record.get("sentence_label") or [{"sentence": record["claim_text"], "types": [record["label"]]}]
-        for statement, wrong, right in zip(statements, _labels(first), _labels(second), strict=False):
-            if right in statement["types"] and wrong not in statement["types"]:
-                yield statement["sentence"], wrong, right
+        text = " ".join(statement["sentence"] for statement in statements)
+        shown = [pair for demo in nearest(demos, program.statement, text, program.knn) for pair in _labelled(demo)]
+        for statement, old, new in zip(statements, _labels(first), _labels(second), strict=False):
+            if old != new:
+                like = [other for other, label in shown if label == new]
+                words = set(statement["sentence"].split())
+                neighbour = max(like, key=lambda other: len(words.intersection(other.split())), default="")
+                yield Change(statement["sentence"], old, new, statement["types"], neighbour)
+
+
+def _labelled(demo: Any) -> list[tuple[str, str]]:
+    """The statements of a demo, each with its label."""
+    if "sentences" in demo:
+        return list(zip(demo["sentences"], demo["sentence_labels"], strict=True))
+    return [(demo["claim"], demo["label"])]
 
 
 def _labels(verdict: aisr.Verdict) -> list[str]:
