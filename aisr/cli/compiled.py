@@ -109,22 +109,20 @@ def print_next(task: str, program: Path, lm: "LMConfig") -> None:
 
 def register(artifacts: Path, run: "Run", report: "CompileReport", lm: "OpenLM") -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
-    from mlflow.exceptions import MlflowException
-
-    from aisr.cli.display import note, print_error
+    from aisr.cli.display import note
+    from aisr.cli.session import log
     from aisr.tracking import runs
     from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import MODEL_SCHEME, NoStore, describe
+    from aisr.tracking.store import MODEL_SCHEME
 
-    try:
+    def log_run() -> tuple[runs.LoggedCompile, str]:
         tracked = runs.log_compile(artifacts, run, report, lm)
-        where = runs.describe_run(artifacts, tracked.run_id)
-    except (MlflowException, NoStore, OSError) as error:
-        print_error(
-            f"{run.folder}/ is whole, but not registered in MLflow: {describe(error)}; the same command registers it, "
-            "with the answers from the cache"
-        )
+        return tracked, runs.describe_run(artifacts, tracked.run_id)
+
+    logged = log(log_run, f"{run.folder}/ is whole, but not registered in MLflow")
+    if logged is None:
         return False
+    tracked, where = logged
     version = f"{MODEL_SCHEME}{tracked.model}/{tracked.version}"
     if isinstance(tracked.promotion, str):
         note(f"registered {version} · {where}")

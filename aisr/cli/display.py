@@ -13,7 +13,6 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from aisr.base import redact
 from aisr.base.files import percent
 from aisr.base.redact import printable
 
@@ -131,11 +130,6 @@ def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
 
 def note(text: str) -> None:
     console.print(printable(text), markup=False)
-
-
-def print_error(text: str) -> None:
-    """Say on standard error what went wrong, where a command goes on all the same."""
-    print(f"error: {redact.secrets(text)}", file=sys.stderr)
 
 
 def print_estimate(run: Any, limits: Any) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import attach, check_kind, open_lm, prepare
+from aisr.cli.session import attach, check_kind, log, open_lm, prepare
 from aisr.cli.settings import read_lm, repeating_command
 from aisr.programs.registry import find_task
 
@@ -84,6 +84,7 @@ def _save(
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
     from aisr.report.records import write_evaluation_report
+    from aisr.tracking import runs
 
     if output is None and store is None:
         return True
@@ -94,25 +95,15 @@ def _save(
         write_evaluation_report(done, replayed, Path(place), image_folder)
         if output:
             note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
-        return store is None or _log(done, Path(place), store, replayed)
-
-
-def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[ReplayedRecord]") -> bool:
-    from mlflow.exceptions import MlflowException
-
-    from aisr.cli.display import note, print_error
-    from aisr.tracking import runs
-    from aisr.tracking.store import NoStore, describe
-
-    try:
-        named = runs.describe_run(store, runs.log_evaluation(store, done, folder, replayed))
-    except (MlflowException, NoStore, OSError) as error:
-        print_error(
-            f"not logged to MLflow: {describe(error)}; the same command logs it, with the answers from the cache"
+        if store is None:
+            return True
+        logged = log(
+            lambda: runs.describe_run(store, runs.log_evaluation(store, done, Path(place), replayed)),
+            "not logged to MLflow",
         )
-        return False
-    note(f"logged {named}")
-    return True
+        if logged:
+            note(f"logged {logged}")
+        return logged is not None
 
 
 def compare(

@@ -2,8 +2,10 @@
 
 import logging
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from aisr.base.errors import UserError
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from aisr.programs.pictures import ImageFolder
     from aisr.programs.program import Program
     from aisr.programs.task import Task
+
+ResultT = TypeVar("ResultT")
 
 
 def prepare(artifacts: Path, *programs: str | None) -> None:
@@ -53,6 +57,22 @@ def attach(program: "Program", lm: "OpenLM", image_folder: "ImageFolder | None")
     attach_to(program, lm, image_folder)
     if warning := another_lm(program, lm):
         note(f"warning: {warning}")
+
+
+def log(step: "Callable[[], ResultT]", problem: str) -> "ResultT | None":
+    """The result of a step that writes to MLflow. Where the store fails, `problem` and the reason are printed as an
+    error, and it is None: what was paid for is kept."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.base import redact
+    from aisr.tracking.store import NoStore, describe
+
+    try:
+        return step()
+    except (MlflowException, NoStore, OSError) as error:
+        reason = redact.secrets(f"{problem}: {describe(error)}")
+        print(f"error: {reason}; the same command does that, with the answers from the cache", file=sys.stderr)
+        return None
 
 
 # --- Files of records and of predictions.
