@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from aisr.optimize.run import Plan
     from aisr.optimize.search import Settings
 
-SEARCH_PANEL = "Search"
-
 
 class CompileCommand(TyperCommand):
     """The command whose help also lists the options of a task that --task names."""
@@ -48,66 +46,34 @@ def compile_(
     image_root: opt.ImageRoot = None,
     optimizer: Annotated[
         str | None,
-        typer.Option(
+        opt.search_option(
             metavar="NAME,…",
             help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; several run in turn. Default: knn where "
             "train has 200 records, else random-search.",
-            rich_help_panel=SEARCH_PANEL,
         ),
     ] = None,
     budget: Annotated[
-        Literal["light", "medium", "heavy"],
-        typer.Option(help="How thorough the search is.", rich_help_panel=SEARCH_PANEL),
+        Literal["light", "medium", "heavy"], opt.search_option(help="How thorough the search is.")
     ] = "medium",
     demos: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=100,
-            help="Most demos in a prompt. By budget: 4, 4 or 8.",
-            rich_help_panel=SEARCH_PANEL,
-        ),
+        int | None, opt.search_option(metavar="N", min=0, max=100, help="Most demos in a prompt. By budget: 4, 4 or 8.")
     ] = None,
     candidates: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=1000,
-            help="Programs an optimizer may try. By budget: 2, 4 or 8.",
-            rich_help_panel=SEARCH_PANEL,
-        ),
+        opt.search_option(metavar="N", min=1, max=1000, help="Programs an optimizer may try. By budget: 2, 4 or 8."),
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed of the optimizers.", rich_help_panel=SEARCH_PANEL),
-    ] = 0,
+    seed: Annotated[int, opt.search_option(metavar="N", min=0, max=2**32 - 1, help="Seed of the optimizers.")] = 0,
     max_train: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Most records of train that the LM judges.",
-            rich_help_panel=SEARCH_PANEL,
-        ),
+        int | None, opt.search_option(metavar="N", min=1, help="Most records of train that the LM judges.")
     ] = None,
-    max_dev: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Most records of dev.", rich_help_panel=SEARCH_PANEL),
-    ] = None,
-    max_test: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Most records of test.", rich_help_panel=SEARCH_PANEL),
-    ] = None,
+    max_dev: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of dev.")] = None,
+    max_test: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of test.")] = None,
     lm: opt.LM = opt.EMBEDDED,
     api_base: opt.ApiBase = None,
     teacher_lm: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="LM that writes demos and instructions; -L teacher.NAME=VALUE sets it. Default: --lm.",
-            rich_help_panel=opt.LM_PANEL,
+        opt.lm_option(
+            metavar="MODEL", help="LM that writes demos and instructions; -L teacher.NAME=VALUE sets it. Default: --lm."
         ),
     ] = None,
     lm_settings: opt.LMSettings = None,
@@ -115,20 +81,13 @@ def compile_(
     max_calls: opt.MaxCalls = None,
     estimate: opt.Estimate = False,
     name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Of the artifact. Default: that of the optimizer.", rich_help_panel=opt.OUTPUT_PANEL
-        ),
+        str | None, opt.output_option(metavar="NAME", help="Of the artifact. Default: that of the optimizer.")
     ] = None,
-    track: Annotated[
-        bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=opt.OUTPUT_PANEL)
-    ] = True,
+    track: Annotated[bool, opt.output_option(help="Log to MLflow and register the champion.")] = True,
     record: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write all answers to this .jsonl.gz; --lm recorded:FILE gives them back.",
-            rich_help_panel=opt.OUTPUT_PANEL,
+        opt.output_option(
+            metavar="FILE", help="Write all answers to this .jsonl.gz; --lm recorded:FILE gives them back."
         ),
     ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,9 +19,10 @@ SAMPLE = Path("data/sample")
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
 
-# Titles under which `--help` shows options.
-LM_PANEL = "Language model and cost"
-OUTPUT_PANEL = "Output"
+# Options below the titles of `--help`.
+search_option = partial(typer.Option, rich_help_panel="Search")
+lm_option = partial(typer.Option, rich_help_panel="Language model and cost")
+output_option = partial(typer.Option, rich_help_panel="Output")
 
 # --- Callbacks: nobody waits for the import of DSPy to learn of a typing error.
 
@@ -89,65 +91,40 @@ ImageRoot = Annotated[
 ]
 LM = Annotated[
     str,
-    typer.Option(
+    lm_option(
         "--lm",
         metavar="MODEL",
         envvar="AISR_LM",
         show_envvar=False,
         help="`embedded`, PROVIDER/MODEL, or recorded:FILE (of --record).",
-        rich_help_panel=LM_PANEL,
     ),
 ]
 ApiBase = Annotated[
     str | None,
-    typer.Option(
+    lm_option(
         metavar="ADDRESS",
         envvar="AISR_API_BASE",
         show_envvar=False,
         help="Server of --lm openai/MODEL, with OpenAI's API.",
-        rich_help_panel=LM_PANEL,
     ),
 ]
 LMSettings = Annotated[
     list[str] | None,
-    typer.Option(
-        "-L",
-        metavar="NAME=VALUE",
-        help=f"Setting of the LM, repeatable: {', '.join(LM_SETTINGS)}.",
-        rich_help_panel=LM_PANEL,
-    ),
+    lm_option("-L", metavar="NAME=VALUE", help=f"Setting of the LM, repeatable: {', '.join(LM_SETTINGS)}."),
 ]
 MaxUsd = Annotated[
-    float | None,
-    typer.Option(
-        metavar="USD",
-        min=0,
-        max=1_000_000,
-        help="Spend no more, over all runs with this output.",
-        rich_help_panel=LM_PANEL,
-    ),
+    float | None, lm_option(metavar="USD", min=0, max=1_000_000, help="Spend no more, over all runs with this output.")
 ]
-MaxCalls = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Send nothing more after so many LM calls.", rich_help_panel=LM_PANEL),
-]
-Estimate = Annotated[
-    bool,
-    typer.Option(
-        "--estimate",
-        help="Print the estimated calls, tokens and cost, then exit.",
-        rich_help_panel=LM_PANEL,
-    ),
-]
-Track = Annotated[bool, typer.Option(help="Log to MLflow.", rich_help_panel=OUTPUT_PANEL)]
+MaxCalls = Annotated[int | None, lm_option(metavar="N", min=1, help="Send nothing more after so many LM calls.")]
+Estimate = Annotated[bool, lm_option("--estimate", help="Print the estimated calls, tokens and cost, then exit.")]
+Track = Annotated[bool, output_option(help="Log to MLflow.")]
 Root = Annotated[
     Path,
-    typer.Option(
+    output_option(
         "--artifacts",
         metavar="FOLDER",
         envvar="AISR_ARTIFACTS",
         show_envvar=False,
         help="Artifacts, cache, MLflow store.",
-        rich_help_panel=OUTPUT_PANEL,
     ),
 ]

@@ -1,6 +1,7 @@
 """The commands from records to a submission: predict, submit, score."""
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from aisr.predict.predict import Summary
 
 MOST_PROBLEMS = 20  # of a submission that are listed
-SCALE_PANEL = "Scale"
+scale_option = partial(typer.Option, rich_help_panel="Scale")
 
 
 def predict(
@@ -36,16 +37,13 @@ def predict(
     estimate: opt.Estimate = False,
     ray: Annotated[
         str | None,
-        typer.Option(
+        scale_option(
             metavar="local|auto|ADDRESS",
             help="Judge in processes of a Ray cluster: one of this machine alone, the one that is running, or an "
             "address. Default: threads of this process.",
-            rich_help_panel=SCALE_PANEL,
         ),
     ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="With --ray: processes that share the threads.", rich_help_panel=SCALE_PANEL)
-    ] = 2,
+    workers: Annotated[int, scale_option(min=1, help="With --ray: processes that share the threads.")] = 2,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Predict a file of records. The same command goes on where it was stopped.
