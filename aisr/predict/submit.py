@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.jsonl import BadLine, explain, read, scan
+from aisr.programs.records import Prediction
 from aisr.programs.task import Answer, Task
-
-PredictionT = TypeVar("PredictionT")
-
 
 # --- Submission: the lines that the evaluation server takes (`Task.submission` writes them)
 
@@ -88,14 +86,10 @@ def _read_answers(task: Task, predictions: Path) -> tuple[dict[str, Answer | str
 # by line as well when ids repeat, which pairs the wrong records in silence: here that is an error.
 
 
-class Mismatch(UserError):
-    """Gold and predictions are not about the same records."""
-
-
 def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
     """The report of `aisr score`: see `aisr.metrics.scores.Report.as_dict`.
 
-    Raises BadLine or Mismatch for what the official evaluator refuses, naming file and line.
+    Raises UserError for what the official evaluator refuses, naming file and line.
     """
     ids, answers, numbered = [], [], set()
     for line in scan(gold, task.record, task.name):
@@ -103,44 +97,39 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
             raise BadLine(str(line.problem))
         answer = line.record.gold
         if answer is None:
-            raise Mismatch(f"{gold}: {line.record.id} has no labels; the first file must be the labelled one")
+            raise UserError(f"{gold}: {line.record.id} has no labels; the first file must be the labelled one")
         ids.append(line.record.id)
         answers.append(answer)
         numbered.add(line.numbered)
         if len(numbered) > 1:
-            raise Mismatch(
+            raise UserError(
                 f"{gold}:{line.number}: some records have an id, others have none; give one to all or to none"
             )
-    predictions = list(read(predicted, task.prediction))
-    matched = match(ids, predictions, [prediction.id for prediction in predictions], numbered=numbered == {True})
+    matched = _match(ids, list(read(predicted, task.prediction)), numbered == {True})
     try:
         return task.score(answers, [prediction.answer for prediction in matched]).report().as_dict()
     except ValueError as error:
-        raise Mismatch(f"{predicted} against {gold}: {error}") from error
+        raise UserError(f"{predicted} against {gold}: {error}") from error
 
 
-def match(
-    gold_ids: Sequence[str], predictions: Sequence[PredictionT], prediction_ids: Sequence[str | None], *, numbered: bool
-) -> list[PredictionT]:
-    """The predictions in the order of the gold records.
+def _match(gold_ids: Sequence[str], predictions: list[Prediction], numbered: bool) -> list[Prediction]:
+    """The predictions in the order of the gold records; ids are unique on either side.
 
-    Ids are unique on either side. numbered: the gold file has no ids and these are running numbers ("track1-000001");
-    predictions that carry none of these, or no id at all, then match by line. Raises `Mismatch` where ids are missing
-    on some lines, or the two sets or numbers of records differ.
+    numbered: the gold file has no ids and these are running numbers ("track1-000001"); predictions that carry none of
+    these, or no id at all, then match by line.
     """
-    ids = [key for key in prediction_ids if key is not None]
-    if ids and len(ids) < len(prediction_ids):
-        line = prediction_ids.index(None) + 1
-        raise Mismatch(f"prediction {line} has no id, others have one; give an id to all of them or to none")
-    if not ids or (numbered and set(ids).isdisjoint(gold_ids)):
+    by_id = {prediction.id: prediction for prediction in predictions}
+    if None in by_id and len(by_id) > 1:
+        line = [prediction.id for prediction in predictions].index(None) + 1
+        raise UserError(f"prediction {line} has no id, others have one; give an id to all of them or to none")
+    if by_id.keys() <= {None} or (numbered and by_id.keys().isdisjoint(gold_ids)):
         if len(predictions) != len(gold_ids):
-            raise Mismatch(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
-        return list(predictions)
-    by_id = dict(zip(ids, predictions, strict=True))
+            raise UserError(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
+        return predictions
     missing = [key for key in gold_ids if key not in by_id]
-    unknown = sorted(set(ids).difference(gold_ids))
+    unknown = sorted(str(key) for key in by_id.keys() - set(gold_ids))
     if missing or unknown:
-        raise Mismatch(
+        raise UserError(
             f"ids differ: {len(missing)} gold records without a prediction{_first(missing)}, "
             f"{len(unknown)} predictions without a gold record{_first(unknown)}"
         )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.base.jsonl import BadLine
 from aisr.predict.evaluate import score_outcomes
 from aisr.predict.judge import judge_all
-from aisr.predict.submit import Mismatch, score_files
+from aisr.predict.submit import score_files
 from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.track1 import TRACK1
 from support import scripted
@@ -64,7 +65,7 @@ def test_a_bad_line_of_gold_is_named(tmp_path: Path) -> None:
 def test_files_about_different_records_are_refused(
     gold: list[Any], predictions: list[Any], words: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(Mismatch, match=re.escape(words)):
+    with pytest.raises(UserError, match=re.escape(words)):
         score(tmp_path, gold, predictions)
 
 
