@@ -10,7 +10,6 @@ import pytest
 from filelock import FileLock
 
 from aisr.base.files import digest_file
-from aisr.predict.judge import judge
 from aisr.predict.predict import CannotResume, Summary, predict, sidecar
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
@@ -20,7 +19,7 @@ from support.corpora import beginning, read_rows, write
 from support.loopback import HttpRequest, Loopback, Reply, answer_with, judged
 from support.paths import SAMPLE
 from support.runs import predict_words, save_program
-from support.scripted import TRACKS, corpus, flat, labels_of, question, requests, right, scripted
+from support.scripted import TRACKS, corpus, labels_of, question, requests, right, scripted
 
 IDENTITY = {"task": "track1", "program": "abc", "lm": "scripted"}
 
@@ -138,13 +137,6 @@ def test_a_bad_input_line_is_named_before_anything_is_asked(tmp_path: Path) -> N
     with pytest.raises(ValueError, match=rf"{re.escape(str(data))}:13: "):
         run(data, out, [])  # a script that would run dry at the first call
     assert not out.exists()
-
-
-def test_a_fault_of_ours_is_not_taken_for_a_failed_record() -> None:
-    program = TRACK1.build({})
-    example = program.prepare(corpus(TRACK1)[0])
-    with pytest.raises(TypeError):
-        judge(TRACK1, program, example.with_inputs("evidence"), scripted(flat))
 
 
 # --- A record that failed for its answers is sent again by the next run, and by no second look of the same one
