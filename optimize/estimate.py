@@ -123,11 +123,6 @@ class _CountingAdapter(dspy.Adapter):
         self.run.count(call, lm.price, sum(_tokens(message["content"]) for message in messages), written)
         return [values] * (lm_kwargs.get("n") or 1)
 
-    async def acall(
-        self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: dict[str, Any]
-    ) -> list[dict[str, Any]]:
-        return self(lm, lm_kwargs, signature, demos, inputs)
-
     def format(self, signature: Any, demos: Any, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = self.inner.format(signature, demos, inputs)
         return messages

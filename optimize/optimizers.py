@@ -194,11 +194,11 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
 
     Raises UserError as `find_optimizer`. What the optimizers print is dropped.
     """
-    programs = []
+    programs: Any = []
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
     with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
-            programs = _checked(optimizer, find_optimizer(optimizer)(search), search.task)
+            programs = find_optimizer(optimizer)(search)
         except DSPyError as error:
             if isinstance(error, LMAuthError | LMConfigurationError):
                 raise
@@ -210,6 +210,12 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
                 raise
             reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             raise UserError(f"optimizer {optimizer} raised {reason}; expected a list of programs") from error
+    wrong = (
+        [one for one in programs if type(one) is not search.task.program] if isinstance(programs, list) else [programs]
+    )
+    if wrong:
+        expected = f"expected a list of programs of {search.task.name}"
+        raise UserError(f"optimizer {optimizer} returned {type(wrong[0]).__name__}; {expected}")
     candidates = list(known)
     identities = {identity(candidate.program) for candidate in known}
     for program in programs:
@@ -218,15 +224,6 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
             identities.add(identity(program))
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
     return candidates
-
-
-def _checked(optimizer: str, programs: Any, task: Task) -> list[Program]:
-    """What an optimizer returned. Raises UserError where that is no list of programs of the task."""
-    wrong = [one for one in programs if type(one) is not task.program] if isinstance(programs, list) else [programs]
-    if wrong:
-        found = type(wrong[0]).__name__
-        raise UserError(f"optimizer {optimizer} returned {found}; expected a list of programs of {task.name}")
-    return list(programs)
 
 
 def strip(program: Program) -> None:

@@ -184,8 +184,6 @@ class Run:
                     student.ranker = fitted.ranker
                     prepare_train = out_of_fold_prepare(task, student, fitted.out_of_fold)
         student.fit([record for record in train if record.gold is not None])
-        if student.fitted is not None:
-            stage(f"fitted to train: {student.fitted.summary()}")
         return prepare_train
 
     def identity(self) -> dict[str, str]:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import dspy
 
-from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
 from aisr.predict.evaluate import score_records
@@ -52,9 +51,7 @@ BUDGETS: Mapping[str, Settings] = MappingProxyType(
 
 
 def settings(budget: str, seed: int, **changes: int | None) -> Settings:
-    """The settings of a budget with some changed; None leaves one as it is. Raises UserError for an unknown budget."""
-    if budget not in BUDGETS:
-        raise UserError(f"--budget {budget!r}; one of: {', '.join(BUDGETS)}")
+    """The settings of a budget with some changed; None leaves one as it is."""
     return replace(BUDGETS[budget], **{name: value for name, value in changes.items() if value is not None}, seed=seed)
 
 

@@ -152,10 +152,6 @@ AnyOptions = Options  # within `Program`, `Options` is the class of its own
 class Fitted(BaseModel):
     """What a program was fitted to on train beside its prompt: text and numbers, saved with it."""
 
-    def summary(self) -> str:
-        """Return it in a few words."""
-        raise NotImplementedError
-
     def page(self) -> str:
         """Return it as a person reads it, as Markdown without a heading."""
         raise NotImplementedError

@@ -25,13 +25,14 @@ from aisr.programs.retrieval import (
     Embed,
     Matcher,
     Scores,
-    best_sentence,
     bm25,
     built_in,
     dense,
     embedded,
     indexed,
     normed,
+    order,
+    places,
     split_sentences,
     stemmed,
 )
@@ -248,7 +249,7 @@ def measure(
     of other papers a stem stands. Raises what `embed` raises."""
     texts = tuple(texts)
     paper = count_paper(texts)
-    lexical, sentence = bm25(claim, texts), best_sentence(claim, texts)
+    lexical, sentence = bm25(claim, texts), _best(_sentence_bm25(claim, texts), paper.owner, len(texts))
     near, near_sentence = dense(claim, texts, embed), _best(_sentence_cosines(claim, texts), paper.owner, len(texts))
     (stems,) = stemmed([claim])
     ids = np.array([paper.known[stem] for stem in dict.fromkeys(stems) if stem in paper.known], dtype=np.int64)
@@ -263,15 +264,15 @@ def measure(
     columns = {
         "BM25": score,
         "BM25 against the best paragraph's": share(lexical, lexical.max(initial=0.0)),
-        "place by BM25, on a log scale": -np.log1p(_place(lexical)),
-        "first by BM25, second half as much, and so on": 1 / (1 + _place(lexical)),
+        "place by BM25, on a log scale": -np.log1p(places(lexical)),
+        "first by BM25, second half as much, and so on": 1 / (1 + places(lexical)),
         "BM25 of the best sentence": _standard(sentence),
-        "place by the best sentence, on a log scale": -np.log1p(_place(sentence)),
-        "first by the best sentence, second half as much, and so on": 1 / (1 + _place(sentence)),
+        "place by the best sentence, on a log scale": -np.log1p(places(sentence)),
+        "first by the best sentence, second half as much, and so on": 1 / (1 + places(sentence)),
         "word vectors": _standard(near),
-        "first by word vectors, second half as much, and so on": 1 / (1 + _place(near)),
+        "first by word vectors, second half as much, and so on": 1 / (1 + places(near)),
         "word vectors of the best sentence": _standard(near_sentence),
-        "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + _place(near_sentence)),
+        "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + places(near_sentence)),
         "word vectors of the claim and its three best paragraphs together": _standard(
             _with_the_best(claim, texts, lexical, embed)
         ),
@@ -334,6 +335,11 @@ def _rarity(table: csc_array) -> Values:
     return np.asarray(np.log(1 + (count - having + 0.5) / (having + 0.5)))
 
 
+def _sentence_bm25(claim: str, texts: tuple[str, ...]) -> Values:
+    parts, _ = split_sentences(texts)
+    return bm25(claim, parts) if parts else np.zeros(0)
+
+
 def _sentence_cosines(claim: str, texts: tuple[str, ...]) -> Values:
     parts, _ = split_sentences(texts)
     return np.asarray(embedded(parts, built_in) @ normed(built_in, [claim])[0]) if parts else np.zeros(0)
@@ -342,7 +348,7 @@ def _sentence_cosines(claim: str, texts: tuple[str, ...]) -> Values:
 def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values, embed: Embed) -> Values:
     """Pseudo-relevance feedback: the cosine with the claim and, half as heavy, its three best paragraphs."""
     vectors = embedded(texts, embed)
-    best = np.argsort(-scores, kind="stable")[:3]
+    best = order(scores)[:3]
     weights = share(scores[best], scores[best].sum())
     return towards(vectors, normed(embed, [claim])[0] + 0.5 * weights @ vectors[best])
 
@@ -363,13 +369,6 @@ def _standard(values: Values) -> Values:
     """In standard deviations from the paper's mean; 0 where all are equal."""
     spread = float(values.std())
     return np.asarray((values - values.mean()) / spread) if spread > 1e-9 else np.zeros(len(values))
-
-
-def _place(values: Values) -> Values:
-    """The place of each text by its value, from 0; equals in document order."""
-    places = np.empty(len(values))
-    places[np.argsort(-values, kind="stable")] = np.arange(len(values))
-    return places
 
 
 class EvidenceRanker(BaseModel):

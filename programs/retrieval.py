@@ -39,16 +39,6 @@ def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.asarray(index.get_scores(known), dtype=np.float64)
 
 
-def best_sentence(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return the BM25 score of each text's best sentence among all sentences of all texts, shape (texts,)."""
-    parts, owner = split_sentences(tuple(texts))
-    scores = np.zeros(len(texts))
-    if not parts:
-        return scores
-    np.maximum.at(scores, owner, bm25(claim, parts))
-    return scores
-
-
 @lru_cache(maxsize=PAPERS)
 def split_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the sentences of all texts, and for each the place of the text that it stands in."""
@@ -139,7 +129,7 @@ def fused(*matchers: Matcher) -> Matcher:
     """Return reciprocal rank fusion: a text counts by its places in all rankings."""
 
     def match(claim: str, texts: Sequence[str]) -> Scores:
-        return np.asarray(sum(1 / (RANK_CONSTANT + 1 + _places(one(claim, texts))) for one in matchers))
+        return np.asarray(sum(1 / (RANK_CONSTANT + 1 + places(one(claim, texts))) for one in matchers))
 
     return match
 
@@ -192,11 +182,11 @@ def embedding_model(spec: str) -> str | None:
     return parts[1]
 
 
-def _places(scores: Scores) -> NDArray[np.int64]:
+def places(scores: Scores) -> NDArray[np.int64]:
     """Return the place of each text in the ranking, from 0."""
-    places = np.empty(len(scores), dtype=np.int64)
-    places[order(scores)] = np.arange(len(scores))
-    return places
+    ranks = np.empty(len(scores), dtype=np.int64)
+    ranks[order(scores)] = np.arange(len(scores))
+    return ranks
 
 
 HEADING = re.compile(r"(?:[A-Z]|\d+(?:\.\d+)*\.?\s)[^.!?:;]{0,78}[^.!?:;,]")

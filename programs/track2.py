@@ -205,9 +205,6 @@ class EvidencePolicy(Fitted):
         distinct = list(dict.fromkeys(named))
         return list(dict.fromkeys([*distinct[:OF_THE_LM], *ranking[:DEPTH], *distinct]))[:EVIDENCE_K]
 
-    def summary(self) -> str:
-        return f"no evidence is named with {', '.join(self.none) or 'no label'}"
-
     def page(self) -> str:
         three = f"the LM's first {OF_THE_LM} ids and the ranker's best of what is left"
         return f"Evidence named: none with {', '.join(self.none) or 'no label'}; with other labels {three}."

@@ -145,7 +145,9 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
         if expected != set(file.state):
             raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
         for name, predictor in program.named_predictors():
-            _check_fields(predictor, file.state[name], name)
+            fields, expected_fields = len(file.state[name].signature.fields), len(predictor.signature.fields)
+            if fields != expected_fields:  # DSPy lays them over the program's by position
+                raise UserError(f"{name}: {fields} fields; this program has {expected_fields}")
             _check_demos(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
         if file.ranker is not None:
@@ -173,13 +175,6 @@ def check_name(name: str) -> str:
     return name
 
 
-def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
-    """DSPy lays saved prefixes and descriptions over the fields by position: their number must be right."""
-    expected = len(predictor.signature.fields)
-    if len(state.signature.fields) != expected:
-        raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {expected}")
-
-
 def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
     for number, demo in enumerate(state.demos):
         if not is_harmless({field: demo[field] for field in predictor.signature.fields if field in demo}):
@@ -191,10 +186,9 @@ def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> 
 
 def _validate(content: Any, source: str) -> _ProgramFile:
     try:
-        file = _ProgramFile.model_validate(content)
+        return _ProgramFile.model_validate(content)
     except ValidationError as error:
         raise BadArtifact(f"{source}: {explain(error)}") from error
-    return file
 
 
 def uncompiled(compiled: Loaded) -> Loaded:

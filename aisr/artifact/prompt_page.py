@@ -5,7 +5,7 @@ import difflib
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
 
@@ -27,7 +27,7 @@ def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | N
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
     seed = task.build(program.options.as_dict())  # as it was before any optimizer
     seeds = dict(seed.named_predictors())
-    parts = [f"# {title}", _lengths(program, program.options.demos_per_record)]
+    parts = [f"# {title}", _lengths(program)]
     for name, predictor in program.named_predictors():
         parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{_fenced(predictor.signature.instructions)}")
         parts.append(_changes(seeds[name].signature.instructions, predictor.signature.instructions))
@@ -52,46 +52,28 @@ def _fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-class PartTokens(NamedTuple):
-    """The approximate tokens of the parts of a predictor's prompt that are the same for every record."""
-
-    instruction: int
-    fields: int
-    demos: list[int]
-
-    def shown(self, nearest: int) -> int:
-        """Return those of the demos that a prompt shows. nearest: the number chosen for each record, 0 for all."""
-        total, count = sum(self.demos), len(self.demos)
-        return round(nearest * total / count) if 0 < nearest < count else total
-
-
-def part_tokens(predictor: dspy.Predict) -> PartTokens:
-    """Return the tokens of the parts of a predictor's prompt."""
-    signature = predictor.signature
-    return PartTokens(
-        tokens(signature.instructions),
-        tokens("\n".join(_fields(signature))),
-        [length(demo, list(signature.fields)) for demo in predictor.demos],
-    )
-
-
 def prompt_tokens(program: Program) -> int:
     """Return the tokens of a program's prompts without the record itself, about: instructions, fields, and the mean of
     the demos that are shown."""
-    parts = [part_tokens(predictor) for predictor in program.predictors()]
-    return sum(part.instruction + part.fields + part.shown(program.options.demos_per_record) for part in parts)
+    return sum(sum(part_tokens(predictor, program.options)) for predictor in program.predictors())
 
 
-def _lengths(program: Program, nearest: int) -> str:
-    """The tokens of each predictor's prompt. nearest: the number of demos chosen for each record, 0 for all."""
-    rows = []
-    for name, predictor in program.named_predictors():
-        part = part_tokens(predictor)
-        of_demos = f"{sum(part.demos)} ({', '.join(map(str, part.demos[:MOST_DEMOS]))})" if part.demos else "0"
-        if 0 < nearest < len(part.demos):
-            of_demos = f"about {part.shown(nearest)} ({nearest} of {len(part.demos)} for each record)"
-        rows.append([f"`{name}`", str(part.instruction), str(part.fields), of_demos])
-    return "Tokens, about four bytes each:\n\n" + _table(["predictor", "instruction", "fields", "demos"], rows)
+def part_tokens(predictor: dspy.Predict, options: Options) -> tuple[int, int, int]:
+    """Return the tokens of the instruction, the fields and the demos that a prompt of a predictor shows, about."""
+    signature, count = predictor.signature, len(predictor.demos)
+    of_demos = sum(length(demo, list(signature.fields)) for demo in predictor.demos)
+    if 0 < options.demos_per_record < count:
+        of_demos = round(options.demos_per_record * of_demos / count)
+    return tokens(signature.instructions), tokens("\n".join(_fields(signature))), of_demos
+
+
+def _lengths(program: Program) -> str:
+    """The tokens of each predictor's prompt."""
+    rows = [
+        [f"`{name}`", *map(str, part_tokens(predictor, program.options))]
+        for name, predictor in program.named_predictors()
+    ]
+    return "Tokens, about four bytes each:\n\n" + _table(["predictor", "instruction", "fields", "demos shown"], rows)
 
 
 def _changes(before: str, after: str) -> str:

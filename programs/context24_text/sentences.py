@@ -110,10 +110,6 @@ class MethodWeights(Fitted):
     model_config = ConfigDict(extra="forbid", frozen=True)
     weights: dict[str, float]  # of each feature, in units of its spread, or of a 0 or 1
 
-    def summary(self) -> str:
-        """Return what they are, in a few words."""
-        return "weights of the features of sentences on method"
-
     def page(self) -> str:
         """Return them as a Markdown table."""
         rows = [f"| {name} | {self.weights.get(name, 0):.2f} |" for name in NAMES]
