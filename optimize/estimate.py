@@ -113,7 +113,7 @@ class _CountingAdapter(dspy.Adapter):
     def __call__(
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
-        messages = self.format(signature, demos, inputs)
+        messages = self.inner.format(signature, demos, inputs)
         sampling = [kwargs.get(name) for kwargs in (lm.kwargs, lm_kwargs) for name in ("rollout_id", "temperature")]
         call = _digest((lm.model, sampling, messages))
         limits = (lm_kwargs.get("metadata") or {}).get("constraints") or {}
@@ -122,10 +122,6 @@ class _CountingAdapter(dspy.Adapter):
         written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
         self.run.count(call, lm.price, sum(_tokens(message["content"]) for message in messages), written)
         return [values] * (lm_kwargs.get("n") or 1)
-
-    def format(self, signature: Any, demos: Any, inputs: dict[str, Any]) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = self.inner.format(signature, demos, inputs)
-        return messages
 
 
 class _SilentEngine:

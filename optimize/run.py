@@ -75,10 +75,6 @@ class Plan:
         The ranker and the no-LM baseline are fitted on all of train."""
         return [*train[: self.limits.get("train")]]
 
-    def build_student(self, lm: OpenLM) -> Program:
-        """The uncompiled program."""
-        return attach(self.task.build(self.options), lm, self.image_folder)
-
 
 @dataclass(frozen=True)
 class Callbacks:
@@ -94,15 +90,19 @@ class Callbacks:
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
     """Compile, choose the champion on dev, fit its label weights, score it on test, and save the artifact.
 
-    Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
+    Raises UserError where a split has no labelled records, and where another compile has the name; `BadLine` for a bad
+    record. The same compile may go on: its former calls come from the cache.
     """
     run = Run(plan, lm, teacher, root / plan.task.name / plan.name, callbacks)
     run.prepare()
-    identity = run.identity()
-    check_name(run.folder, identity)
+    identity, claim = run.identity(), run.folder / CLAIM
+    if other := first_difference(read_json(claim), identity) if claim.exists() else None:
+        raise UserError(
+            f"{run.folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
+        )
     run.check_alive()
     # Only now: an address or a model that was mistyped must not take the name from the right one.
-    write_whole(run.folder / CLAIM, as_json(identity))
+    write_whole(claim, as_json(identity))
     run.search()
     run.fit_label_weights()
     run.score_test()
@@ -140,7 +140,7 @@ class Run:
         Raises UserError where the budget is spent on embeddings, and where no record of train could be prepared.
         """
         plan, stage = self.plan, self.callbacks.stage
-        self.student = plan.build_student(self.lm)
+        self.student = attach(plan.task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
         with self._budget("not even the papers could be embedded"):
             prepare_train = self._fit_to_train(list(plan.records("train")))
@@ -415,17 +415,6 @@ class Run:
             report["test"] = champion.report()
             report["baseline_test"] = baseline.report() if baseline else None
         return report
-
-
-def check_name(folder: Path, identity: dict[str, str]) -> None:
-    """Raises UserError where another compile has the name. The same one may go on: its former calls come from the
-    cache."""
-    claim = folder / CLAIM
-    other = first_difference(read_json(claim), identity) if claim.exists() else None
-    if other:
-        raise UserError(
-            f"{folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
-        )
 
 
 def _score(result: Result) -> Score:

@@ -69,10 +69,9 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> Logg
         DIGEST_TAG: manifest.digest,
         "aisr.optimizer": manifest.optimizer,
         "aisr.candidate": choice.champion.name,
-        "mlflow.note.content": _note(manifest.command or ""),
     }
-    name = model_name(task)
-    with _run(mlflow, root, task, "compile", [run.plan.name, manifest.optimizer], tags, manifest.seconds) as run_id:
+    name, title = model_name(task), f"{run.plan.name} · {manifest.optimizer}"
+    with _run(mlflow, root, task, "compile", title, tags, run.plan.command, manifest.seconds) as run_id:
         mlflow.log_params(_params(manifest))
         mlflow.log_metrics(
             {
@@ -104,13 +103,8 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
     mlflow, task, lm, result = open_store(root), evaluation.loaded.task, evaluation.lm, evaluation.result
     version = version_of(mlflow, evaluation.program, evaluation.loaded)
     program = f"{version.name} v{version.version}" if version else Path(evaluation.program).name
-    tags = {
-        LM_TAG: lm.spec,
-        DIGEST_TAG: evaluation.loaded.digest,
-        "aisr.program": program,
-        "mlflow.note.content": _note(evaluation.command),
-    }
-    with _run(mlflow, root, task, "evaluate", [program], tags, evaluation.seconds) as run_id:
+    tags = {LM_TAG: lm.spec, DIGEST_TAG: evaluation.loaded.digest, "aisr.program": program}
+    with _run(mlflow, root, task, "evaluate", program, tags, evaluation.command, evaluation.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in lm.describe().items() if value is not None})
         mlflow.log_metrics(_scores(result) | _spend(lm.ledger.spend.as_dict(), evaluation.seconds))
         _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
@@ -146,12 +140,14 @@ def ui_path(root: Path) -> str:
 
 @contextmanager
 def _run(
-    mlflow: Any, root: Path, task: Task, kind: str, title: Sequence[str], tags: dict[str, str], seconds: float
+    mlflow: Any, root: Path, task: Task, kind: str, title: str, tags: dict[str, str], command: str, seconds: float
 ) -> Iterator[str]:
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: its
     work is done, and its duration is that of the work."""
-    name = " · ".join([*title, tags[LM_TAG]])  # the list of an experiment shows its first words, and the date beside
-    tags = {"aisr.kind": kind, "aisr.task": task.name, "mlflow.source.name": f"aisr {kind}", **tags}
+    name = f"{title} · {tags[LM_TAG]}"  # the list of an experiment shows its first words, and the date beside
+    note = f"    {' '.join(command.split())}"  # a block of Markdown that no word of the command can end: one line
+    about = {"mlflow.source.name": f"aisr {kind}", "mlflow.note.content": note}
+    tags = {"aisr.kind": kind, "aisr.task": task.name, **about, **tags}
     began = int((time.time() - seconds) * 1000)
     created = mlflow.MlflowClient().create_run(_experiment(mlflow, root, task), began, tags, name)
     with mlflow.start_run(run_id=created.info.run_id):
@@ -167,11 +163,6 @@ def _experiment(mlflow: Any, root: Path, task: Task) -> str:
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
     tags = {"mlflow.experimentKind": "custom_model_development", f"mlflow.sharedViewState.{VIEW}": json.dumps(COLUMNS)}
     return str(mlflow.create_experiment(name, artifact_location=file_location(root), tags=tags))
-
-
-def _note(command: str) -> str:
-    """The command as a block of Markdown that no word of it can end: it is one line."""
-    return f"    {' '.join(command.split())}"
 
 
 def _params(manifest: Manifest) -> dict[str, Any]:
@@ -199,10 +190,11 @@ def _scores(result: Result, prefix: str = "") -> dict[str, float]:
 
 def _spend(spend: dict[str, Any], seconds: float) -> dict[str, float]:
     """What a run cost; `usd` only where the price is known. spend: `Spend.as_dict`."""
-    names = {"usd": "usd", "calls": "lm_calls", "cached_calls": "lm_cached_calls"}
-    names |= {name: name for name in ("prompt_tokens", "completion_tokens")}
-    counts = {metric: round(spend[name], 6) for name, metric in names.items() if spend[name] is not None}
-    return {**counts, "seconds": round(seconds, 1)}
+    metrics = {name: spend[name] for name in ("prompt_tokens", "completion_tokens")}
+    metrics |= {f"lm_{name}": spend[name] for name in ("calls", "cached_calls")}
+    if spend["usd"] is not None:
+        metrics["usd"] = round(spend["usd"], 6)
+    return {**metrics, "seconds": round(seconds, 1)}
 
 
 def _search_curves(choice: Choice) -> list[Any]:

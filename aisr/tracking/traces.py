@@ -37,7 +37,8 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
         for one in reversed(records):  # the UI shows the latest first
             with mlflow.start_span(redact.addresses(one.record.id)) as span, suppress(LMBillingError):
                 span.set_inputs({"record": task.text(one.record)})
-                span.set_outputs(_answer(task, one))
+                failure, answer = one.outcome.failure, one.outcome.answer
+                span.set_outputs({"failed": failure} if failure else task.prediction.line(answer))
                 for name, label, gold in _labels(task, one):
                     about = {"trace_id": span.trace_id, "name": name, "source": source}
                     mlflow.log_feedback(**about, value=label, rationale=f"gold {gold}")
@@ -63,10 +64,6 @@ def sample(task: Task, replayed: Sequence[ReplayedRecord]) -> list[ReplayedRecor
         draw.shuffle(rows)
     turns = [row for row in chain(*zip_longest(*kinds.values())) if row is not None]
     return [cached[row] for row in sorted(turns[:MOST])]
-
-
-def _answer(task: Task, one: ReplayedRecord) -> dict[str, Any]:
-    return {"failed": one.outcome.failure} if one.outcome.failure else task.prediction.line(one.outcome.answer)
 
 
 def _labels(task: Task, one: ReplayedRecord) -> list[tuple[str, str, str]]:
