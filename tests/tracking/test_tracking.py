@@ -12,8 +12,9 @@ import pytest
 
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
+from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
-from aisr.tracking.registry import NotPromoted, load, promote, promote_compiled
+from aisr.tracking.registry import NotPromoted, load, promote, promote_compiled, register_prompt
 from aisr.tracking.store import open_store
 from support import processes, servers
 from support.commands import Aisr, Finished
@@ -246,3 +247,27 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: 
             process.wait(30)
             assert held.recv(1) == b"", "the server outlived the command"
         assert not servers.listens(port)
+
+
+def test_instruction_and_demos_are_a_version_of_the_prompt(artifacts: Path) -> None:
+    mlflow, program = open_store(artifacts), TRACK1.build({})
+    (predictor,) = program.predictors()
+    with mlflow.start_run():
+        register_prompt(mlflow, TRACK1, program, "1")
+        predictor.demos = [{"sentences": f"S{k}: it rose", "sentence_labels": ["Supported"]} for k in (1, 2)]
+        register_prompt(mlflow, TRACK1, program, "2")
+        register_prompt(mlflow, TRACK1, program, "3")
+    versions = mlflow.MlflowClient().search_prompt_versions("aisr-track1-prompt")
+    before, after = (one.template for one in sorted(versions, key=lambda one: one.version))
+    assert before == f"# label: instruction\n\n{predictor.signature.instructions}"
+    _, first, second = after.split("\n\n# label: demo ")
+    assert first == "1\n\nsentences: S1: it rose\nsentence_labels: ['Supported']"
+    assert second == "2\n\nsentences: S2: it rose\nsentence_labels: ['Supported']"
+
+
+def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = aisr("ui", "--port", port, "--artifacts", artifacts)
+    assert done.code == 2
+    assert done.err == f"error: port {port}: Address already in use; choose another one by --port\n"
