@@ -17,15 +17,17 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
+from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import Price
 from aisr.lm.embeddings import Embeddings
+from aisr.programs.pictures import SHOWN_PIXELS
 from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
 from aisr.programs.program import Program
 from aisr.programs.retrieval import Embed
 from aisr.programs.text import tokens
 
+PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 MOST_NAMED = 3  # ids that an answer names, and texts that it lists, at most
 # A text of an answer: as long as instructions that optimizers propose, some 300 tokens.
 FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 12

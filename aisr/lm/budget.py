@@ -14,10 +14,7 @@ from typing import Any
 
 from aisr.base.errors import UserError
 from aisr.base.files import CannotWrite, write_whole
-from aisr.lm.config import LMConfig, LMUnavailable, Price
-from aisr.programs.pictures import SHOWN_PIXELS
-
-PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
+from aisr.lm.config import Price
 
 
 @dataclass(frozen=True)
@@ -78,12 +75,7 @@ class Ledger:
     earlier: US dollars that earlier runs spent, which the limit counts as well; file: where to keep what all spent.
     """
 
-    def __init__(
-        self,
-        limits: Limits | None = None,
-        earlier: float = 0.0,
-        file: Path | None = None,
-    ) -> None:
+    def __init__(self, limits: Limits | None = None, earlier: float = 0.0, file: Path | None = None) -> None:
         self.limits = limits or Limits()
         self.earlier = earlier
         self.stopped: str | None = None  # the limit that kept a call from being sent
@@ -155,15 +147,6 @@ class Ledger:
             self._unwritten = None
         except CannotWrite as error:  # then the next run could not count what this one spends
             self._unwritten = str(error)
-
-
-def check_price(config: LMConfig, price: Price | None, ledger: Ledger) -> None:
-    """Raises `LMUnavailable` where a limit in US dollars could not be kept."""
-    if ledger.limits.usd is not None and price is None:
-        raise LMUnavailable(
-            f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}=PROMPT,COMPLETION "
-            "in USD a million tokens"
-        )
 
 
 def _read_spend(file: Path) -> float:

@@ -2,8 +2,6 @@
 and `OpenLM`: that, with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -108,31 +106,18 @@ class LedgerLM(dspy.LM):
     def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
+        usage: dict[str, Any] = {}
         try:
             # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
-            with self._charged(), adapter_message_call(self, messages):
+            with dspy.context(disable_history=False, callbacks=[]), adapter_message_call(self, messages):
                 super().__call__(prompt, messages=messages, cache=False, **options)
+            usage = _entry.get()["usage"]
         except LMError as error:
             self._explain(error)
             raise
-        return _without_keys(read_answer(call, _entry.get()))
-
-    @contextmanager
-    def _charged(self) -> Iterator[None]:
-        """Charge what is sent within by the usage that the server reports, whatever the result."""
-        usage = _Usage(dspy.settings.usage_tracker)
-        is_sent = True
-        try:
-            with dspy.context(usage_tracker=usage, disable_history=False, callbacks=[]):
-                yield
-        except LMError:
-            raise
-        except Exception:
-            is_sent = False  # a call that could not be made; an interruption ends one that may have been sent
-            raise
         finally:
-            if is_sent:
-                self.ledger.add(Spend.of(usage.reported, self.price))
+            self.ledger.add(Spend.of(usage, self.price))
+        return _without_keys(read_answer(call, _entry.get()))
 
     def update_history(self, entry: dict[str, Any]) -> None:
         """Keep no history, but the latest entry, for `_send`."""
@@ -181,19 +166,6 @@ class LedgerLM(dspy.LM):
             words[-1] += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
         error.message = ": ".join(words)
         error.args = (error.message,)
-
-
-class _Usage:
-    """Stands in for DSPy's usage tracker while one call lasts: DSPy reports to it what the server reports."""
-
-    def __init__(self, outer: Any) -> None:
-        self.reported: dict[str, Any] = {}
-        self._outer = outer
-
-    def add_usage(self, model: str, usage: dict[str, Any]) -> None:
-        self.reported = usage
-        if self._outer is not None:
-            self._outer.add_usage(model, usage)
 
 
 class AttributeDict(dict[str, Any]):

@@ -27,8 +27,6 @@ from aisr.base.errors import UserError
 EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
-THREADS = 8
-SECONDS = 600.0  # until an answer is given up
 TEMPERATURE = 0.0
 MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
 HIGHEST_PRICE = 1_000_000
@@ -75,8 +73,8 @@ class LMConfig:
     logprobs: bool | None = None  # whether to ask for them; None: where a provider gives them, not at a server
     max_tokens: Annotated[int | None, Interval(ge=1, le=1_000_000)] = None  # of an answer, thoughts included
     temperature: Annotated[float | None, Interval(ge=0, le=2)] = None  # None: 0; models that reason have their own
-    threads: Annotated[int | None, Interval(ge=1, le=1_000)] = None  # LM calls at a time; the embedded model takes 1
-    timeout: Annotated[float | None, Interval(gt=0, le=86_400)] = None  # seconds until an answer is given up
+    threads: Annotated[int, Interval(ge=1, le=1_000)] = 8  # LM calls at a time; the embedded model takes 1
+    timeout: Annotated[float, Interval(gt=0, le=86_400)] = 600.0  # seconds until an answer is given up
     price: Price | str | None = None  # where LiteLLM's list lacks the model
     embedding_api_base: str | None = None  # of a retriever's embedding model, or `provider`; None: `api_base`
     embedding_price: Annotated[float | None, Interval(ge=0, le=HIGHEST_PRICE)] = None  # USD a million tokens
@@ -99,43 +97,26 @@ class LMConfig:
     def __post_init__(self) -> None:
         _ = self.stated_price  # raises for what is no price
         if self.embedding_api_base and self.embedding_api_base != PROVIDER:
-            check_address(self.embedding_api_base, self.option("embedding-api-base"))
-        if needs_no_server(self.model):
-            self._check_without_server()
-            return
-        if self.api_base:
-            check_address(self.api_base, self.option("api-base"))
-        provider, slash, name = self.model.partition("/")
-        if not slash or not name:
+            check_address(self.embedding_api_base, self.option("embedding_api_base"))
+        provider, _, name = self.model.partition("/")
+        if not needs_no_server(self.model) and not name:
             raise LMUnavailable(
                 f"{self.option('lm')} {self.model!r}: expected `embedded` or PROVIDER/MODEL, such as "
                 "openai/gpt-4o-mini or ollama_chat/llama3.2, or recorded:FILE for recorded answers"
             )
-        if self.api_base and provider != "openai":
-            raise LMUnavailable(
-                f"{self.option('api-base')} speaks OpenAI's protocol: {self.option('lm')} openai/{name}, not "
-                f"{self.model}"
-            )
-
-    def _check_without_server(self) -> None:
-        for name, value in (("max-tokens", self.max_tokens), ("temperature", self.temperature)):
-            if self.is_recorded and value is not None:
-                raise LMUnavailable(f"{self.option(name)} goes with an LM that answers, not with --lm {self.model}")
-        if self.timeout is not None:
-            raise LMUnavailable(
-                f"{self.option('timeout')} goes with an LM that is reached over a network, not with --lm {self.model}"
-            )
         if self.api_base:
-            raise LMUnavailable(
-                f"{self.option('api-base')} goes with a model string such as openai/MODEL, not with "
-                f"{self.option('lm')} {self.model}"
-            )
+            check_address(self.api_base, self.option("api_base"))
+            if needs_no_server(self.model) or provider != "openai":
+                raise LMUnavailable(
+                    f"{self.option('api_base')} speaks OpenAI's protocol: {self.option('lm')} "
+                    f"openai/{name or 'MODEL'}, not {self.model}"
+                )
 
     def option(self, name: str) -> str:
-        """The name of an option of this LM, as it is typed."""
-        if name == "lm" or (name == "api-base" and not self.role):
-            return f"--{self.role}-{name}" if self.role else f"--{name}"
-        return f"-L {f'{self.role}.' if self.role else ''}{name.replace('-', '_')}"
+        """Return the name of an option of this LM, as it is typed. name: of its field, or `lm`."""
+        if name == "lm" or (name == "api_base" and not self.role):
+            return f"--{self.role}-{name}" if self.role else f"--{name.replace('_', '-')}"
+        return f"-L {self.role}.{name}" if self.role else f"-L {name}"
 
     @property
     def is_recorded(self) -> bool:
@@ -145,10 +126,6 @@ class LMConfig:
     def stated_price(self) -> Price | None:
         """`price` as numbers."""
         return Price.parse(self.price, self.option("price")) if isinstance(self.price, str) else self.price
-
-    @property
-    def most_threads(self) -> int:
-        return self.threads or THREADS
 
     @property
     def embedding_address(self) -> str | None:
@@ -163,18 +140,15 @@ class LMConfig:
         Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
         records would leave for a provider unasked.
         """
-        address, needs_none = settings.get("api_base"), needs_no_server(model)
-        if self.api_base and address is None and not needs_none:
+        address = settings.get("api_base")
+        if self.api_base and address is None and not needs_no_server(model):
             raise LMUnavailable(
                 f"--{role}-lm {model}: --api-base is the address of --lm alone; add -L "
                 f"{role}.api_base=ADDRESS, the same one if it serves both, or -L {role}.api_base=provider to send "
                 f"the records to {model.partition('/')[0]}"
             )
         address = None if address == PROVIDER else address
-        own: dict[str, Any] = {"model": model, "price": None, "schema": self.schema or not address}
-        own |= {"timeout": None if needs_none else self.timeout}
-        if model.startswith(RECORDED):
-            own |= {"max_tokens": None, "temperature": None}
+        own = {"model": model, "price": None, "schema": self.schema or not address}
         return LMConfig.parse({**vars(self), **own, **settings, "api_base": address}, role)
 
 
@@ -186,22 +160,18 @@ def needs_no_server(model: str) -> bool:
 def check_address(address: str, option: str) -> None:
     """Raises `LMUnavailable` for what is no address of a server, or one that holds a password or a query. option: whose
     value it is, such as `--api-base`."""
-    if not address.startswith(("http://", "https://")):
-        raise LMUnavailable(f"{option} {address!r}: expected an address that begins with http:// or https://")
     try:
         parts = urlsplit(address)
-        known = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a bracket that is not closed, a port that is no number
         known = False
-    if not known:
-        raise LMUnavailable(f"{option} {address!r}: expected an address such as http://127.0.0.1:8000/v1")
-    if "@" in address.partition("://")[2].partition("/")[0]:
-        raise LMUnavailable(f"{option} holds a user name or password; a key goes into OPENAI_API_KEY")
-    if "?" in address or "#" in address:
+    if "?" in address or "#" in address or "@" in address.partition("://")[2].partition("/")[0]:
         raise LMUnavailable(
-            f"{option} holds a query (behind `?` or `#`), to which nothing can be joined; expected the address that "
+            f"{option} holds a user name, a password or a query (behind `?` or `#`); expected the address that "
             "/chat/completions is joined to, and a key in OPENAI_API_KEY"
         )
+    if not known:
+        raise LMUnavailable(f"{option} {address!r}: expected an address such as http://127.0.0.1:8000/v1")
 
 
 def address_in_environment(model: str) -> str | None:
@@ -243,6 +213,28 @@ def quiet_litellm() -> Any:
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     return litellm
+
+
+def check_provider(model: str, option: str, otherwise: str) -> None:
+    """Raises `LMUnavailable` where the provider of a model is not known, or its key is not in the environment. option:
+    what names the model, such as `--lm`; otherwise: what to do without its key."""
+    if model.startswith(("ollama/", "ollama_chat/")):
+        return  # a server on this machine, at an address that LiteLLM knows
+    litellm = quiet_litellm()
+    environment = litellm.validate_environment(model=model)
+    missing = [] if environment.get("keys_in_environment") else environment.get("missing_keys") or []
+    if missing:
+        raise LMUnavailable(
+            f"{option} {model} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), or "
+            f"{otherwise}"
+        )
+    try:
+        litellm.get_llm_provider(model)
+    except litellm.exceptions.BadRequestError as error:
+        raise LMUnavailable(
+            f"{option} {model}: no provider is called {model.partition('/')[0]!r}; for an OpenAI-compatible server use "
+            f"openai/MODEL, or {otherwise}"
+        ) from error
 
 
 def _listed(model: str) -> dict[str, Any]:

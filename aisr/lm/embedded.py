@@ -237,7 +237,7 @@ class EmbeddedEngine:
             metadata = (request.config.extensions or {}).get("metadata") or {}
             writer.object(schema, metadata.get("constraints") or {})
         else:
-            writer.free()
+            writer.generate(None)
         return writer.response(request)
 
 
@@ -251,9 +251,6 @@ class _Writer:
         self.first: Completion | None = None
         self.written = 0
         self.scored: list[TokenLogprob] = []
-
-    def free(self) -> None:
-        self._generate(None)
 
     def object(self, schema: dict[str, Any], constraints: dict[str, Any]) -> None:
         """The fields of a JSON object, one after the other."""
@@ -278,7 +275,7 @@ class _Writer:
                 self._score(_options(items))
             self.text += "]"
         else:
-            self._generate({**field, "$defs": definitions} if definitions else field)
+            self.generate({**field, "$defs": definitions} if definitions else field)
 
     def _list_ids(self, ids: list[str], least: int, most: int) -> None:
         """A list of ids, each of those that are left, for as long as going on is likelier than ending."""
@@ -309,7 +306,7 @@ class _Writer:
         ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
         return ranked[0][0], ranked
 
-    def _generate(self, schema: dict[str, Any] | None) -> None:
+    def generate(self, schema: dict[str, Any] | None) -> None:
         completion = self.model.complete(
             self.prompt + self.text,
             max_tokens=max(self.max_tokens - self.written, 1),
@@ -341,16 +338,11 @@ def chat_prompt(request: Request) -> str:
 
     Control tokens inside a message are broken up: a paper that holds one must not open a message of its own.
     """
-    turns = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in _turns(request))
-    return f"{turns}<|im_start|>assistant\n"
-
-
-def _turns(request: Request) -> list[tuple[str, str]]:
-    turns = []
-    if request.system is not None:
-        system = request.system if isinstance(request.system, str) else "".join(p.text for p in request.system)
-        turns.append(("system", system))
-    return turns + [(message.role, message.text or "") for message in request.messages]
+    system = request.system or ""
+    turns = [("system", system if isinstance(system, str) else "".join(part.text for part in system))] if system else []
+    turns += [(message.role, message.text or "") for message in request.messages]
+    marked = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in turns)
+    return f"{marked}<|im_start|>assistant\n"
 
 
 def _resolved(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

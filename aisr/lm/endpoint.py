@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.request import getproxies
 
-import dspy
 from dspy.lm15 import (
     AccessPolicy,
     DataPart,
@@ -18,7 +17,6 @@ from dspy.lm15 import (
     Message,
     OpenAIChatCompat,
     ProviderDefinition,
-    ProviderError,
     RefusalPart,
     Request,
     Response,
@@ -27,7 +25,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base.private import StdlibTransport
-from aisr.lm.config import SECONDS, LMConfig
+from aisr.lm.config import LMConfig
 
 MOST_WORDS = 300  # bytes of an error whose form is not known
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
@@ -62,8 +60,8 @@ class Endpoint:
             | ({"response_format"} if config.schema else set())
         )
         transport = Transport(
-            read_timeout=config.timeout or SECONDS,
-            max_connections=max(config.most_threads, 8),
+            read_timeout=config.timeout,
+            max_connections=max(config.threads, 8),
             trust_env=bool(getproxies()),  # left to itself, lm15 looks for proxies in the environment at each call
         )
         self._router = LMRouter(RouterConfig(providers=(definition,), transport=transport))
@@ -87,75 +85,32 @@ class Endpoint:
 # --- Bodies of answers
 
 
-def receive_chat(status: int, body: bytes) -> bytes:
-    """Return the body of an answer, where it is an error in a form that lm15 reads.
+class Transport(StdlibTransport):
+    """DSPy's connections, whose bodies pass through `readable` before they are read."""
 
-    Raises `ProviderError` for one without a choice, which lm15 takes for an empty text; its usage counts.
-    """
-    if status >= 400:
-        return readable_error(body)
-    answer = _json(body)
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    if not isinstance(answer, dict) or (isinstance(choices, list) and choices):
-        return body
-    if answer.get("error") and not choices:
-        return readable_error(body, "an error under status 200: ")
-    if isinstance(usage := answer.get("usage"), dict) and dspy.settings.usage_tracker:
-        dspy.settings.usage_tracker.add_usage("", usage)
-    raise ProviderError(f"the answer holds no choice: {_first_words(body)}")
+    def stream(self, request: Any) -> Any:
+        response = super().stream(request)
+        read = response.read
+        response.read = lambda: readable(response.status, read())
+        return response
 
 
-def readable_error(body: bytes, before: str = "") -> bytes:
-    """Return the body of an error with a message where lm15 looks for it, which passes over all but OpenAI's form: that
-    of the server, else the first words of the body. before: words to put before it."""
-    content = _json(body)
+def readable(status: int, body: bytes) -> bytes:
+    """Return the body of an answer; an error, and an answer without a choice, which lm15 takes for an empty text, in
+    OpenAI's form, with the message of the server, else the first words of the body: lm15 passes over all others."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    before = ""
+    if status < 400:
+        if not isinstance(content, dict) or content.get("choices"):
+            return body
+        before = "an error under status 200: " if content.get("error") else "the answer holds no choice: "
     if isinstance(content, list) and content:
         content = content[0]
     error = content.get("error", content) if isinstance(content, dict) else None
     error = dict(error) if isinstance(error, dict) else {"message": error}
-    message = error.get("message") if isinstance(error.get("message"), str) else None
-    return json.dumps({"error": {**error, "message": before + (message or _first_words(body))}}).encode()
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _first_words(body: bytes) -> str:
-    return " ".join(body[:MOST_WORDS].decode(errors="replace").split()) or "no more was said"
-
-
-class Transport:
-    """DSPy's connections, whose bodies pass through `receive_chat` before they are read."""
-
-    def __init__(self, **options: Any) -> None:
-        self._inner = StdlibTransport(**options)
-
-    def stream(self, request: Any) -> "_Received":
-        return _Received(self._inner.stream(request))
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class _Received:
-    """A response as it is received."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def read(self) -> bytes:
-        return receive_chat(self._inner.status, self._inner.read())
-
-    def __enter__(self) -> "_Received":
-        self._inner.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._inner.__exit__(*raised)
+    if not isinstance(message := error.get("message"), str) or not message:
+        message = " ".join(body[:MOST_WORDS].decode(errors="replace").split()) or "no more was said"
+    return json.dumps({"error": {**error, "message": before + message}}).encode()

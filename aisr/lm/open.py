@@ -17,7 +17,7 @@ from dspy.utils.exceptions import LMConfigurationError
 from aisr.base.files import digest_file, digest_text
 from aisr.base.redact import environment_defaults
 from aisr.lm.answers import adapter_for
-from aisr.lm.budget import Ledger, check_price
+from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import (
     EMBEDDED,
@@ -27,9 +27,9 @@ from aisr.lm.config import (
     LMConfig,
     LMUnavailable,
     Price,
+    check_provider,
     listed_price,
     listed_vision,
-    quiet_litellm,
 )
 from aisr.lm.embedded import EmbeddedEngine, model_file
 from aisr.lm.embeddings import Embeddings
@@ -71,9 +71,17 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
     elif config.is_recorded:
         opened = open_recorded(config, ledger)
     else:
-        check_price(config, config.stated_price or listed_price(config.model), ledger)
-        opened = _open_endpoint(config, ledger) if config.api_base else _open_provider(config, ledger, needs_key)
-    opened.lm.limit_option, opened.lm.address_option = config.option("max-tokens"), config.option("api-base")
+        price = config.stated_price or listed_price(config.model)
+        if ledger.limits.usd is not None and price is None:
+            raise LMUnavailable(
+                f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}="
+                "PROMPT,COMPLETION in USD a million tokens"
+            )
+        if config.api_base:
+            opened = _open_endpoint(config, ledger, price)
+        else:
+            opened = _open_provider(config, ledger, price, needs_key)
+    opened.lm.limit_option, opened.lm.address_option = config.option("max_tokens"), config.option("api_base")
     return replace(opened, embeddings=Embeddings(config, ledger))
 
 
@@ -110,7 +118,7 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
     )
 
 
-def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
+def _open_endpoint(config: LMConfig, ledger: Ledger, price: Price | None) -> OpenLM:
     assert config.api_base
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
     digest = digest_text(config.api_base.rstrip("/"))
@@ -120,32 +128,29 @@ def _open_endpoint(config: LMConfig, ledger: Ledger) -> OpenLM:
         name=config.model,
         address=config.api_base,
         ledger=ledger,
-        price=config.stated_price or listed_price(config.model),
+        price=price,
         gives_logprobs=bool(config.logprobs) and not is_reasoning_model(config.model),
         engine=Endpoint(provider, config),
         **_sampling(config),
     )
     # A server may give the name of a model without vision to one with it, so that the list says nothing against it.
     vision = listed_vision(config.model) or None
-    return OpenLM(lm, adapter_for(config.schema), config.model, digest, config.most_threads, supports_vision=vision)
+    return OpenLM(lm, adapter_for(config.schema), config.model, digest, config.threads, supports_vision=vision)
 
 
-def _open_provider(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
+def _open_provider(config: LMConfig, ledger: Ledger, price: Price | None, needs_key: bool) -> OpenLM:
     if needs_key:
-        _require_key(config)
-    options = _sampling(config) | ({"timeout": config.timeout} if config.timeout else {})
-    lm = LedgerLM(
-        config.model,
-        ledger=ledger,
-        price=config.stated_price or listed_price(config.model),
-        **options,
-    )
+        own_server = f"pass {config.option('api_base')} for a server of your own"
+        check_provider(
+            config.model, config.option("lm"), f"{own_server}, or {config.option('lm')} embedded for the built-in model"
+        )
+    lm = LedgerLM(config.model, ledger=ledger, price=price, timeout=config.timeout, **_sampling(config))
     lm.gives_logprobs = (
         config.logprobs is not False and not is_reasoning_model(config.model) and "logprobs" in lm.supported_params
     )
     adapter = adapter_for(config.schema and lm.supports_response_schema)
     vision = listed_vision(config.model)
-    return OpenLM(lm, adapter, config.model, None, config.most_threads, supports_vision=vision)
+    return OpenLM(lm, adapter, config.model, None, config.threads, supports_vision=vision)
 
 
 def is_reasoning_model(spec: str) -> bool:
@@ -163,35 +168,11 @@ def _sampling(config: LMConfig) -> dict[str, Any]:
     chosen = {"temperature": config.temperature, "max_tokens": config.max_tokens}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if not is_reasoning_model(config.model):
-        return {
-            "temperature": TEMPERATURE,
-            "max_tokens": MAX_TOKENS_OF_SERVER if config.api_base else MAX_TOKENS,
-        } | chosen
+        room = MAX_TOKENS_OF_SERVER if config.api_base else MAX_TOKENS
+        return {"temperature": TEMPERATURE, "max_tokens": room} | chosen
     try:
         dspy.LM(config.model, **chosen)
     except LMConfigurationError as error:
         options = " and ".join(f"{config.option(name)}={value}" for name, value in chosen.items())
         raise LMUnavailable(f"{options}: {error.message}") from error
     return chosen
-
-
-def _require_key(config: LMConfig) -> None:
-    spec, option = config.model, config.option
-    if spec.startswith(("ollama/", "ollama_chat/")):
-        return  # a server on this machine, at an address that LiteLLM knows
-    litellm = quiet_litellm()
-    environment = litellm.validate_environment(model=spec)
-    missing = [] if environment.get("keys_in_environment") else environment.get("missing_keys") or []
-    if missing:
-        raise LMUnavailable(
-            f"{option('lm')} {spec} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), "
-            f"or pass {option('api-base')} for a server of your own, or {option('lm')} embedded for the built-in model"
-        )
-    try:
-        litellm.get_llm_provider(spec)
-    except litellm.exceptions.BadRequestError as error:
-        provider = spec.partition("/")[0]
-        raise LMUnavailable(
-            f"{option('lm')} {spec}: no provider is called {provider!r}; for an OpenAI-compatible server use "
-            f"openai/MODEL with {option('api-base')}"
-        ) from error

@@ -7,10 +7,9 @@ above the response cache, whose hits reach no engine.
 """
 
 import gzip
-import json
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -27,12 +26,6 @@ from aisr.lm.answers import Answer, adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import CONNECTION, LedgerLM, OpenLM
 from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
-
-ADAPTERS: Mapping[str, Callable[[], Any]] = {
-    "JSONAdapter": lambda: adapter_for(True),
-    "ChatAdapter": lambda: adapter_for(False),
-}
-
 
 # --- The lines of a recording
 
@@ -71,31 +64,19 @@ class Header(_Strict):
 
 def read_lines(path: Path) -> Iterator[Header | Answer]:
     """Yield the lines of a recording, the header first. Raises `LMUnavailable`, with file and line, for other files."""
-    number, calls = 1, set()
+    number = 1
     try:
         with gzip.open(path) as file:
             while (text := file.readline(LONGEST + 1)) or number == 1:
                 if len(text) > LONGEST:
                     raise ValueError(f"longer than {LONGEST >> 20} MiB")
-                line = (Header if number == 1 else Answer).model_validate(json.loads(text))
-                if isinstance(line, Answer):
-                    if line.call in calls:  # a small file may hold any number of equal lines
-                        raise ValueError(f"a second answer to the call {line.call}")
-                    calls.add(line.call)
-                yield line
+                yield (Header if number == 1 else Answer).model_validate_json(text)
                 number += 1
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        reason = explain(error) if isinstance(error, ValidationError) else getattr(error, "strerror", None) or error
         raise LMUnavailable(
-            f"{path}:{number}: {_reason(error)}; expected a recording, which `aisr compile … --record FILE` writes"
+            f"{path}:{number}: {reason}; expected a recording, which `aisr compile … --record FILE` writes"
         ) from error
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        return explain(error)
-    if isinstance(error, json.JSONDecodeError):
-        return f"not JSON ({error})"
-    return str(getattr(error, "strerror", None) or error)
 
 
 # --- Recording
@@ -263,10 +244,10 @@ def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
     lm.path, lm.header, lm.answers, lm.asked = path, header, answers, set()
     return OpenLM(
         lm,
-        ADAPTERS[model.adapter](),
+        adapter_for(schema=model.adapter == "JSONAdapter"),
         model.spec,
         model.endpoint,
-        config.most_threads,
+        config.threads,
         reflection_tokens=model.reflection_tokens,
         supports_vision=model.supports_vision,
     )

@@ -36,7 +36,7 @@ CHARGED: dict[str, tuple[Any, float, int]] = {  # tokens read and written, as th
     "whole": (with_usage(WHOLE), 200, 20),
     "partly cached": (with_usage({**WHOLE, "prompt_tokens_details": {"cached_tokens": 150}}), 200, 20),
     "none": (answer_with(lambda body: body.pop("usage"), "yes"), 0, 0),
-    "no choice": (answer_with(lambda body: body.update(choices=[])), 200, 20),
+    "no choice": (answer_with(lambda body: body.update(choices=[])), 0, 0),
     "500": (faults.refused(500, "oops"), 0, 0),
     "late": (faults.hang, 0, 0),
 }
