@@ -54,7 +54,7 @@ class DryRun:
             if real is lm:
                 return dry
         engine = _SilentEngine()
-        silent: LedgerLM = lm.lm.copy(engine=engine)
+        silent: LedgerLM = lm.lm.copy(engine=engine, timeout=None)  # DSPy refuses a timeout beside an engine
         silent.ledger = self.ledger
         dry = replace(
             lm,
