@@ -168,7 +168,7 @@ def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -
         return written(request.question, {"chosen": [key for key, _ in (longest if request.has_demos else shown[:1])]})
 
     walked = walk("context24-text", reply, ["context"], "-T", "sentences=4")
-    assert "weights of the features of sentences on method" in walked.output["compile"]
+    assert "What ranks sentences, fitted to the gold passages of train" in walked.output["inspect"]
     scores = walked.manifest["scores"]
     assert {"rouge_1", "rouge_2", "rouge_l"} <= set(scores["test"])
     assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
