@@ -37,7 +37,7 @@ MOST = 3  # a count beyond this says no more
 Statement = tuple[str, str]  # its text, and its evidence, one item or paragraph a line
 
 
-def add_baseline(
+def add_no_lm_baseline(
     task: Task, program: Program, train: Sequence[dspy.Example], splits: Sequence[Sequence[dspy.Example]]
 ) -> None:
     """Fit the baseline to labelled examples of train, and set its answer as `baseline` of the examples of other splits,

@@ -55,7 +55,7 @@ class JudgedRecord(NamedTuple):
     outcome: Outcome
 
 
-def judge_fairly(
+def judge_without_own_demos(
     task: Task, program: Program, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
 ) -> list[JudgedRecord]:
     """The judgements of a program, without its label weights, on the records whose answers no prompt holds.
@@ -93,10 +93,11 @@ def fit_label_weights(
     """
     if not judged:
         raise UserError("no judged records: nothing to fit label weights on")
+    sources = dict(Counter(judgement.source for _, outcome in judged for judgement in outcome.judgements))
     group = group_records([row for row, _ in judged])
     if len(set(group)) < FOLDS:
         why = f"{len(set(group))} groups of records that share nothing; {FOLDS} are needed"
-        return LabelWeightsFit(None, None, {"kept": False, "why": why})
+        return LabelWeightsFit(None, None, {"kept": False, "why": why, "sources": sources})
     judgements = gather(labels, judged, group, seed, choose_evidence)
     alone = CrossValidated(labels, judgements, judgements.lm_labels)
     selection = Selection(alone, cross_validate(labels, judgements))
@@ -108,7 +109,7 @@ def fit_label_weights(
         "share": kept.share,
         "cross_validated": {"LM alone": alone.score, "with label weights": best.score},
         "records": len(judged),
-        "sources": dict(Counter(judgement.source for _, outcome in judged for judgement in outcome.judgements)),
+        "sources": sources,
     }
     if kept.rules is None:
         return LabelWeightsFit(None, gain, report)

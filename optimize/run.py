@@ -31,11 +31,11 @@ from aisr.base.files import as_json, digest_file, digest_text, first_difference,
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import nested
-from aisr.optimize.baseline import add_baseline
+from aisr.optimize.baseline import add_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
-from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_fairly
+from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
@@ -153,7 +153,9 @@ class Run:
                 stage(f"{name} shares with train: {leak}; its score is optimistic (`aisr split` avoids this)")
         self.examples = {name: examples(rows) for name, rows in self.rows.items()}
         every = [example for example in self.examples["train"] if "failure" not in example]
-        add_baseline(plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"])
+        add_no_lm_baseline(
+            plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"]
+        )
         train = examples(plan.train_for_lm(self.rows["train"]))
         self.examples["train"] = [example for example in train if "failure" not in example]
         if failures := [example.failure for example in train if "failure" in example]:
@@ -183,6 +185,7 @@ class Run:
                 if fitted.kept:
                     student.ranker = fitted.ranker
                     prepare_train = out_of_fold_prepare(task, student, fitted.out_of_fold)
+        # What the program reads off train's gold, such as which labels name no evidence in Track 2.
         student.fit([record for record in train if record.gold is not None])
         return prepare_train
 
@@ -214,7 +217,9 @@ class Run:
         check_any_judged(baseline, "dev")
 
     def search(self) -> None:
-        """Run the optimizers one after the other, each from the champion so far, and choose the champion on dev."""
+        """Run the optimizers one after the other, each from the champion so far, and choose the champion on dev: the
+        best official score, and of several optimizers a later one's only if it is a standard error ahead (see
+        `aisr.optimize.champion`)."""
         task, dev, stage = self.plan.task, self.examples["dev"], self.callbacks.stage
         calls = self.lm.ledger.spend.requested
         candidates = [Candidate("uncompiled", self.student)]
@@ -235,7 +240,7 @@ class Run:
             )
             known = len(candidates)
             try:
-                candidates = compile_candidates(optimizer, search, candidates)
+                candidates = compile_candidates(optimizer, search, candidates)  # all so far, the new ones last
             except LMError:
                 self._check_teacher()
                 raise
@@ -252,7 +257,8 @@ class Run:
         self.champion = self._reload(choice.champion.program)
 
     def _objective(self) -> Objective:
-        """The objective, linearised at the uncompiled program."""
+        """What an optimizer averages over records: the official score, linearised at the uncompiled program, so that
+        a label that is rare or often wrong weighs more."""
         records = gradient_records(self.plan.task, self.examples["train"], self.plan.settings.seed)
         self.callbacks.stage(
             f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
@@ -288,9 +294,9 @@ class Run:
         rows = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
         self.callbacks.stage(f"fitting label weights to the champion's label probabilities on {len(rows)} records")
         try:
-            judged = judge_fairly(task, self.champion, rows, self.lm, self.callbacks.judged)
+            judged = judge_without_own_demos(task, self.champion, rows, self.lm, self.callbacks.judged)
         except LMBillingError as error:
-            self._check_budget(error)
+            self._raise_unless_our_limit(error)
             self.callbacks.stage("label weights: not fitted, the budget is spent")
             return
         seed, choose_evidence = self.plan.settings.seed, self.champion.choose_evidence
@@ -299,9 +305,10 @@ class Run:
         self.champion = self._reload(self.champion)
 
     def score_test(self) -> None:
-        """Score the champion and its baseline on test, as far as the budget reaches.
+        """Score the champion, as it is saved, with its label weights, and the uncompiled program on test, as far as the
+        budget reaches.
 
-        Only here is a gain honest: the champion was chosen because it did well on dev.
+        Only here is a gain honest: the champion was chosen because it did well on dev, by its prompt alone.
         """
         if "test" not in self.examples:
             return
@@ -315,7 +322,7 @@ class Run:
             try:
                 results.append(evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged))
             except LMBillingError as error:
-                self._check_budget(error)
+                self._raise_unless_our_limit(error)
                 self.callbacks.stage(f"{role} ({name}) not scored on test, the budget is spent")
                 break
         self.test = HeldOutScores(*results) if results else None
@@ -327,10 +334,10 @@ class Run:
         try:
             yield
         except LMBillingError as error:
-            self._check_budget(error)
+            self._raise_unless_our_limit(error)
             raise UserError(f"{error}; {missing}, nothing is saved") from error
 
-    def _check_budget(self, error: LMBillingError) -> None:
+    def _raise_unless_our_limit(self, error: LMBillingError) -> None:
         """Raise the error where it is the provider's, and not our own limit's."""
         if self.lm.ledger.spent_out() is None:
             raise error

@@ -84,6 +84,12 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     from aisr.base.files import percent
     from aisr.cli.display import note
 
+    votes, labels = report["sources"].get("vote", 0), sum(report["sources"].values())
+    if states and votes:
+        note(
+            f"{'warning: ' if votes == labels else '  '}{votes} of {labels} labels came with no confidence that can be "
+            "used: a vote stands in; -T verbalized_confidence=false asks for none"
+        )
     if "why" in report:
         note(f"  label weights: none ({report['why']})")
         return
@@ -91,11 +97,6 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     low, high = report["gain"][1:]
     kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
     note(f"  label weights, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
-    if states and (votes := report["sources"].get("vote")):
-        note(
-            f"    {votes} of {sum(report['sources'].values())} labels came with no confidence that can be used: a vote "
-            "stands in; -T verbalized_confidence=false asks for none"
-        )
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
 
 

@@ -12,7 +12,7 @@ from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import choose, why_none_was_kept
 from aisr.optimize.examples import read_labeled
-from aisr.optimize.label_weights import judge_fairly
+from aisr.optimize.label_weights import judge_without_own_demos
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Settings
 from aisr.programs.task import Task
@@ -185,7 +185,7 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(
     assert len(requests(lm)) == calls
     assert all(one.outcome.failure is None for one in replayed)
     rows = [row for split in ("train", "dev") for row in read_labeled(TRACK1, program, data[split])]
-    assert len(judge_fairly(TRACK1, program, rows, lm, lambda: None)) == len(rows)
+    assert len(judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)) == len(rows)
     many = list(filter(has_demos, requests(lm)))
     assert many
     for request in many:

@@ -9,7 +9,7 @@ from aisr.artifact.program import parse, program_text, uncompiled
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.examples import prepare_one
-from aisr.optimize.label_weights import JudgedRecord, fit_label_weights, judge_fairly
+from aisr.optimize.label_weights import JudgedRecord, fit_label_weights, judge_without_own_demos
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Search, Settings, objective
 from aisr.predict.judge import Outcome, another_lm, judge_all
@@ -85,12 +85,15 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
     program.main_predictor.demos = [rows[2].example.toDict()]
-    assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [other.id]
+    assert [row.example.id for row, _ in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
     program.main_predictor.demos = []
     program.main_predictor.signature = program.main_predictor.signature.with_instructions(
         "Row 2.1 is Unsupported Entity, for one."
     )
-    assert [row.example.id for row, _ in judge_fairly(TRACK1, program, rows, lm, lambda: None)] == [parent.id, "beside"]
+    assert [row.example.id for row, _ in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [
+        parent.id,
+        "beside",
+    ]
 
 
 def test_weights_that_were_fitted_on_another_lm_are_warned_of_and_not_where_its_lm_only_moved() -> None:
