@@ -86,7 +86,7 @@ def main() -> None:
     header = ["task", "program", "test score", "gain", "answers", "seconds"]
     recorded = any(walk.lm != EMBEDDED for walk in walks)
     title = "official score on held-out test records"
-    table(f"{title}, all invented, by the recorded answers of a capable LM" if recorded else title, header, rows)
+    table(f"{title}, all invented, by the answers of readers who played the LM" if recorded else title, header, rows)
     for walk in walks:
         _print_lessons(walk)
         note(f"the prompt: {walk.program}/PROMPT.md   the submission: {walk.submission}")
@@ -211,10 +211,10 @@ def _summary(manifest: Manifest) -> str:
     shown = manifest.options.get("demos_per_record")
     if not shown:
         return manifest.champion or ""
-    ranker = " and paragraphs are ranked as train's gold evidence teaches" if manifest.ranker else ""
+    ranker = "; a ranker fitted to train's gold evidence picks the paragraphs" if manifest.ranker else ""
     return (
         f"before each record stand the {shown} most similar of {manifest.data['train'].records} train records, which "
-        f"show the annotators' conventions{ranker}; the instruction is as before"
+        f"show the annotators' conventions; the instruction is the hand-written one{ranker}"
     )
 
 
