@@ -189,6 +189,7 @@ class Track1(Program):
                 evidence=shown,
                 sentences=sentences,
             )
+            # The LM's labels with their probabilities, changed by the label weights where there are some.
             judged = self.decide(answer, "sentence_labels")
         else:
             judged = []
