@@ -112,6 +112,10 @@ class LMConfig:
                     f"openai/{name or 'MODEL'}, not {self.model}"
                 )
 
+        for shaping in ("max_tokens", "temperature"):
+            if self.is_recorded and getattr(self, shaping) is not None:
+                raise LMUnavailable(f"{self.option(shaping)}: the answers of {self.model} are there; leave it out")
+
     def option(self, name: str) -> str:
         """Return the name of an option of this LM, as it is typed. name: of its field, or `lm`."""
         if name == "lm" or (name == "api_base" and not self.role):
