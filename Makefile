@@ -1,5 +1,5 @@
-# make demo   both tracks from labelled records to a submission, with recorded answers; LM=embedded: with the built-in LM;
-#             TASK=averitec for another task
+# make demo   `aisr demo`: both tracks from labelled records to a submission, with recorded answers; LM=embedded: with the
+#             built-in LM, any task: TASK=averitec
 # make test   the tests of aisr and of papers/; make test-all adds the slow ones: all that `.ci/run` runs
 # All set up .venv first, from requirements.lock: exact versions and hashes, no compiler needed.
 
@@ -32,7 +32,7 @@ $(READY): requirements.lock pyproject.toml papers/pyproject.toml
 	@touch $@
 
 demo: setup
-	$(BIN)/python -m benchmarks.demo --lm $(LM) $(TASK)
+	$(BIN)/$(if $(filter embedded,$(LM)),python -m benchmarks.demo,aisr demo) $(TASK)
 
 # The README's figures on the sample, printed again, and the commands of those on data of others.
 results: setup

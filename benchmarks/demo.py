@@ -1,115 +1,42 @@
-"""`make demo`: both tracks from labelled records to a scored submission, with the recorded answers of a capable LM.
-
-No key, no server, no costs, and no model on this machine. Each step is a command that a user types, in a process of its
-own, so that predictions come from what was saved and from nothing else. All of it goes to `artifacts/demo/`, with an
-MLflow store of its own: no program of the demo becomes the champion of a user's data. `make demo LM=embedded` walks the
-same way with the built-in LM and few short records.
+"""`make demo LM=embedded`: the walk of `aisr demo` with the built-in LM, for any task of the sample. It reads some 200
+tokens a second and judges poorly: few short records.
 """
 
 import argparse
-import json
-import os
-import shlex
 import shutil
-import subprocess
-import sys
-import time
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from textwrap import shorten
-from typing import Any, NamedTuple
 
-import aisr
-from aisr.artifact.manifest import FILE, Manifest, read_manifest
-from aisr.artifact.program import load_program
-from aisr.base.files import with_interval
-from aisr.cli.display import console, note, table
+from aisr.cli.demo import NAME, Walk, walk_all
+from aisr.cli.options import SAMPLE
 from aisr.lm.config import EMBEDDED
-from aisr.programs.demos import nearest
-from aisr.programs.registry import find_task
 
-NAME = "demo"
-SAMPLE = Path("data/sample")
-# How many records of each split the built-in LM judges at most, the shortest: it reads some 200 tokens a second.
+# How many records of each split are judged at most, the shortest.
 RECORDS = {"train": 6, "dev": 6, "test": 10}
-# How the built-in LM compiles: few tokens a prompt.
-FEW = ["--optimizer", "labeled", "--candidates", "1", "--demos", "1", "--max-train"]
-EMBEDDED_OPTIONS = {
-    "track1": [*FEW, "6"],
-    "track2": [*FEW, "6", "-T", "context_tokens=100"],
-    "averitec": [*FEW, "4", "--max-dev", "2", "--budget", "light", "-T", "questions=0"],
-    "context24-figures": [*FEW, "4", "--max-dev", "2", "-T", "order=4"],
-    "context24-text": [*FEW, "4", "--max-dev", "2", "-T", "sentences=3"],
+# How each task compiles: few tokens a prompt.
+FEW = ("--optimizer", "labeled", "--candidates", "1", "--demos", "1", "--max-train")
+OPTIONS = {
+    "track1": (*FEW, "6"),
+    "track2": (*FEW, "6", "-T", "context_tokens=100"),
+    "averitec": (*FEW, "4", "--max-dev", "2", "--budget", "light", "-T", "questions=0"),
+    "context24-figures": (*FEW, "4", "--max-dev", "2", "-T", "rerank_top=4"),
+    "context24-text": (*FEW, "4", "--max-dev", "2", "-T", "sentences=3"),
 }
-EXAMPLES = 3  # statements that a compile corrects
-WIDTH = 100  # characters of a statement in them
-
-
-class Walk(NamedTuple):
-    """A task, the LM, the folder of its records, and the folder that everything goes to."""
-
-    task: str
-    lm: str
-    data: Path
-    root: Path
-
-    @property
-    def program(self) -> Path:
-        return self.root / self.task / NAME
-
-    @property
-    def work(self) -> Path:
-        return self.root / "runs" / self.task
-
-    @property
-    def submission(self) -> Path:
-        file = Path(find_task(self.task).submission.file)
-        return self.work / (file.name if file.suffix in (".json", ".csv") else f"{file.stem}.zip")
 
 
 def main() -> None:
-    """Walk the tasks, then print the scores, what the prompts learnt, and where to go on."""
-    parser = argparse.ArgumentParser(description="Compile, predict, submit and score tasks of the sample.")
-    parser.add_argument("--lm", default="recorded", help="recorded (default), or embedded for the built-in LM")
-    parser.add_argument("tasks", nargs="+", choices=list(EMBEDDED_OPTIONS), help="such as: track1 track2")
-    arguments = parser.parse_args()
+    """Walk the tasks that are named."""
+    parser = argparse.ArgumentParser(description="Compile, predict, submit and score on the sample, by the built-in LM")
+    parser.add_argument("tasks", nargs="+", choices=list(OPTIONS), help="such as: track1 track2")
     root = Path("artifacts") / NAME
-    os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
-    os.environ.pop("MLFLOW_TRACKING_URI", None)  # a team's store
-    rows = []
-    walks = [_prepared(task, arguments.lm, root) for task in arguments.tasks]
-    for walk in walks:
-        began = time.monotonic()
-        score = _run(walk)
-        rows += _rows(walk, score, time.monotonic() - began)
-    header = ["task", "program", "test score", "gain", "answers", "seconds"]
-    recorded = any(walk.lm != EMBEDDED for walk in walks)
-    title = "official score on held-out test records"
-    table(f"{title}, all invented, by the answers of readers who played the LM" if recorded else title, header, rows)
-    for walk in walks:
-        _print_lessons(walk)
-        note(f"the prompt: {walk.program}/PROMPT.md   the submission: {walk.submission}")
-    console.print(f"\nMLflow, with runs, prompts and versions:   .venv/bin/aisr ui --artifacts {root}", style="bold")
-    own = "aisr compile --task track1 --data YOUR_FOLDER --optimizer knn --lm openai/gpt-4o-mini"
-    console.print(f"your own records and LM:   .venv/bin/{own}", style="bold")
+    walks = []
+    for task in parser.parse_args().tasks:
+        walks.append(Walk(task, EMBEDDED, OPTIONS[task], root))
+        write_shortest(SAMPLE / task, walks[-1].data)
+    shutil.copytree(SAMPLE / "images", root / "data" / "images", dirs_exist_ok=True)
+    walk_all(walks)
 
 
-def _prepared(task: str, lm: str, root: Path) -> Walk:
-    """Remove what an earlier demo left of a task, and choose its LM and records. The built-in LM answers where no
-    answers are recorded."""
-    answers = SAMPLE / "recorded" / f"{task}.jsonl.gz"
-    recorded = lm == "recorded" and answers.exists()
-    data = SAMPLE / task if recorded else root / "data" / task
-    walk = Walk(task, f"recorded:{answers}" if recorded else EMBEDDED, data, root)
-    for folder in (walk.program, walk.work):
-        shutil.rmtree(folder, ignore_errors=True)
-    if not recorded:
-        _write_shortest(SAMPLE / task, walk.data)
-    return walk
-
-
-def _write_shortest(source: Path, target: Path) -> None:
+def write_shortest(source: Path, target: Path) -> None:
     """Write the shortest records of each split, and the test inputs that go with its test split. The others of train
     stand behind them, for the baseline without an LM."""
     target.mkdir(parents=True, exist_ok=True)
@@ -121,134 +48,6 @@ def _write_shortest(source: Path, target: Path) -> None:
         (target / f"{split}.jsonl").write_bytes(b"".join(lines[place] for place in (*chosen, *others)))
     inputs = (source / "test-inputs.jsonl").read_bytes().splitlines(keepends=True)
     (target / "test-inputs.jsonl").write_bytes(b"".join(inputs[place] for place in chosen))  # of test, the last split
-
-
-# --- The walk
-
-
-def _run(walk: Walk) -> float:
-    """Check, compile, predict with the registered champion, submit and score. Returns the score of the submission."""
-    task, lm = ["--task", walk.task], ["--lm", walk.lm]
-    inputs, predictions = walk.data / "test-inputs.jsonl", walk.work / "predictions.jsonl"
-    champion = f"models:/aisr-{walk.task}@champion"
-    out = walk.work / "score.json"
-    how = EMBEDDED_OPTIONS[walk.task] if walk.lm == EMBEDDED else ["--optimizer", "knn", "--budget", "light"]
-    _aisr("check", str(walk.data / "train.jsonl"), *task)
-    _aisr("compile", *task, "--data", str(walk.data), *how, *lm, "--name", NAME)
-    _aisr("predict", *task, "--program", champion, "--data", str(inputs), *lm, "--out", str(predictions))
-    _aisr("submit", *task, "--data", str(inputs), "--predictions", str(predictions), "--out", str(walk.submission))
-    _aisr("score", *task, str(walk.data / "test.jsonl"), str(predictions), "--output", str(out))
-    return float(json.loads(out.read_text("utf-8"))["score"])
-
-
-def _aisr(*words: str) -> None:
-    """Run a command in a process of its own. Raises SystemExit where it fails."""
-    console.print(f"\n$ aisr {shlex.join(words)}", style="bold")
-    done = subprocess.run([sys.executable, "-m", "aisr.cli", *words], check=False)
-    if done.returncode:
-        raise SystemExit(f"aisr {words[0]} ended with exit code {done.returncode}")
-
-
-# --- What came of it
-
-
-def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
-    """The no-LM baseline, the uncompiled program and the compiled one. Raises SystemExit where the submission has
-    another score than the program had in the compile."""
-    manifest = read_manifest(walk.program / FILE)
-    test = manifest.scores["test"]
-    if abs(score - test.score) > 1e-12:
-        raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
-    gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
-    answers = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
-    compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
-    programs = {
-        "no LM: word counts": (manifest.scores.get("no_lm_test"), []),
-        "uncompiled": (manifest.scores.get("baseline_test"), []),
-        f"compiled: {compiled}": (test, [gain, answers, f"{seconds:.0f}"]),
-    }
-    return [[walk.task, name, str(score), *(rest or [""] * 3)] for name, (score, rest) in programs.items() if score]
-
-
-class Change(NamedTuple):
-    """A statement of a test record whose label the compile changed, and the most similar statement with the new label
-    among the demos of its prompt ("" for none)."""
-
-    statement: str
-    before: str
-    after: str
-    gold: list[str]
-    neighbour: str
-
-
-def _print_lessons(walk: Walk) -> None:
-    """Print what was compiled, how many test statements it corrects and how many it makes wrong, and some of the
-    former, of different labels first."""
-    changes = list(_changes(walk))
-    corrected = [change for change in changes if change.after in change.gold and change.before not in change.gold]
-    broken = [change for change in changes if change.before in change.gold and change.after not in change.gold]
-    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program / FILE))}.", style="bold")
-    note(
-        f"{len(corrected)} test labels corrected, {len(broken)} made wrong; such as (uncompiled -> compiled, as gold):"
-    )
-    seen: Counter[tuple[str, str]] = Counter()
-    ranked = []
-    for change in corrected:
-        ranked.append((seen[change.before, change.after], not change.neighbour, change))
-        seen[change.before, change.after] += 1
-    for _, _, change in sorted(ranked, key=lambda one: one[:2])[:EXAMPLES]:
-        note(f"  {change.before} -> {change.after}: {_short(change.statement)}")
-        if change.neighbour:
-            note(f"      {change.after} in a demo beside it: {_short(change.neighbour)}")
-
-
-def _short(text: str) -> str:
-    return shorten(text, WIDTH, placeholder=" …")
-
-
-def _summary(manifest: Manifest) -> str:
-    """What was compiled, in a few words."""
-    shown = manifest.options.get("demos_per_record")
-    if not shown:
-        return manifest.champion or ""
-    ranker = "; a ranker fitted to train's gold evidence picks the paragraphs" if manifest.ranker else ""
-    return (
-        f"before each record stand the {shown} most similar of {manifest.data['train'].records} train records, which "
-        f"show the annotators' conventions; the instruction is the hand-written one{ranker}"
-    )
-
-
-def _changes(walk: Walk) -> Iterator[Change]:
-    """Yield the statements of test records that the compiled program labels otherwise than the uncompiled one."""
-    lm = aisr.open_lm(walk.lm)
-    records = [json.loads(line) for line in (walk.data / "test.jsonl").read_text("utf-8").splitlines()]
-    before = aisr.uncompiled(walk.task, lm, image_root=SAMPLE).judge_all(records, lm)
-    after = aisr.load(walk.program, image_root=SAMPLE).judge_all(records, lm)
-    program = load_program(walk.program).program
-    demos = program.predictors()[0].demos
-    for record, first, second in zip(records, before, after, strict=True):
-        statements = record.get("sentence_label") or [{"sentence": record["claim_text"], "types": [record["label"]]}]
-        text = " ".join(statement["sentence"] for statement in statements)
-        shown = [pair for demo in nearest(demos, program.statement, text, program.knn) for pair in _labelled(demo)]
-        for statement, old, new in zip(statements, _labels(first), _labels(second), strict=False):
-            if old != new:
-                like = [other for other, label in shown if label == new]
-                words = set(statement["sentence"].split())
-                neighbour = max(like, key=lambda other: len(words.intersection(other.split())), default="")
-                yield Change(statement["sentence"], old, new, statement["types"], neighbour)
-
-
-def _labelled(demo: Any) -> list[tuple[str, str]]:
-    """The statements of a demo, each with its label."""
-    if "sentences" in demo:
-        return list(zip(demo["sentences"], demo["sentence_labels"], strict=True))
-    return [(demo["claim"], demo["label"])]
-
-
-def _labels(verdict: aisr.Verdict) -> list[str]:
-    """The label of each statement; none for a record that could not be judged."""
-    answer = verdict.answer or {}
-    return list(answer.get("labels") or [answer["label"]] if answer else [])
 
 
 if __name__ == "__main__":

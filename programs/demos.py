@@ -10,6 +10,9 @@ from aisr.programs.retrieval import matcher, order
 
 Similarity = Literal["words", "both"]
 RETRIEVERS: Mapping[Similarity, str] = MappingProxyType({"words": "bm25", "both": "hybrid"})
+SIMILARITY_WORDS: Mapping[Similarity, str] = MappingProxyType(
+    {"words": "by words", "both": "by words and by word vectors"}
+)
 # What a demo may hold beside the fields of its predictor, which no model sees: the number of the group of records on
 # the same evidence that it is from, and that of the statements that are nearly the same.
 SOURCE, DUPLICATES = "from_source", "near_duplicates"

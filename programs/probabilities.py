@@ -87,7 +87,7 @@ def read_confidence(value: Any, label: str, labels: Sequence[str]) -> list[float
 Source = Literal["logprobs", "stated", "vote", "weights"]
 SOURCES = {  # in words
     "logprobs": "log-probabilities",
-    "stated": "stated by the LM",
+    "stated": "confidences stated by the LM",
     "vote": "single votes",
     "weights": "label weights",
 }

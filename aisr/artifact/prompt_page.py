@@ -11,6 +11,7 @@ import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
 from aisr.base.files import with_interval
+from aisr.programs.demos import SIMILARITY_WORDS
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.program import Options, Program
 from aisr.programs.ranker import EvidenceRanker
@@ -102,7 +103,7 @@ def _fields(signature: type[dspy.Signature]) -> list[str]:
 def _demos(predictor: Any, options: Options) -> list[str]:
     title = f"### Demos: {len(predictor.demos)}"
     if options.demos_per_record:
-        by = {"words": "by words", "both": "by words and by word vectors"}[options.demo_similarity]
+        by = SIMILARITY_WORDS[options.demo_similarity]
         title += f", of which the {options.demos_per_record} nearest to a record are shown, {by}"
     parts = [title]
     for k, demo in enumerate(predictor.demos[:MOST_DEMOS], start=1):

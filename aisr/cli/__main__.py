@@ -12,12 +12,13 @@ import typer
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import compile as compile_command
-from aisr.cli import data, evaluate, predict, report, retrieval
+from aisr.cli import data, demo, evaluate, predict, report, retrieval
 from aisr.cli.options import REFUSED
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Start": (demo.demo,),
     "Data": (data.check, data.split, retrieval.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),

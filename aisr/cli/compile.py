@@ -189,11 +189,6 @@ def _compile(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, tra
 
 def _check_folder(task: str, data: Path | None) -> Path:
     """The folder of the records. Raises UserError where there are none, before anything is made."""
-    if data is None and not opt.SAMPLE.is_dir():
-        raise UserError(
-            f"no {opt.SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or "
-            "give --data FOLDER with train.jsonl and dev.jsonl"
-        )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
     folder = data or opt.SAMPLE / task

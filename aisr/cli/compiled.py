@@ -15,8 +15,12 @@ HAND_WRITTEN = "the hand-written prompt"
 
 def describe_contender(contender: "Contender") -> str:
     """Return a candidate's result on dev, in one line."""
+    from aisr.programs.demos import SIMILARITY_WORDS
+
     seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    return f"    {contender.name}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
+    options = contender.program.options
+    demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
+    return f"    {contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
 
 
 def describe_champion(run: "Run") -> str:
@@ -32,7 +36,7 @@ def describe_champion(run: "Run") -> str:
     if any(predictor.signature.instructions != before.signature.instructions for predictor, before in pairs):
         parts.append("a rewritten instruction")
     if counts and (nearest := champion.program.options.demos_per_record):
-        parts.append(f"the {nearest} nearest of {max(counts)} demos for each record")
+        parts.append(f"the {nearest} most similar of {max(counts)} demos for each record")
     elif counts:
         parts.append(f"{' and '.join(map(str, counts))} demos")
     return f"{' and '.join(parts) or 'other settings than the uncompiled program'}{weights} ({champion.name})"
@@ -83,6 +87,7 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     """Print what became of the label weights. states: whether the LM was asked for its confidence."""
     from aisr.base.files import percent
     from aisr.cli.display import note
+    from aisr.programs.probabilities import SOURCES
 
     votes, labels = report["sources"].get("vote", 0), sum(report["sources"].values())
     if states and votes:
@@ -94,9 +99,10 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
         note(f"  label weights: none ({report['why']})")
         return
     scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
+    sources = " and ".join(SOURCES[source] for source in report["sources"])
     low, high = report["gain"][1:]
     kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
-    note(f"  label weights, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
+    note(f"  label weights, from {sources}, cross-validated on {report['records']} records: {scores}")
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
 
 

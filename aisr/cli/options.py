@@ -14,7 +14,7 @@ from aisr.lm.config import EMBEDDED as EMBEDDED
 from aisr.programs.registry import TASKS
 
 ARTIFACTS = Path("artifacts")
-SAMPLE = Path("data/sample")
+SAMPLE = Path(__file__).parents[1] / "sample"  # a link to data/sample; the wheel has a copy
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done

@@ -79,8 +79,8 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
         "check nope.jsonl --task track1",
         f"check {GOLD} --task track9",
         f"split {GOLD} --task track9 --out out",
-        "compile --task track1",
         "compile --task track1 --data nope",
+        "demo averitec",
         f"evaluate --task track1 --program nope --data {GOLD}",
         f"compare uncompiled {none} --task track1 --data {GOLD}",
         f"compare uncompiled uncompiled --task track1 --data {GOLD}",
@@ -101,7 +101,7 @@ def test_nobody_waits_for_help_or_to_be_told_of_a_typing_error(compiled: Compile
     for message in (
         f"{none}: expected models:/NAME@champion or models:/NAME/VERSION",
         f"such as {compiled.folder('track1')}",
-        "the sample is in the folder of the project; ",
+        "'averitec': expected one of: track1, track2",
         "--data nope: no such folder; expected one with train.jsonl and dev.jsonl",
     ):
         assert message in run.stderr

@@ -1,0 +1,256 @@
+"""The command that walks the sample: both tracks from labelled records to a scored submission, by recorded answers.
+
+Each step is a command that a user types, in a process of its own, so that predictions come from what was saved and from
+nothing else. All of it goes to `artifacts/demo/`, with an MLflow store of its own: no program of the demo becomes the
+champion of a user's data.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from aisr.cli import options as opt
+from aisr.lm.config import RECORDED
+
+if TYPE_CHECKING:
+    from aisr.api import Verdict
+    from aisr.artifact.manifest import Manifest
+
+NAME = "demo"
+TASKS = ("track1", "track2")  # whose answers are recorded
+COMPILE = ("--optimizer", "knn", "--budget", "light")
+EXAMPLES = 3  # statements that a compile corrects
+WIDTH = 100  # characters of a statement in them
+
+
+class Walk(NamedTuple):
+    """A task, the LM, how it compiles, and the folder that everything goes to, with the records in `data/`."""
+
+    task: str
+    lm: str
+    options: Sequence[str]
+    root: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data" / self.task
+
+    @property
+    def program(self) -> Path:
+        return self.root / self.task / NAME
+
+    @property
+    def work(self) -> Path:
+        return self.root / "runs" / self.task
+
+    @property
+    def submission(self) -> Path:
+        from aisr.programs.registry import find_task
+
+        file = Path(find_task(self.task).submission.file)
+        return self.work / (file.name if file.suffix in (".json", ".csv") else f"{file.stem}.zip")
+
+
+def demo(
+    tasks: Annotated[
+        list[str] | None, typer.Argument(metavar="[TASK]...", help="track1, track2. Default: both.")
+    ] = None,
+    artifacts: opt.Root = opt.ARTIFACTS,
+) -> None:
+    """Compile, predict, submit and score on the sample, with recorded answers of an LM."""
+    from aisr.base.errors import UserError
+
+    for task in tasks or ():
+        if task not in TASKS:
+            raise UserError(f"{task!r}: expected one of: {', '.join(TASKS)}; answers of these are recorded")
+    root = artifacts / NAME
+    shutil.rmtree(root / "data", ignore_errors=True)
+    shutil.copytree(opt.SAMPLE, root / "data", ignore=shutil.ignore_patterns("averitec", "context24-*", "hard.jsonl"))
+    answers = root / "data" / "recorded"
+    walk_all([Walk(task, f"{RECORDED}{answers}/{task}.jsonl.gz", COMPILE, root) for task in tasks or TASKS])
+
+
+def walk_all(walks: Sequence[Walk]) -> None:
+    """Walk the tasks, then print the scores, what the prompts learnt, and where to go on."""
+    from aisr.cli.display import console, note, table
+
+    root = walks[0].root
+    os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
+    os.environ.pop("MLFLOW_TRACKING_URI", None)  # a team's store
+    rows = []
+    for walk in walks:
+        for folder in (walk.program, walk.work):
+            shutil.rmtree(folder, ignore_errors=True)
+        began = time.monotonic()
+        score = _run(walk)
+        rows += _rows(walk, score, time.monotonic() - began)
+    by_readers = walks[0].lm.startswith(RECORDED)
+    title = "official score on held-out test records, all invented"
+    header = ["task", "program", "test score", "gain", "answers", "seconds"]
+    table(f"{title}, by the answers of readers who played the LM" if by_readers else title, header, rows)
+    for walk in walks:
+        _print_lessons(walk)
+        note(f"the prompt: {walk.program}/PROMPT.md   the submission: {walk.submission}")
+    aisr = _shown_command()
+    console.print(f"\nMLflow, with runs, prompts and versions:   {aisr} ui --artifacts {root}", style="bold")
+    own = "compile --task track1 --data YOUR_FOLDER --optimizer knn --lm openai/gpt-4o-mini"
+    console.print(f"your own records and LM:   {aisr} {own}", style="bold")
+
+
+def _shown_command() -> str:
+    """Return how the user types `aisr`: with its folder where the shell does not find it."""
+    command = Path(sys.executable).with_name("aisr")
+    found = shutil.which("aisr")
+    if found and Path(found).samefile(command):
+        return "aisr"
+    return os.path.relpath(command)
+
+
+# --- The walk
+
+
+def _run(walk: Walk) -> float:
+    """Check, compile, predict with the registered champion, submit and score. Returns the score of the submission."""
+    task, lm = ["--task", walk.task], ["--lm", walk.lm]
+    inputs, predictions = walk.data / "test-inputs.jsonl", walk.work / "predictions.jsonl"
+    champion = f"models:/aisr-{walk.task}@champion"
+    out = walk.work / "score.json"
+    _aisr("check", str(walk.data / "train.jsonl"), *task)
+    _aisr("compile", *task, "--data", str(walk.data), *walk.options, *lm, "--name", NAME)
+    _aisr("predict", *task, "--program", champion, "--data", str(inputs), *lm, "--out", str(predictions))
+    _aisr("submit", *task, "--data", str(inputs), "--predictions", str(predictions), "--out", str(walk.submission))
+    _aisr("score", *task, str(walk.data / "test.jsonl"), str(predictions), "--output", str(out))
+    return float(json.loads(out.read_text("utf-8"))["score"])
+
+
+def _aisr(*words: str) -> None:
+    """Run a command in a process of its own. Exits with its code where it fails."""
+    from aisr.cli.display import console
+
+    console.print(f"\n$ aisr {shlex.join(words)}", style="bold")
+    done = subprocess.run([sys.executable, "-m", "aisr.cli", *words], check=False)
+    if done.returncode:
+        raise typer.Exit(done.returncode)
+
+
+# --- What came of it
+
+
+def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
+    """The no-LM baseline, the uncompiled program and the compiled one. Raises SystemExit where the submission has
+    another score than the program had in the compile."""
+    from aisr.artifact.manifest import FILE, read_manifest
+    from aisr.base.files import with_interval
+
+    manifest = read_manifest(walk.program / FILE)
+    test = manifest.scores["test"]
+    if abs(score - test.score) > 1e-12:
+        raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
+    gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
+    answers = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
+    compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
+    programs = {
+        "no LM: word counts": (manifest.scores.get("no_lm_test"), []),
+        "uncompiled": (manifest.scores.get("baseline_test"), []),
+        f"compiled: {compiled}": (test, [gain, answers, f"{seconds:.0f}"]),
+    }
+    return [[walk.task, name, str(score), *(rest or [""] * 3)] for name, (score, rest) in programs.items() if score]
+
+
+class Change(NamedTuple):
+    """A statement of a test record whose label the compile changed, and the most similar statement with the new label
+    among the demos of its prompt ("" for none)."""
+
+    statement: str
+    before: str
+    after: str
+    gold: list[str]
+    neighbour: str
+
+
+def _print_lessons(walk: Walk) -> None:
+    """Print what was compiled, how many test statements it corrects and how many it makes wrong, and some of the
+    former, of different labels first."""
+    from aisr.artifact.manifest import FILE, read_manifest
+    from aisr.cli.display import console, note
+
+    changes = list(_changes(walk))
+    corrected = [change for change in changes if change.after in change.gold and change.before not in change.gold]
+    broken = [change for change in changes if change.before in change.gold and change.after not in change.gold]
+    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program / FILE))}.", style="bold")
+    note(
+        f"{len(corrected)} test labels corrected, {len(broken)} made wrong; such as (uncompiled -> compiled, as gold):"
+    )
+    seen: Counter[tuple[str, str]] = Counter()
+    ranked = []
+    for change in corrected:
+        ranked.append((seen[change.before, change.after], not change.neighbour, change))
+        seen[change.before, change.after] += 1
+    for _, _, change in sorted(ranked, key=lambda one: one[:2])[:EXAMPLES]:
+        note(f"  {change.before} -> {change.after}: {_short(change.statement)}")
+        if change.neighbour:
+            note(f"      {change.after} in a demo beside it: {_short(change.neighbour)}")
+
+
+def _short(text: str) -> str:
+    return shorten(text, WIDTH, placeholder=" …")
+
+
+def _summary(manifest: "Manifest") -> str:
+    """What was compiled, in a few words."""
+    shown = manifest.options.get("demos_per_record")
+    if not shown:
+        return manifest.champion or ""
+    ranker = "; a ranker fitted to train's gold evidence picks the paragraphs" if manifest.ranker else ""
+    return (
+        f"before each record stand the {shown} most similar of {manifest.data['train'].records} train records, which "
+        f"show the annotators' conventions; the instruction is the hand-written one{ranker}"
+    )
+
+
+def _changes(walk: Walk) -> Iterator[Change]:
+    """Yield the statements of test records that the compiled program labels otherwise than the uncompiled one."""
+    import aisr
+    from aisr.artifact.program import load_program
+    from aisr.programs.demos import nearest
+
+    lm = aisr.open_lm(walk.lm)
+    records = [json.loads(line) for line in (walk.data / "test.jsonl").read_text("utf-8").splitlines()]
+    before = aisr.uncompiled(walk.task, lm, image_root=walk.root / "data").judge_all(records, lm)
+    after = aisr.load(walk.program, image_root=walk.root / "data").judge_all(records, lm)
+    program = load_program(walk.program).program
+    demos = program.predictors()[0].demos
+    for record, first, second in zip(records, before, after, strict=True):
+        statements = record.get("sentence_label") or [{"sentence": record["claim_text"], "types": [record["label"]]}]
+        text = " ".join(statement["sentence"] for statement in statements)
+        shown = [pair for demo in nearest(demos, program.statement, text, program.knn) for pair in _labelled(demo)]
+        for statement, old, new in zip(statements, _labels(first), _labels(second), strict=False):
+            if old != new:
+                like = [other for other, label in shown if label == new]
+                words = set(statement["sentence"].split())
+                neighbour = max(like, key=lambda other: len(words.intersection(other.split())), default="")
+                yield Change(statement["sentence"], old, new, statement["types"], neighbour)
+
+
+def _labelled(demo: Any) -> list[tuple[str, str]]:
+    """The statements of a demo, each with its label."""
+    if "sentences" in demo:
+        return list(zip(demo["sentences"], demo["sentence_labels"], strict=True))
+    return [(demo["claim"], demo["label"])]
+
+
+def _labels(verdict: "Verdict") -> list[str]:
+    """The label of each statement; none for a record that could not be judged."""
+    answer = verdict.answer or {}
+    return list(answer.get("labels") or [answer["label"]] if answer else [])
