@@ -288,7 +288,7 @@ class LoadedProgram:
         task, program = self.loaded.task, self.loaded.program
         checked = _check_record(task, record, number, where)
         try:
-            example = program.prepare(checked)  # the embedding model of a retriever can refuse as well
+            example = program.prepare(checked)
             outcome = judge(task, program, example, lm.opened)
         except LMError as error:
             raise LMUnavailable(in_python(error)) from None
@@ -460,7 +460,7 @@ def _test_scores(name: str, root: Path) -> TestScores | None:
 
 def _check_lm(loaded: "Loaded", lm: LanguageModel) -> None:
     """Raise `LMUnavailable` where the LM cannot judge what the program shows; warn where it is not the one that the
-    program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
+    program was fitted to."""
     from aisr.predict.judge import another_lm
     from aisr.predict.prepare import attach
 

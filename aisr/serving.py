@@ -7,7 +7,6 @@ AISR_TASK        the place of a task of another package, package.module:TASK: no
 AISR_LM          the language model. Default: the built-in one for a program that was compiled with it; any other must
                  be named, since records are sent to it
 AISR_API_BASE    the address of an OpenAI-compatible server
-AISR_EMBEDDING_API_BASE  where the embedding model of a retriever is, if not there; `provider` for a hosted one
 AISR_IMAGE_ROOT  the folder that the pictures of records are in
 """
 
@@ -62,7 +61,6 @@ def _open_lm(config: dict[str, Any]) -> aisr.LanguageModel:
         api_base=os.environ.get("AISR_API_BASE") or None,
         schema=config["schema"],
         logprobs=config["logprobs"],
-        embedding_api_base=os.environ.get("AISR_EMBEDDING_API_BASE") or None,
     )
 
 

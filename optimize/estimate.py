@@ -12,19 +12,15 @@ from threading import Lock
 from typing import Any, Literal, get_args, get_origin
 
 import dspy
-import numpy as np
 from dspy.lm15 import InvalidRequestError, Request, Response
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.config import Price
-from aisr.lm.embeddings import Embeddings
 from aisr.programs.pictures import SHOWN_PIXELS
 from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
 from aisr.programs.program import Program
-from aisr.programs.retrieval import Embed
 from aisr.programs.text import tokens
 
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
@@ -36,12 +32,11 @@ FILLER = "Weigh what is stated against what is shown, and name the label whose d
 class DryRun:
     """What a command would ask for. Usage: open the LMs of the command by `open`, and run it with these.
 
-    ledger: calls, tokens and price so far, those of embeddings among them; embedded: tokens to embed.
+    ledger: calls, tokens and price so far.
     """
 
     def __init__(self) -> None:
         self.ledger = Ledger()
-        self.embedded = 0
         self._lock = Lock()
         self._counted: set[str] = set()
         self._gold: dict[tuple[str, ...], dspy.Example] = {}
@@ -56,21 +51,15 @@ class DryRun:
         engine = _SilentEngine()
         silent: LedgerLM = lm.lm.copy(engine=engine, timeout=None)  # DSPy refuses a timeout beside an engine
         silent.ledger = self.ledger
-        dry = replace(
-            lm,
-            lm=silent,
-            adapter=_CountingAdapter(self, lm.adapter),
-            embeddings=_CountedEmbeddings(self, lm.embeddings),
-        )
+        dry = replace(lm, lm=silent, adapter=_CountingAdapter(self, lm.adapter))
         self._opened.append((lm, dry))
         return dry
 
     def add_gold(self, program: Program, examples: Iterable[dspy.Example]) -> None:
         """Note the gold answers of labelled examples of a program, whole or cut to what teaches."""
         for example in examples:
-            if "failure" not in example:
-                for row in (*program.demo_rows(example), *program.trimmed_demos(example)):
-                    self._gold[_key(program.main_predictor.signature, row)] = row
+            for row in (*program.demo_rows(example), *program.trimmed_demos(example)):
+                self._gold[_key(program.main_predictor.signature, row)] = row
 
     def answer(
         self, signature: Any, inputs: Mapping[str, Any], limits: Mapping[str, Any], has_demos: bool, text: str
@@ -87,9 +76,9 @@ class DryRun:
             values[CONFIDENCE] = confidence_of(values, fields, [USUAL_CONFIDENCE])
         return values
 
-    def count(self, call: str, price: Price | None, read: int, written: int = 0) -> bool:
+    def count(self, call: str, price: Price | None, read: int, written: int) -> None:
         """Enter a call of so many prompt and completion tokens, or an answer of the cache where it was counted before.
-        Returns whether it is new. call: tells it from others."""
+        call: tells it from others."""
         with self._lock:
             is_new = call not in self._counted
             self._counted.add(call)
@@ -98,7 +87,6 @@ class DryRun:
             self.ledger.add(Spend(1, prompt_tokens=read, completion_tokens=written, usd=usd))
         else:
             self.ledger.from_cache()
-        return is_new
 
 
 class _CountingAdapter(dspy.Adapter):
@@ -143,28 +131,6 @@ class _SilentEngine:
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-class _CountedEmbeddings(Embeddings):
-    """Embeddings that are counted and not requested: all texts are equally near."""
-
-    def __init__(self, run: DryRun, real: Embeddings) -> None:
-        super().__init__(real.config, run.ledger)
-        self.run = run
-        self.real = real
-
-    def of(self, model: str) -> Embed:
-        self.real.of(model)  # refuses a model that cannot be requested
-        price = self.price_of(model)
-
-        def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-            once = list(dict.fromkeys(texts))
-            read = sum(map(tokens, once))
-            if self.run.count(_digest((model, once)), price, read):
-                self.run.embedded += read
-            return np.ones((len(texts), 1), dtype=np.float32)
-
-        return embed
 
 
 def _digest(call: Any) -> str:

@@ -41,7 +41,7 @@ def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: P
     rows = []
     for record in records:
         rows.append(prepare_one(task, prepare, record))
-        if "gold" not in rows[-1].example:  # at once: to prepare the others may cost embeddings
+        if "gold" not in rows[-1].example:
             raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
     if not rows:
         raise UserError(f"{path}: no records")

@@ -20,7 +20,7 @@ from aisr.optimize.split import fold_of
 from aisr.programs.program import Program
 from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
-from aisr.programs.retrieval import Embed, Matcher, order
+from aisr.programs.retrieval import Matcher, order
 from aisr.programs.task import Query, Task
 
 FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
@@ -67,10 +67,9 @@ def gold_claims(task: Task, records: Sequence[Record]) -> GoldClaims:
     )
 
 
-def fit_ranker(data: GoldClaims, unfitted: Matcher, embed: Embed, seed: int) -> RankerFit:
-    """The ranker of claims, and its gain on groups that it was not fitted on. embed: what asks for word vectors.
-
-    Raises `TooFewClaims` where there are fewer than `FOLDS` groups, and what `embed` raises.
+def fit_ranker(data: GoldClaims, unfitted: Matcher, seed: int) -> RankerFit:
+    """The ranker of claims, and its gain on groups that it was not fitted on. Raises `TooFewClaims`
+    where there are fewer than `FOLDS` groups.
     """
     known = len(set(data.group))
     if known < FOLDS:
@@ -86,9 +85,7 @@ def fit_ranker(data: GoldClaims, unfitted: Matcher, embed: Embed, seed: int) -> 
     fold = fold_of([""] * len(gold), data.group, FOLDS, seed)
     common, common_outside = _common_words(papers, fold)
     stems = [by_stem(table) for table in common_outside]
-    tables = [
-        measure(claim, paper, embed, stems[part]) for claim, paper, part in zip(claims, papers, fold, strict=True)
-    ]
+    tables = [measure(claim, paper, stems[part]) for claim, paper, part in zip(claims, papers, fold, strict=True)]
     after = np.empty(len(gold), dtype=np.int64)
     out_of_fold: dict[Paper, EvidenceRanker] = {}
     for part in range(FOLDS):

@@ -26,7 +26,7 @@ from aisr.artifact.manifest import (
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
-from aisr.base.errors import NotEmbedded, UserError
+from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
@@ -125,7 +125,7 @@ class Run:
 
     student: Program = field(init=False)  # the uncompiled program
     rows: dict[str, list[LabeledRecord]] = field(default_factory=dict, init=False)  # by split
-    examples: dict[str, list[dspy.Example]] = field(init=False)  # the same; of train those that can be learnt from
+    examples: dict[str, list[dspy.Example]] = field(init=False)  # the same; of train those that the LM is shown
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
     choice: Choice = field(init=False)
@@ -136,32 +136,22 @@ class Run:
     def prepare(self) -> None:
         """Build the student, read the records, and fit to the gold of train what needs no LM: the evidence ranker, and
         what the judge itself fits.
-
-        Raises UserError where the budget is spent on embeddings, and where no record of train could be prepared.
         """
         plan, stage = self.plan, self.callbacks.stage
         self.student = attach(plan.task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
-        with self._budget("not even the papers could be embedded"):
-            prepare_train = self._fit_to_train(list(plan.records("train")))
-            for name, path in plan.data.items():
-                prepare = prepare_train if name == "train" else self.student.prepare
-                self.rows[name] = prepare_all(plan.task, prepare, plan.records(name), path)
+        prepare_train = self._fit_to_train(list(plan.records("train")))
+        for name, path in plan.data.items():
+            prepare = prepare_train if name == "train" else self.student.prepare
+            self.rows[name] = prepare_all(plan.task, prepare, plan.records(name), path)
         self.leaks = cross_split_leakage(self.rows)
         for name, leak in self.leaks.items():
             if leak.any_kind:
                 stage(f"{name} shares with train: {leak}; its score is optimistic (`aisr split` avoids this)")
         self.examples = {name: examples(rows) for name, rows in self.rows.items()}
-        every = [example for example in self.examples["train"] if "failure" not in example]
-        add_no_lm_baseline(
-            plan.task, self.student, every, [self.examples[name] for name in self.examples if name != "train"]
-        )
-        train = examples(plan.train_for_lm(self.rows["train"]))
-        self.examples["train"] = [example for example in train if "failure" not in example]
-        if failures := [example.failure for example in train if "failure" in example]:
-            stage(f"{len(failures)} of {len(train)} records of train left out, the first {failures[0]}")
-            if len(failures) == len(train):
-                raise UserError(f"no record of train could be prepared; the first was {failures[0]}")
+        others = [self.examples[name] for name in self.examples if name != "train"]
+        add_no_lm_baseline(plan.task, self.student, self.examples["train"], others)
+        self.examples["train"] = examples(plan.train_for_lm(self.rows["train"]))
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
         self.callbacks.prepared(self.student, [example for rows in self.examples.values() for example in rows])
@@ -174,8 +164,8 @@ class Run:
         if student.takes_ranker and claims.claims:
             stage(f"evidence ranker: {len(claims.claims)} claims of train with gold evidence")
             try:
-                fitted = fit_ranker(claims, student.match, student.vectors, self.plan.settings.seed)
-            except (NotEmbedded, TooFewClaims) as error:
+                fitted = fit_ranker(claims, student.match, self.plan.settings.seed)
+            except TooFewClaims as error:
                 stage(f"evidence ranker: not fitted, {error}")
                 self.ranker = {"why": str(error)}
             else:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from aisr.programs.retrieval import matcher, order
+from aisr.programs.retrieval import RETRIEVERS, Matcher, order
 
 Similarity = Literal["words", "both"]
-RETRIEVERS: Mapping[Similarity, str] = MappingProxyType({"words": "bm25", "both": "hybrid"})
+MATCHERS: Mapping[Similarity, Matcher] = MappingProxyType({"words": RETRIEVERS["bm25"], "both": RETRIEVERS["hybrid"]})
 SIMILARITY_WORDS: Mapping[Similarity, str] = MappingProxyType(
     {"words": "by words", "both": "by words and by word vectors"}
 )
@@ -54,7 +54,7 @@ def nearest(demos: Sequence[Any], statement: str, text: str, config: KnnConfig) 
     own = config.excluded.get(text, frozenset())
     ranked = [
         place
-        for place in order(matcher(RETRIEVERS[config.by])(text, texts))
+        for place in order(MATCHERS[config.by](text, texts))
         if not own or own.isdisjoint(config.excluded.get(texts[place], frozenset()))
     ]
     return [demos[place] for place in reversed(_sparse(demos, ranked)[: config.count])]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from aisr.base.errors import UserError
 from aisr.programs.demos import KnnConfig, Similarity, nearest, wording
@@ -24,7 +24,7 @@ from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
-from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher
+from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25
 from aisr.programs.text import plain
 
 # --- Options
@@ -69,17 +69,10 @@ class LabelOptions(Options):
 class SearchOptions(Options):
     """The options of a program that retrieves evidence."""
 
-    retriever: str = Field(
-        default=DEFAULT,
-        description="What ranks texts: `bm25`, `dense` or `hybrid`; the last two with an embedding model behind a "
-        "colon, or the built-in one.",
+    retriever: RetrieverName = Field(
+        default="bm25",
+        description="What ranks texts: words (`bm25`), word vectors (`dense`), or both (`hybrid`).",
     )
-
-    @field_validator("retriever")
-    @classmethod
-    def _known(cls, spec: str) -> str:
-        embedding_model(spec)
-        return spec
 
 
 # --- Asking
@@ -175,7 +168,6 @@ class Program(dspy.Module):
 
     # No part of the program.
     image_folder: ImageFolder | None = None  # where the pictures of records are
-    embed: Embed | None = None  # asks the embedding model of the retriever
 
     def __init__(self, **options: Any) -> None:
         """Raises pydantic's ValidationError for an invalid option."""
@@ -293,33 +285,13 @@ class Program(dspy.Module):
         return dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
 
     @property
-    def retriever(self) -> str:
-        """The retriever, as `aisr.programs.retrieval.matcher` takes it."""
-        return self.options.retriever if isinstance(self.options, SearchOptions) else DEFAULT
-
-    @property
-    def embedding_model(self) -> str | None:
-        """The embedding model that the retriever asks; None for none."""
-        return embedding_model(self.retriever)
-
-    @property
     def match(self) -> Matcher:
-        """What ranks texts. Raises UserError where it embeds with a model that `embed` does not ask."""
-        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever, self.embed)
-
-    @property
-    def vectors(self) -> Embed:
-        """What gives the word vectors of texts. Raises UserError as `match`."""
-        return embedder(self.retriever, self.embed)
+        """What ranks texts."""
+        if self.ranker:
+            return self.ranker.matcher()
+        return RETRIEVERS[self.options.retriever] if isinstance(self.options, SearchOptions) else bm25
 
     # --- What optimizers and commands call.
-
-    def __call__(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
-        """Return the prediction for an example. failure: why its record could not be prepared, which fails it without a
-        question. Raises `UnusableAnswer`."""
-        if failure is not None:
-            raise UnusableAnswer(failure)
-        return super().__call__(**inputs)
 
     def with_label_weights(self, label_weights: LabelWeights | None) -> Self:
         """Return a copy with other label weights, or without any."""
@@ -328,9 +300,9 @@ class Program(dspy.Module):
         return copy
 
     def copy_context(self, other: "Program") -> None:
-        """Copy what is not saved with a program: folder of pictures, embedding model, groups of records that are not
-        each other's demos."""
-        self.image_folder, self.embed = other.image_folder, other.embed
+        """Copy what is not saved with a program: folder of pictures, groups of records that are not each other's
+        demos."""
+        self.image_folder = other.image_folder
         self.knn = replace(self.knn, excluded=other.knn.excluded)
 
 

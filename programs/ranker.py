@@ -22,15 +22,13 @@ from scipy.sparse import csc_array
 from aisr.base.errors import UserError
 from aisr.programs.retrieval import (
     CAPTION,
-    Embed,
     Matcher,
     Scores,
     bm25,
-    built_in,
     dense,
+    embed,
     embedded,
     indexed,
-    normed,
     order,
     places,
     split_sentences,
@@ -127,7 +125,7 @@ def position_features(texts: tuple[str, ...]) -> dict[str, Values]:
     count = len(texts)
     length = np.array([len(text) for text in texts], dtype=np.float64)
     caption = np.array([bool(CAPTION.match(text)) for text in texts], dtype=np.float64)
-    vectors = embedded(texts, built_in)
+    vectors = embedded(texts)
     prose = np.flatnonzero((length >= PROSE / 1.5) & (caption == 0))
     first = np.zeros(count)
     first[prose[:4]] = 1.0
@@ -241,16 +239,13 @@ class _Paper(NamedTuple):
     position: dict[str, Values]
 
 
-def measure(
-    claim: str, texts: Sequence[str], embed: Embed = built_in, common: Mapping[str, int] | None = None
-) -> Values:
-    """Return the features of each text for a claim, shape (texts, FEATURES). embed: what asks for the word vectors of
-    paragraphs; those of sentences are the built-in ones, as a paper has ten times as many; common: in how many tenths
-    of other papers a stem stands. Raises what `embed` raises."""
+def measure(claim: str, texts: Sequence[str], common: Mapping[str, int] | None = None) -> Values:
+    """Return the features of each text for a claim, shape (texts, FEATURES). common: in how many tenths of other papers
+    a stem stands."""
     texts = tuple(texts)
     paper = count_paper(texts)
     lexical, sentence = bm25(claim, texts), _best(_sentence_bm25(claim, texts), paper.owner, len(texts))
-    near, near_sentence = dense(claim, texts, embed), _best(_sentence_cosines(claim, texts), paper.owner, len(texts))
+    near, near_sentence = dense(claim, texts), _best(_sentence_cosines(claim, texts), paper.owner, len(texts))
     (stems,) = stemmed([claim])
     ids = np.array([paper.known[stem] for stem in dict.fromkeys(stems) if stem in paper.known], dtype=np.int64)
     whole = paper.rarity[ids].sum()
@@ -274,7 +269,7 @@ def measure(
         "word vectors of the best sentence": _standard(near_sentence),
         "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + places(near_sentence)),
         "word vectors of the claim and its three best paragraphs together": _standard(
-            _with_the_best(claim, texts, lexical, embed)
+            _with_the_best(claim, texts, lexical)
         ),
         "share of the claim's words, rare ones counting more": covered,
         "share of them in two neighbouring sentences": in_pairs,
@@ -342,15 +337,15 @@ def _sentence_bm25(claim: str, texts: tuple[str, ...]) -> Values:
 
 def _sentence_cosines(claim: str, texts: tuple[str, ...]) -> Values:
     parts, _ = split_sentences(texts)
-    return np.asarray(embedded(parts, built_in) @ normed(built_in, [claim])[0]) if parts else np.zeros(0)
+    return np.asarray(embedded(parts) @ embed([claim])[0]) if parts else np.zeros(0)
 
 
-def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values, embed: Embed) -> Values:
+def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values) -> Values:
     """Pseudo-relevance feedback: the cosine with the claim and, half as heavy, its three best paragraphs."""
-    vectors = embedded(texts, embed)
+    vectors = embedded(texts)
     best = order(scores)[:3]
     weights = share(scores[best], scores[best].sum())
-    return towards(vectors, normed(embed, [claim])[0] + 0.5 * weights @ vectors[best])
+    return towards(vectors, embed([claim])[0] + 0.5 * weights @ vectors[best])
 
 
 def _best(of_sentences: Values, owner: NDArray[np.int64], count: int) -> Values:
@@ -404,12 +399,12 @@ class EvidenceRanker(BaseModel):
         """In how many tenths of train's papers a common stem stands."""
         return by_stem(self.common)
 
-    def matcher(self, embed: Embed = built_in) -> Matcher:
-        """Return what scores paragraphs by it. embed: what asks for the word vectors of paragraphs."""
+    def matcher(self) -> Matcher:
+        """Return what scores paragraphs by it."""
         sums, tenths = self.sums, self.tenths
 
         def match(claim: str, texts: Sequence[str]) -> Scores:
-            return np.asarray(measure(claim, texts, embed, tenths) @ sums)
+            return np.asarray(measure(claim, texts, tenths) @ sums)
 
         return match
 

@@ -8,18 +8,17 @@ they are fused by rank.
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import bm25s
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from aisr.base.errors import UserError
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
@@ -73,21 +72,16 @@ def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
 
 
 Vectors = NDArray[np.float64]
-Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 
 
-def dense(claim: str, texts: Sequence[str], embed: Embed) -> Vectors:
-    """Return the cosine of the claim and each text, shape (texts,), -1 to 1. Raises what `embed` raises."""
-    return np.asarray(embedded(tuple(texts), embed) @ normed(embed, [claim])[0])
-
-
-def built_in(texts: Sequence[str]) -> Any:
-    """Return embeddings by `wordllama`, whose package carries its model: static word vectors, no network."""
-    return _wordllama().embed(list(texts))
+def dense(claim: str, texts: Sequence[str]) -> Vectors:
+    """Return the cosine of the claim and each text, shape (texts,), -1 to 1."""
+    return np.asarray(embedded(tuple(texts)) @ embed([claim])[0])
 
 
 @lru_cache(maxsize=1)
 def _wordllama() -> Any:
+    """Return `wordllama`, whose package carries its model: static word vectors, no network."""
     root, handlers = logging.getLogger(), list(logging.getLogger().handlers)
     level = root.level
     import wordllama
@@ -100,22 +94,21 @@ def _wordllama() -> Any:
 
 
 @lru_cache(maxsize=PAPERS)
-def embedded(texts: tuple[str, ...], embed: Embed) -> Vectors:
-    """Return the embeddings of texts, a row of length 1 each."""
-    return normed(embed, texts)
+def embedded(texts: tuple[str, ...]) -> Vectors:
+    """Return the embeddings of the texts of a paper, as `embed` does, and keep them."""
+    return embed(texts)
 
 
-def normed(embed: Embed, texts: Sequence[str]) -> Vectors:
+def embed(texts: Sequence[str]) -> Vectors:
     """Return the embeddings of texts, scaled to length 1, a row each."""
-    # An empty text would have no direction; a provider refuses it.
-    rows = np.asarray(embed([text or " " for text in texts]), dtype=np.float64)
+    # An empty text would have no direction.
+    rows = np.asarray(_wordllama().embed([text or " " for text in texts]), dtype=np.float64)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
 Scores = NDArray[np.float64]
 Matcher = Callable[[str, Sequence[str]], Scores]
 
-DEFAULT = "bm25"
 RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
 NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
 
@@ -144,42 +137,10 @@ def names_and_numbers(matcher: Matcher) -> Matcher:
     return match
 
 
-RETRIEVERS: Mapping[str, Callable[[Embed], Matcher]] = MappingProxyType(  # from what embeds texts, where one is used
-    {
-        "bm25": lambda embed: bm25,
-        "dense": lambda embed: partial(dense, embed=embed),
-        "hybrid": lambda embed: fused(bm25, partial(dense, embed=embed)),
-    }
+RetrieverName = Literal["bm25", "dense", "hybrid"]
+RETRIEVERS: Mapping[RetrieverName, Matcher] = MappingProxyType(
+    {"bm25": bm25, "dense": dense, "hybrid": fused(bm25, dense)}
 )
-SPEC = re.compile(r"bm25|(?:dense|hybrid)(?::([A-Za-z0-9][\w./-]*))?")
-
-
-def matcher(spec: str, embed: Embed | None = None) -> Matcher:
-    """Return the matcher of a retriever: a name of `RETRIEVERS`, where it embeds with the model for it behind a colon
-    (`hybrid:openai/text-embedding-3-small`; without, the built-in one). embed: what asks that model. Raises UserError
-    for any other spec, and where a model is named and `embed` is None."""
-    return RETRIEVERS[spec.partition(":")[0]](embedder(spec, embed))
-
-
-def embedder(spec: str, embed: Embed | None = None) -> Embed:
-    """Return what embeds texts for a retriever: `embed` where that names a model, else the built-in one. Raises
-    UserError as `matcher`."""
-    model = embedding_model(spec)
-    if model is None:
-        return built_in
-    if embed is None:
-        raise UserError(f"retriever {spec!r}: nothing embeds with {model}; see aisr/lm/embeddings.py")
-    return embed
-
-
-def embedding_model(spec: str) -> str | None:
-    """Return the embedding model that a retriever names; None for none. Raises UserError for what is no retriever."""
-    parts = SPEC.fullmatch(spec)
-    if parts is None:
-        raise UserError(
-            f"retriever {spec!r}; one of: {', '.join(RETRIEVERS)}; dense and hybrid take a model, hybrid:MODEL"
-        )
-    return parts[1]
 
 
 def places(scores: Scores) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 import dspy
 from pydantic import ConfigDict, Field, model_validator
 
-from aisr.base.errors import NotEmbedded, UserError
+from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally
 from aisr.metrics.track2 import EVIDENCE_K, evidence_right, tally_track2
 from aisr.programs.probabilities import definitions, with_confidence
@@ -20,7 +20,6 @@ from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, 
 from aisr.programs.records import Prediction, Record, Text
 from aisr.programs.retrieval import (
     USUAL_TOKENS,
-    Passages,
     able_to_decide,
     excerpt,
     rank,
@@ -246,16 +245,10 @@ class Track2(Program):
         (those of them that can decide), `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids`
         (the gold ones among the candidates), `gold`, `incomplete` (none of its gold paragraphs is a candidate) and
         `trimmed`, its fields as a demo.
-
-        A record whose texts could not be embedded has the reason as its input `failure`, and fails without a question.
         """
         raw = record.paragraphs
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
-        failed: dict[str, str] = {}
-        try:
-            read = select_passages(record.claim_text, paper, self.options.context_tokens, self.match)
-        except NotEmbedded as error:
-            read, failed = Passages("", [], list(paper)), {"failure": str(error)}
+        read = select_passages(record.claim_text, paper, self.options.context_tokens, self.match)
         inputs: dict[str, Any] = {
             "passages": plain(read.text),
             "claim": item(record.claim_text, paper.__contains__),
@@ -265,7 +258,7 @@ class Track2(Program):
         }
         gold = record.gold
         if gold is None:
-            return self.example(record, inputs | failed, {})
+            return self.example(record, inputs, {})
         named = [] if gold.label in self.fitted.none else gold.evidence_para_ids
         right = {
             "gold": gold,
@@ -274,7 +267,7 @@ class Track2(Program):
             "incomplete": bool(gold.evidence_para_ids) and not {*gold.evidence_para_ids}.intersection(read.keys),
             "trimmed": {**_trimmed(gold, record.claim_text, paper, read.ranking), "evidence_ids": named[:EVIDENCE_K]},
         }
-        return self.example(record, inputs | failed, right)
+        return self.example(record, inputs, right)
 
     def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """Return it with gold evidence and the hardest distractors alone: short, and never without what decided."""

@@ -16,10 +16,6 @@ class UserError(ValueError):
     """
 
 
-class NotEmbedded(RuntimeError):
-    """A model gave no embeddings of the texts of a record; those of another it may well give."""
-
-
 def exit_code(command: Callable[[], object]) -> int:
     """Run the command of a module (`python -m aisr.metrics.averitec`): 0, or 2 with the message of its UserError on
     standard error."""

@@ -136,13 +136,9 @@ def print_estimate(run: Any, limits: Any) -> None:
     """What a dry run came to, and which of the limits would end the command early."""
     spend = run.ledger.spend
     price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if spend.usd is None else f"{spend.usd:.2f} USD"
-    embedded = ""
-    if run.embedded:
-        price = price.replace("gives it", "and -L embedding_price=USD give it")
-        embedded = f" ({run.embedded:,} of them to embed)"
     note(
-        f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt"
-        f"{embedded} and {spend.completion_tokens:,} completion tokens, {price}. Nothing was sent"
+        f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt and {spend.completion_tokens:,} completion "
+        f"tokens, {price}. Nothing was sent"
     )
     if spend.completion_tokens:
         note("  answers are taken to be as long as labelled ones; a model that reasons first writes more")

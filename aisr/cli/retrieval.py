@@ -8,7 +8,6 @@ import typer
 
 from aisr.cli import options as opt
 from aisr.cli.session import check_kind, prepare
-from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
 
 FITTED = "fitted"
@@ -22,9 +21,7 @@ def retrieval(
     ] = "track2",
     retrievers: Annotated[
         str,
-        typer.Option(
-            metavar="NAME,…", help="Which to score; those that embed may take an embedding model, as in hybrid:MODEL."
-        ),
+        typer.Option(metavar="NAME,…", help="Which to score."),
     ] = "bm25,dense,hybrid",
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose own retrieval to score as well.")
@@ -38,31 +35,24 @@ def retrieval(
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    lm_settings: opt.LMSettings = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
-    config = read_lm(None, None, lm_settings or ())
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
-    from aisr.lm.embeddings import Embeddings
-    from aisr.predict.prepare import attach_embeddings
     from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, score_ranker
     from aisr.tracking import registry
 
     chosen = find_task(task)
     check_kind(chosen, "record", file, *([fit] if fit else []))
     records = claims_with_evidence(chosen, file, limit)
-    embeddings = Embeddings(config)
     rankers: dict[str, Any] = {
-        name: matcher_ranker(attach_embeddings(chosen.build({"retriever": name}), embeddings).match)
+        name: matcher_ranker(chosen.build({"retriever": name}).match)
         for name in (part.strip() for part in retrievers.split(","))
     }
     if program:
-        rankers[program] = matcher_ranker(
-            attach_embeddings(registry.load(program, artifacts, chosen).program, embeddings).match
-        )
+        rankers[program] = matcher_ranker(registry.load(program, artifacts, chosen).program.match)
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
@@ -84,8 +74,6 @@ def retrieval(
     )
     if fit is not None:
         _print_gain(scores, records)
-    if embeddings.ledger.spend.requested:
-        display.print_spend(embeddings.ledger.spend)
 
 
 def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
@@ -95,10 +83,10 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, gold_claims
     from aisr.predict.retrieval import matcher_ranker
-    from aisr.programs.retrieval import bm25, built_in
+    from aisr.programs.retrieval import bm25
 
     claims = gold_claims(task, list(read(train, task.record, task.name)))
-    made = fit_ranker(claims, bm25, built_in, seed=0)
+    made = fit_ranker(claims, bm25, seed=0)
     display.note(f"fitted on {len(claims.claims)} claims with evidence, in {len(set(claims.group))} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")

@@ -1,7 +1,6 @@
 """Options of a task (`-T NAME=VALUE`), settings of an LM (`-L NAME=VALUE`), and the command that repeats a compile."""
 
 import difflib
-import os
 import shlex
 from collections.abc import Collection, Iterable
 from dataclasses import fields
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from aisr.programs.task import Task
 
 TEACHER = "teacher."  # before the name of a setting of --teacher-lm
-EMBEDDING_API_BASE = "AISR_EMBEDDING_API_BASE"  # the variable that stands for -L embedding_api_base
 TEACHER_SETTINGS = [one.name for one in fields(LMConfig) if one.name not in ("model", "role")]
 LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that has an option of its own
 
@@ -49,8 +47,7 @@ def _read(flag: str, words: Iterable[str], names: Collection[str], what: str) ->
 
 def read_lm(lm: str | None, api_base: str | None, words: Iterable[str]) -> LMConfig:
     """Return the LM of a command that has no teacher. words: of `-L`. Raises UserError."""
-    values = {"model": lm, "api_base": api_base, "embedding_api_base": os.environ.get(EMBEDDING_API_BASE)}
-    values |= _read("-L", words, LM_SETTINGS, "a setting of the LM")
+    values = {"model": lm, "api_base": api_base, **_read("-L", words, LM_SETTINGS, "a setting of the LM")}
     return LMConfig.parse({name: value for name, value in values.items() if value})
 
 
@@ -153,8 +150,6 @@ def repeating_command(context: "typer.Context", **values: Any) -> str:
     """
     values = {**context.params, **values}
     settings = [_without_address(word) for word in values["lm_settings"] or ()]
-    if os.environ.get(EMBEDDING_API_BASE) and not any(word.startswith("embedding_api_base=") for word in settings):
-        settings.append("embedding_api_base=ADDRESS")
     values |= {"lm_settings": settings, "api_base": values["api_base"] and "ADDRESS"}
     for name, placeholder in PLACEHOLDERS.items():
         values[name] = placeholder if values[name] and Path(values[name]).is_absolute() else values[name]

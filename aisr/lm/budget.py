@@ -1,4 +1,4 @@
-"""What calls of language models and embedding models cost, and the most that a command may spend.
+"""What calls of language models cost, and the most that a command may spend.
 
 A call is charged by the tokens that the server reports of its answer, before anybody reads that: the server that the
 user chose is believed. A call without a report costs nothing.

@@ -3,7 +3,7 @@ and `OpenLM`: that, with the adapter that renders its prompts and reads its answ
 
 import json
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dspy
@@ -17,7 +17,6 @@ from aisr.base.private import adapter_message_call
 from aisr.lm.answers import Answer, read_answer
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.config import Price, address_in_environment
-from aisr.lm.embeddings import Embeddings
 from aisr.lm.retries import Contact
 
 if TYPE_CHECKING:
@@ -203,7 +202,6 @@ class OpenLM:
     threads: int  # how many calls at a time make sense
     reflection_tokens: int = 16_000  # the longest answer where it reflects
     supports_vision: bool | None = None  # None: not known
-    embeddings: Embeddings = field(default_factory=Embeddings)  # of the texts of its records
 
     @property
     def ledger(self) -> Ledger:

@@ -64,8 +64,8 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class LMConfig:
-    """How to reach a language model, and the embedding model of a retriever beside it. Raises `LMUnavailable` for what
-    cannot be, saying which option helps; UserError for a price that is none."""
+    """How to reach a language model. Raises `LMUnavailable` for what cannot be, saying which option helps; UserError
+    for a price that is none."""
 
     model: str = EMBEDDED  # or PROVIDER/MODEL, or `recorded:` and the file that `aisr compile --record FILE` wrote
     api_base: str | None = None  # address of the server of openai/MODEL, with OpenAI's API
@@ -76,8 +76,6 @@ class LMConfig:
     threads: Annotated[int, Interval(ge=1, le=1_000)] = 8  # LM calls at a time; the embedded model takes 1
     timeout: Annotated[float, Interval(gt=0, le=86_400)] = 600.0  # seconds until an answer is given up
     price: Price | str | None = None  # where LiteLLM's list lacks the model
-    embedding_api_base: str | None = None  # of a retriever's embedding model, or `provider`; None: `api_base`
-    embedding_price: Annotated[float | None, Interval(ge=0, le=HIGHEST_PRICE)] = None  # USD a million tokens
     role: str = ""  # whose options these are: `teacher` for --teacher-lm; no option itself
 
     @classmethod
@@ -96,8 +94,6 @@ class LMConfig:
 
     def __post_init__(self) -> None:
         _ = self.stated_price  # raises for what is no price
-        if self.embedding_api_base and self.embedding_api_base != PROVIDER:
-            check_address(self.embedding_api_base, self.option("embedding_api_base"))
         provider, _, name = self.model.partition("/")
         if not needs_no_server(self.model) and not name:
             raise LMUnavailable(
@@ -130,13 +126,6 @@ class LMConfig:
     def stated_price(self) -> Price | None:
         """`price` as numbers."""
         return Price.parse(self.price, self.option("price")) if isinstance(self.price, str) else self.price
-
-    @property
-    def embedding_address(self) -> str | None:
-        """The address of the server that embeds; None: whom the embedding model's string names."""
-        if self.embedding_api_base == PROVIDER:
-            return None
-        return self.embedding_api_base or self.api_base
 
     def for_role(self, role: str, model: str, settings: Mapping[str, Any]) -> "LMConfig":
         """The LM of --ROLE-lm, reached as this one is unless `settings`, by name as in `parse`, say otherwise.
@@ -193,12 +182,6 @@ def listed_price(model: str) -> Price | None:
     about = _listed(model)
     prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
     return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
-
-
-def listed_input_price(model: str) -> Price | None:
-    """The price of what an embedding model reads, which writes nothing; None where it is not listed."""
-    prompt = _listed(model).get("input_cost_per_token")
-    return None if prompt is None else Price(1e6 * prompt, 0.0)
 
 
 def listed_vision(model: str) -> bool | None:

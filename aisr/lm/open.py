@@ -6,7 +6,6 @@ Keys come from the environment only and are written nowhere.
 
 import logging
 import sqlite3
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -32,7 +31,6 @@ from aisr.lm.config import (
     listed_vision,
 )
 from aisr.lm.embedded import EmbeddedEngine, model_file
-from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import Endpoint
 from aisr.lm.recorded import open_recorded
 
@@ -59,9 +57,9 @@ def configure_cache() -> None:
 # Prices and abilities are those that the packages list, not the web.
 @environment_defaults(LITELLM_LOCAL_MODEL_COST_MAP="True")
 def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_key: bool = True) -> OpenLM:
-    """The language model of a config (default: the built-in one), with the embedding model beside it.
+    """The language model of a config (default: the built-in one).
 
-    ledger: where their calls are entered, with their limits. needs_key: whether its key must be at hand; not where
+    ledger: where its calls are entered, with their limits. needs_key: whether its key must be at hand; not where
     nothing is sent to it. Raises `LMUnavailable`, saying which variable or option helps.
     """
     config = config or LMConfig()
@@ -82,7 +80,7 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
         else:
             opened = _open_provider(config, ledger, price, needs_key)
     opened.lm.limit_option, opened.lm.address_option = config.option("max_tokens"), config.option("api_base")
-    return replace(opened, embeddings=Embeddings(config, ledger))
+    return opened
 
 
 def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:

@@ -1,4 +1,4 @@
-"""A program prepared for use with an LM: its pictures, its embeddings, and whether the LM can run it."""
+"""A program prepared for use with an LM: its pictures, and whether the LM can run it."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -9,7 +9,6 @@ from typing import TypeVar
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.lm.client import OpenLM
-from aisr.lm.embeddings import Embeddings
 from aisr.programs.pictures import ImageFolder, Reader
 from aisr.programs.program import Program
 
@@ -49,26 +48,16 @@ def picture_digest(program: Program, image_folder: ImageFolder | None, paths: It
     return {"pictures": digest_text("\n".join(f"{path} {image_folder.digest(path)}" for path in sorted({*paths})))}
 
 
-# --- Embeddings
-
-
-def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
-    """The program, with the client for the embedding model of its retriever."""
-    if program.embedding_model:
-        program.embed = embeddings.of(program.embedding_model)
-    return program
-
-
 # --- An LM
 
 
 def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> ProgramT:
-    """The program, ready to be used with an LM: with the folder of its records' pictures and the client of its
-    embedding model. Raises UserError where it shows pictures and the LM takes none."""
+    """The program, ready to be used with an LM: with the folder of its records' pictures. Raises UserError where it
+    shows pictures and the LM takes none."""
     if program.picture_mode == "image" and lm.supports_vision is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
     program.image_folder = image_folder
-    return attach_embeddings(program, lm.embeddings)
+    return program
 
 
 def evidence_form(evidence: str, lm: OpenLM) -> str:

@@ -20,7 +20,6 @@ from aisr.base.jsonl import read, valid_text
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, judge, map_all
-from aisr.predict.prepare import attach_embeddings
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -78,13 +77,12 @@ def replay(
     """
     reasons = failures or {}
     cached = from_cache_only(lm)
-    program = attach_embeddings(program.deepcopy(), cached.embeddings)
 
     def work(record: Record) -> ReplayedRecord:
         example = program.prepare(record)
         failed = ReplayedRecord(record, example, Outcome(None, reasons.get(record.id, FORGOTTEN)), [])
         try:
-            return failed if "failure" in example else _judge_one(task, program, record, example, cached)
+            return _judge_one(task, program, record, example, cached)
         except LMBillingError:  # the answer is not in the cache
             return failed
 
@@ -96,7 +94,7 @@ def from_cache_only(lm: OpenLM) -> OpenLM:
     counted already."""
     cached = lm.lm.copy()
     cached.ledger = Ledger(Limits(calls=0))
-    return replace(lm, lm=cached, embeddings=lm.embeddings.kept())
+    return replace(lm, lm=cached)
 
 
 class _CallRecorder(BaseCallback):

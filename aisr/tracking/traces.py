@@ -13,7 +13,6 @@ from aisr.base import redact
 from aisr.base.private import clear_events
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge
-from aisr.predict.prepare import attach_embeddings
 from aisr.predict.replay import FORGOTTEN, ReplayedRecord, from_cache_only
 from aisr.programs.program import Program
 from aisr.programs.task import Task
@@ -29,7 +28,6 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
     from mlflow.entities import AssessmentSource
 
     cached, source = from_cache_only(lm), AssessmentSource("CODE", "aisr")
-    program = attach_embeddings(program.deepcopy(), cached.embeddings)
     records, track_usage = sample(task, replayed), dspy.settings.track_usage
     mlflow.tracing.configure(span_processors=[_remove_secrets])
     mlflow.dspy.autolog(log_traces=True, silent=True)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import dspy
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from aisr.base.errors import NotEmbedded, UserError
+from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
@@ -33,8 +33,7 @@ from aisr.programs.context24_figures.ranking import (
 )
 from aisr.programs.program import Program, SearchOptions, unknown_names
 from aisr.programs.records import PicturePath, Prediction, Record, Text
-from aisr.programs.retrieval import DEFAULT as RETRIEVER
-from aisr.programs.retrieval import excerpt, matcher
+from aisr.programs.retrieval import bm25, excerpt
 from aisr.programs.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task
@@ -182,16 +181,10 @@ class Context24Figures(Program):
         (their labels) and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements
         among these, then their figures and panels), `gold`, `incomplete` (none is among them) and `baseline`, the
         ranking of the no-LM baseline.
-
-        A record whose texts could not be embedded has the reason as its input `failure`, and fails without a question.
         """
         paper = record.paper
         texts = documents(paper, self.options.strategy)
-        failed: dict[str, str] = {}
-        try:
-            best_first = rank_elements(record.claim, paper, self.options.strategy, self.match)
-        except NotEmbedded as error:
-            best_first, failed = list(paper.labels), {"failure": str(error)}
+        best_first = rank_elements(record.claim, paper, self.options.strategy, self.match)
         # Elements without any text are no candidates.
         candidates = [label for label in best_first[: self.options.rerank_top] if texts[label]]
         inputs: dict[str, Any] = {
@@ -209,7 +202,7 @@ class Context24Figures(Program):
                 "incomplete": not set(wanted) & set(record.gold.findings),
                 "baseline": baseline_ranking(record),
             }
-        return self.example(record, inputs | failed, right)
+        return self.example(record, inputs, right)
 
     def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
         """Return a labelled example as a demo, where it shows a gold element."""
@@ -236,7 +229,7 @@ class Context24Figures(Program):
 def baseline_ranking(record: Context24FiguresRecord) -> Ranking:
     """Return the ranking of the no-LM baseline: the default strategy with BM25."""
     paper = record.paper
-    return tuple(rank_elements(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
+    return tuple(rank_elements(record.claim, paper, DEFAULT, bm25)[:MOST])
 
 
 class _Row(NamedTuple):

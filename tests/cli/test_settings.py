@@ -104,7 +104,7 @@ def test_the_command_that_repeats_a_compile_holds_what_was_set_and_no_address_or
         *("compile", "--task", "track2", "--data", SAMPLE / "track2", "--image-root", SAMPLE, "--no-track"),
         *("-T", "context_tokens=300", "--optimizer", "labeled", "--demos", 2, "--candidates", 1, "--seed", 3),
         *("--max-train", 4, "--max-dev", 2, "--max-test", 2, "--max-usd", 3, "--artifacts", tmp_path),
-        *("-L", "price=1,2", "-L", "threads=2", "-L", "logprobs=false", "-L", "embedding_api_base=provider"),
+        *("-L", "price=1,2", "-L", "threads=2", "-L", "logprobs=false"),
         *("--teacher-lm", "openai/writer", "-L", "teacher.price=2,3"),
         *("-L", f"teacher.api_base={compiled.server.url}", "--name", "mine"),
     )
@@ -114,6 +114,6 @@ def test_the_command_that_repeats_a_compile_holds_what_was_set_and_no_address_or
         "aisr compile --task track2 --data DATA -T context_tokens=300 -T verbalized_confidence=true "
         "--image-root IMAGES --optimizer labeled --demos 2 --candidates 1 --seed 3 "
         "--max-train 4 --max-dev 2 --max-test 2 --lm openai/local --api-base ADDRESS --teacher-lm openai/writer "
-        "-L price=1,2 -L threads=2 -L logprobs=false -L embedding_api_base=provider -L teacher.price=2,3 "
+        "-L price=1,2 -L threads=2 -L logprobs=false -L teacher.price=2,3 "
         "-L teacher.api_base=ADDRESS --max-usd 3.0 --name mine"
     )

@@ -8,7 +8,6 @@ import pytest
 
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.optimize.estimate import DryRun
 from aisr.optimize.run import Plan, Run, compile_program
@@ -16,7 +15,6 @@ from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS, find_task
 from aisr.programs.text import tokens
 from support.corpora import beginning
-from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.plans import SILENT
@@ -43,26 +41,18 @@ def dry(compile_plan: Plan, root: Path, lm: OpenLM, teacher: OpenLM) -> tuple[Dr
 
 def test_the_estimate_has_the_calls_and_tokens_of_the_compile(loopback: Loopback, tmp_path: Path) -> None:
     """But for the champion on test: all answers of the server are alike, so it stays uncompiled and in the cache."""
-    loopback.reply = lambda request: (
-        (200, embed_letters(request))
-        if is_embedding(request)
-        else written(request.question, {"label": "Supported", "evidence_ids": []})
-    )
+    loopback.reply = lambda request: written(request.question, {"label": "Supported", "evidence_ids": []})
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(1.0, 10.0)))
-    lm = replace(lm, embeddings=Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=2.0), lm.ledger))
-    compile_plan = plan(tmp_path, "track2", "knn", retriever="dense:openai/emb")
+    compile_plan = plan(tmp_path, "track2", "knn")
     run, _ = dry(compile_plan, tmp_path, lm, lm)
     assert loopback.requests == []
     compile_program(compile_plan, lm, lm, tmp_path, SILENT)
-    messages = [message for request in loopback.requests for message in request.body.get("messages", ())]
-    embedded = sum(map(tokens, texts(loopback)))
-    read = sum(tokens(str(message["content"])) for message in messages) + embedded
+    messages = [message for request in loopback.requests for message in request.body["messages"]]
+    read = sum(tokens(str(message["content"])) for message in messages)
     spend = run.ledger.spend
     assert 0 <= spend.calls - len(loopback.requests) <= RECORDS["test"]
     assert 0.9 * read < spend.prompt_tokens < 1.3 * read
-    assert run.embedded == embedded
-    chat_tokens = spend.prompt_tokens - embedded
-    assert spend.usd == pytest.approx((chat_tokens + 10 * spend.completion_tokens + 2 * embedded) / 1e6)
+    assert spend.usd == pytest.approx((spend.prompt_tokens + 10 * spend.completion_tokens) / 1e6)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from aisr.artifact.program import parse
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.run import compile_program
 from aisr.programs.ranker import EvidenceRanker
-from aisr.programs.retrieval import bm25, built_in
+from aisr.programs.retrieval import bm25
 from aisr.programs.track2 import TRACK2, Track2, Track2Record
 from support.corpora import write
 from support.plans import SILENT, plan
@@ -46,14 +46,14 @@ def records(count: int) -> list[Track2Record]:
 
 
 def test_it_learns_that_captions_are_no_evidence() -> None:
-    fitted = fit_ranker(gold_claims(TRACK2, records(14)), bm25, built_in, seed=0)
+    fitted = fit_ranker(gold_claims(TRACK2, records(14)), bm25, seed=0)
     assert fitted.kept
     assert (fitted.report["before"]["Hit@1"], fitted.report["after"]["Hit@1"]) == (0, 1)
     assert fitted.ranker.weights["caption of a figure or table"] < 0
     assert set(fitted.out_of_fold) == {tuple(record.paragraphs.values()) for record in records(14)}
-    assert fit_ranker(gold_claims(TRACK2, records(14)), bm25, built_in, seed=0) == fitted
+    assert fit_ranker(gold_claims(TRACK2, records(14)), bm25, seed=0) == fitted
     with pytest.raises(TooFewClaims, match="9 groups that share no paper or claim; a ranker needs 10"):
-        fit_ranker(gold_claims(TRACK2, records(9)), bm25, built_in, seed=0)
+        fit_ranker(gold_claims(TRACK2, records(9)), bm25, seed=0)
 
 
 def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_papers() -> None:

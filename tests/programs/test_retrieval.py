@@ -9,7 +9,7 @@ from aisr.programs.retrieval import (
     LONGEST,
     RETRIEVERS,
     USUAL_TOKENS,
-    matcher,
+    Matcher,
     order,
     select_passages,
 )
@@ -60,11 +60,11 @@ def test_what_cannot_decide_is_not_shown() -> None:
 # --- The ways to rank paragraphs: each is compared with what it should do to a ranking that is known
 
 
-@pytest.mark.parametrize("spec", RETRIEVERS)
+@pytest.mark.parametrize("match", RETRIEVERS.values(), ids=RETRIEVERS)
 @pytest.mark.parametrize("texts", [["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
 @pytest.mark.parametrize("claim", ["", "quinces"])
-def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim: str) -> None:
-    scores = matcher(spec)(claim, texts)
+def test_no_paper_and_no_claim_is_too_strange(match: Matcher, texts: list[str], claim: str) -> None:
+    scores = match(claim, texts)
     assert np.isfinite(scores).all()
     assert sorted(order(scores)) == list(range(len(texts)))
 

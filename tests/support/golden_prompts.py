@@ -97,7 +97,7 @@ def build_compiled(case: Case, folder: Path, form: str) -> Program:
     train = list(read(path, task.record, task.name))
     prepare: Prepare = student.prepare
     if case.ranker:
-        fitted = fit_ranker(gold_claims(task, train), student.match, student.vectors, SETTINGS.seed)
+        fitted = fit_ranker(gold_claims(task, train), student.match, SETTINGS.seed)
         student.ranker = fitted.ranker
         prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
     student.fit(train)
