@@ -44,9 +44,9 @@ def _balanced_pool(search: Search, examples: Sequence[dspy.Example]) -> list[dsp
 
 
 def _lesson(search: Search, example: dspy.Example) -> dspy.Example | None:
-    """A record that is one call, cut to what teaches; None where it teaches as it stands."""
-    as_is, lessons = search.student.demo_rows(example), search.student.trimmed_demos(example)
-    return lessons[0] if len(as_is) == len(lessons) == 1 and lessons[0].toDict() != as_is[0].toDict() else None
+    """A record cut to what teaches; None where it teaches as it stands, or not at all."""
+    demo = search.student.trimmed_demo(example)
+    return demo if demo is not None and demo.toDict() != example.toDict() else None
 
 
 def _fields(search: Search) -> list[str]:
@@ -107,7 +107,7 @@ def covering(
 
 def labeled_set(search: Search, seed: int) -> Program:
     """The program with labelled records as demos."""
-    rows = _rarest_rows(search)
+    rows = _trimmed_demos(search)
     chosen = _covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
     program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
     return program
@@ -119,21 +119,13 @@ def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) ->
         metric=search.objective,
         metric_threshold=1.0,
         max_bootstrapped_demos=most,
-        max_labeled_demos=labeled_beside(search),
+        max_labeled_demos=search.settings.demos,
         teacher_settings=search.teacher_settings,
         max_errors=len(search.train) + 1,
     )
     program: Program = optimizer.compile(search.student, trainset=list(pool))
     program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
     return program
-
-
-def labeled_beside(search: Search) -> int:
-    """How many labelled demos stand beside bootstrapped ones: none where a record is several calls, as its rows are
-    then no demos of the predictor."""
-    rows = search.student.demo_rows(search.train[0])
-    one_call = len(rows) == 1 and rows[0] is search.train[0]
-    return search.settings.demos if one_call else 0
 
 
 def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
@@ -146,7 +138,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     lessons = {str(one[statement]): _lesson(search, one) for one in search.train if statement in one}
     own = [_cut(search, demo, lessons.get(str(demo[statement]))) for demo in own]
     statements = {str(demo[statement]) for demo in own}
-    others = [row for row in _rarest_rows(search) if str(row[statement]) not in statements]
+    others = [row for row in _trimmed_demos(search) if str(row[statement]) not in statements]
     missing = set().union(*(_labels(search, row) for row in others)).difference(*(_labels(search, row) for row in own))
     for row in balanced(others, [_kind(search, row) for row in others], search.settings.seed):
         if _labels(search, row) & missing:
@@ -166,15 +158,10 @@ def _covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example
     return covering(rows, labels, _fields(search), search.settings.demos, search.settings.demo_tokens)
 
 
-def _rarest_rows(search: Search) -> list[dspy.Example]:
-    """One demo of each record of train: where a record is several calls, the one with the rarest kind of label. Behind
-    them all demos of kinds that would be lost by that."""
-    by_record = [search.student.trimmed_demos(example) for example in search.train]
-    counts = Counter(_kind(search, row) for rows in by_record for row in rows)
-    rarest = [min(rows, key=lambda row: counts[_kind(search, row)]) for rows in by_record if rows]
-    # Of a label that no record has alone, often the neutral one.
-    lost = set(counts) - {_kind(search, row) for row in rarest}
-    return [*rarest, *(row for rows in by_record for row in rows if _kind(search, row) in lost)]
+def _trimmed_demos(search: Search) -> list[dspy.Example]:
+    """The records of train as demos, each cut to what teaches."""
+    demos = map(search.student.trimmed_demo, search.train)
+    return [demo for demo in demos if demo is not None]
 
 
 def _kind(search: Search, row: dspy.Example) -> str:
@@ -213,10 +200,10 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
     settings, student, fields = search.settings, search.student, _fields(search)
     rows = []
     for k, example in enumerate(search.train):
-        marks = {SOURCE: search.group[k]} if search.group else {}
-        if not example.get("incomplete") or "trimmed" in example:
-            rows += [row.copy(**marks) for row in student.trimmed_demos(example)]
-    rows = rows or [row for example in search.train for row in student.trimmed_demos(example)]
+        demo = student.trimmed_demo(example)
+        if demo is not None and (not example.get("incomplete") or "trimmed" in example):
+            rows.append(demo.copy(**{SOURCE: search.group[k]} if search.group else {}))
+    rows = rows or _trimmed_demos(search)
     short = affordable(rows, fields, settings.demos, settings.demo_tokens // 2)
     group = near_duplicates([wording(row.get(student.statement)) for row in short])
     counts = Counter(group)
@@ -244,18 +231,17 @@ def exclude_leaking(program: Program, rows: Sequence[LabeledRecord]) -> None:
     do programs that an optimizer makes of it."""
     excluded = defaultdict[str, set[int]](set)
     for row, group in zip(rows, group_records(rows), strict=True):
-        for demo in program.demo_rows(row.example):
-            excluded[wording(demo.get(program.statement))].add(group)
+        excluded[wording(row.example.get(program.statement))].add(group)
     program.knn = replace(program.knn, excluded={text: frozenset(own) for text, own in excluded.items()})
 
 
 def in_prompt(program: Program, example: dspy.Example) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
-    statements = [row.get(program.statement) for row in program.demo_rows(example)]
-    # A record that shares a group with the demo stands in the prompts of others only.
-    excluded = all(program.knn.excludes(wording(statement)) for statement in statements)
-    # By what is judged: its evidence may stand in a demo in another form, without its pictures.
-    if not excluded and any(demo.get(program.statement) in statements for demo in program.main_predictor.demos):
+    statement = example.get(program.statement)
+    text = wording(statement)
+    # A record that shares a group with the demo stands in the prompts of others only. By what is judged: its evidence
+    # may stand in a demo in another form, without its pictures.
+    demos = () if program.knn.excludes(text) else program.main_predictor.demos
+    if any(demo.get(program.statement) == statement for demo in demos):
         return True
-    text = "\n".join(map(wording, statements))
     return any(quotes(predictor.signature.instructions, text) for predictor in program.predictors())

@@ -58,8 +58,9 @@ class DryRun:
     def add_gold(self, program: Program, examples: Iterable[dspy.Example]) -> None:
         """Note the gold answers of labelled examples of a program, whole or cut to what teaches."""
         for example in examples:
-            for row in (*program.demo_rows(example), *program.trimmed_demos(example)):
-                self._gold[_key(program.main_predictor.signature, row)] = row
+            for row in (example, program.trimmed_demo(example)):
+                if row is not None:
+                    self._gold[_key(program.main_predictor.signature, row)] = row
 
     def answer(
         self, signature: Any, inputs: Mapping[str, Any], limits: Mapping[str, Any], has_demos: bool, text: str

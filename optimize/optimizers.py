@@ -27,7 +27,6 @@ from aisr.optimize.demos import (
     complete_set,
     demo_pool,
     in_prompt,
-    labeled_beside,
     labeled_set,
     lesson_pool,
     nearest_program,
@@ -86,7 +85,7 @@ def mipro(search: Search) -> list[Program]:
         auto=None,
         num_candidates=search.settings.candidates,
         max_bootstrapped_demos=search.settings.demos,
-        max_labeled_demos=labeled_beside(search),
+        max_labeled_demos=search.settings.demos,
         num_threads=search.lm.threads,
         max_errors=len(search.train) + len(search.dev) + 1,
         seed=search.settings.seed,
@@ -349,8 +348,7 @@ class Reflection(InstructionProposer):
         own = " ".join(predictor.signature.instructions for predictor in student.predictors())
         additional = f"{NO_QUOTES} {confusion}".strip()
         super().__init__(max_chars=MOST_WRITTEN, additional_instructions=additional, adapter=adapter)
-        rows = [row for example in train for row in student.demo_rows(example)]
-        statements = [wording(row.get(student.statement)) for row in rows]
+        statements = [wording(example.get(student.statement)) for example in train]
         self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
         self.proposed = self.refused = 0
 

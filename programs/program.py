@@ -199,14 +199,10 @@ class Program(dspy.Module):
         that the LM named, ranking: the ranker's, both best first."""
         return list(named)
 
-    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return a labelled example as demos of the main predictor: itself."""
-        return [example]
-
-    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return a labelled example as demos that hold only the part of the evidence that the answer rests on, in tasks
-        where the whole would not fit."""
-        return self.demo_rows(example)
+    def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
+        """Return a labelled example as a demo of the main predictor: itself, or in tasks where that would not fit, with
+        only the part of the evidence that the answer rests on. None where it would teach nothing."""
+        return example
 
     # --- What `forward` calls.
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
-from aisr.programs.probabilities import CONFIDENCE, definitions, with_confidence
+from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text
 from aisr.programs.shared_evidence import claim_key
@@ -120,30 +120,14 @@ class LabelParagraph(dspy.Signature):
     )
 
 
-class LabelSentence(dspy.Signature):
-    __doc__ = LabelParagraph.__doc__
-
-    evidence: str = dspy.InputField(desc="what the sentence must be faithful to: texts, and captions of pictures")
-    paragraph: str = dspy.InputField(desc="the paragraph that the sentence stands in")
-    sentence: str = dspy.InputField(desc="the sentence to judge")
-    sentence_label: ClaimLabel = dspy.OutputField(desc=definitions(DEFINITIONS))
-
-
 class Track1Options(LabelOptions):
     """How a Track 1 program is built."""
 
-    unit: Literal["paragraph", "sentence"] = Field(
-        default="paragraph", description="Whether a call judges all sentences of a `paragraph`, or one `sentence`."
-    )
     evidence: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
 
 
 class Track1(Program):
-    """Labels the sentences of a paragraph.
-
-    One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
-    the evidence as a cached prefix.
-    """
+    """Labels all sentences of a paragraph in one call, so that its evidence is read once."""
 
     Options: ClassVar[type[Track1Options]] = Track1Options
     options: Track1Options
@@ -153,13 +137,9 @@ class Track1(Program):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.picture_mode = self.options.evidence
-        self.by_paragraph = self.options.unit == "paragraph"
         signature: Any = LabelParagraph
-        if not self.by_paragraph:
-            self.statement, signature = "sentence", LabelSentence
         if self.options.verbalized_confidence:
-            slots = "one text a sentence, in order: " if self.by_paragraph else ""
-            signature = with_confidence(signature, CLAIM_LABELS, slots=slots)
+            signature = with_confidence(signature, CLAIM_LABELS, slots="one text a sentence, in order: ")
         if self.picture_mode == "image":
             signature = signature.with_updated_fields("evidence", type_=PicturedText)
         self.label = dspy.Predict(signature)
@@ -180,36 +160,16 @@ class Track1(Program):
         """Return `sentence_labels`, one a sentence, and the `judgements` behind them."""
         # Examples and demos hold text and paths; pictures are read when a prompt is rendered.
         pictured = self.picture_mode == "image"
-        shown = PicturedText(text=evidence, pictures=tuple(pictures)) if pictured else evidence
-        if self.by_paragraph:
-            answer = self.ask(
-                self.label,
-                lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
-                limits=one_label_each("sentence_labels", sentences),
-                evidence=shown,
-                sentences=sentences,
-            )
-            # The LM's labels with their probabilities, changed by the label weights where there are some.
-            judged = self.decide(answer, "sentence_labels")
-        else:
-            judged = []
-            for sentence in sentences:
-                answer = self.ask(self.label, evidence=shown, paragraph=" ".join(sentences), sentence=sentence)
-                judged += self.decide(answer, "sentence_label")
+        answer = self.ask(
+            self.label,
+            lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
+            limits=one_label_each("sentence_labels", sentences),
+            evidence=PicturedText(text=evidence, pictures=tuple(pictures)) if pictured else evidence,
+            sentences=sentences,
+        )
+        # The LM's labels with their probabilities, changed by the label weights where there are some.
+        judged = self.decide(answer, "sentence_labels")
         return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
-
-    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return a labelled example as demos: itself, or a row a sentence. Its `evidence` is text: no demo holds a
-        picture."""
-        if self.by_paragraph:
-            return [example]
-        shared = {"evidence": example.evidence, "paragraph": " ".join(example.sentences)}
-        columns = {"sentence": "sentences", "sentence_label": "sentence_labels", CONFIDENCE: CONFIDENCE}
-        rows = []
-        for k in range(len(example.sentences)):
-            row = {name: example[column][k] for name, column in columns.items() if column in example}
-            rows.append(dspy.Example(**shared, **row).with_inputs("evidence", "paragraph", "sentence"))
-        return rows
 
 
 # --- The task

@@ -269,9 +269,9 @@ class Track2(Program):
         }
         return self.example(record, inputs, right)
 
-    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
+    def trimmed_demo(self, example: dspy.Example) -> dspy.Example:
         """Return it with gold evidence and the hardest distractors alone: short, and never without what decided."""
-        return [example.copy(**example.trimmed)]
+        return example.copy(**example.trimmed)
 
     def forward(
         self,

@@ -204,9 +204,9 @@ class Context24Figures(Program):
             }
         return self.example(record, inputs, right)
 
-    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
+    def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
         """Return a labelled example as a demo, where it shows a gold element."""
-        return [] if example.incomplete else self.demo_rows(example)
+        return None if example.incomplete else example
 
     def forward(
         self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]

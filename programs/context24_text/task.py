@@ -161,20 +161,17 @@ class Context24Text(Program):
             right["chosen"] = [_id(place) for place in chosen]
         return self.example(record, inputs, right)
 
-    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return a labelled example as demos: itself; none where nothing is gold."""
-        return [example] if example.gold else []
-
-    def trimmed_demos(self, example: dspy.Example) -> list[dspy.Example]:
-        """Return the same, short: the gold sentences, and the four others that rank highest."""
+    def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
+        """Return a labelled example as a short demo: the gold sentences, and the four others that rank highest. None
+        where nothing is gold."""
         if not example.gold:
-            return [example]  # which lacks the answer, and is passed over for that
+            return None
         source: Paper = example.source
         gold = sorted({place for places in locate(source, example.gold) for place in places})
         right = gold[: self.options.sentences] or [_place(key) for key in example.chosen]
         others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
         passages = _with_neighbours(source, sorted({*right, *others}))
-        return [example.copy(passages=passages, chosen=[_id(place) for place in right])]
+        return example.copy(passages=passages, chosen=[_id(place) for place in right])
 
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided

@@ -24,7 +24,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
-    rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
+    rows = examples(task, program)[:count]
     fields = program.main_predictor.signature.fields
     program.main_predictor.demos = [{name: row[name] for name in fields} for row in rows]
     return program
@@ -55,8 +55,8 @@ def state(content: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("task", "options"),
-    [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {"context_tokens": 77})],
-    ids=["track1", "track1 by sentence", "track2 with 77 tokens"],
+    [(TRACK1, {}), (TRACK2, {"context_tokens": 77})],
+    ids=["track1", "track2 with 77 tokens"],
 )
 def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None:
     text = text_of(task, **options)
@@ -110,7 +110,7 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
         (lambda at: at.update(task="track3"), "its task 'track3' is none of track1, track2"),
         (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: demos"),
-        (lambda at: at.update(options={"unit": "word"}), "unit: unknown value 'word'; one of: paragraph, sentence"),
+        (lambda at: at.update(options={"evidence": "x"}), "evidence: unknown value 'x'; one of: caption, ocr, image"),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: 2 fields; this program has 3"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
         (lambda at: at.update(format=2), "format"),

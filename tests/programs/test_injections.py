@@ -124,8 +124,6 @@ class Way(NamedTuple):
     def usual(self, request: HttpRequest) -> str:
         if self.task is TRACK2:
             answer: dict[str, Any] = {"label": "Supported", "evidence_ids": ["P2"]}
-        elif self.program.options.unit == "sentence":
-            answer = {"sentence_label": "Supported"}
         else:
             answer = {"sentence_labels": ["Supported", "Supported"]}
         return scripted.written("Respond with a JSON object" if "response_format" in request.body else "", answer)
@@ -133,7 +131,7 @@ class Way(NamedTuple):
 
 WAYS: tuple[tuple[Task, dict[str, Any], bool], ...] = (
     (TRACK1, {"evidence": "ocr"}, True),
-    (TRACK1, {"evidence": "ocr", "unit": "sentence"}, False),
+    (TRACK1, {"evidence": "ocr"}, False),
     (TRACK2, {"context_tokens": 100_000}, False),
 )
 
@@ -222,7 +220,7 @@ def test_hostile_demos_are_shown_like_any_other(ways: list[tuple[Way, Any, Any]]
         forms = []
         for texts in (list(INJECTIONS.values()), [HARMLESS] * len(INJECTIONS)):
             examples = [way.program.prepare(way.record(text, "Supported")) for text in texts]
-            predictor.demos = [way.program.demo_rows(example)[0] for example in examples]
+            predictor.demos = examples
             forms.append(form(way.ask(HARMLESS)[1][0]))
         predictor.demos = []
         assert forms[0] == forms[1]

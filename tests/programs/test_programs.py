@@ -10,7 +10,6 @@ from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
-from aisr.programs.track1 import TRACK1
 from support.scripted import (
     TRACKS,
     citation,
@@ -19,29 +18,16 @@ from support.scripted import (
     field,
     question,
     requests,
-    right,
     scripted,
     written,
 )
 
 JSON = "Respond with a JSON object"
-THREE_LABELS = ["Supported", "Contradiction", "Scope Overgeneralization"]
-THREE = claim(*THREE_LABELS)
 
 
 def answer(program: dspy.Module, record: Any, lm: Any) -> dspy.Prediction:
     with lm.context():
         return program(**program.prepare(record).inputs())
-
-
-def test_a_sentence_is_a_call_that_shows_its_paragraph_and_fails_it_where_unusable() -> None:
-    program, lm = TRACK1.build({"unit": "sentence"}), scripted(right)
-    assert answer(program, THREE, lm).sentence_labels == THREE_LABELS
-    assert [field(question(request), "sentence") for request in requests(lm)] == THREE.statements
-    assert {field(question(request), "paragraph") for request in requests(lm)} == {THREE.claim_text}
-    fine, bad = written(JSON, {"sentence_label": "Supported"}), written(JSON, {"sentence_label": "Perhaps"})
-    with pytest.raises(UnusableAnswer, match="Perhaps"):
-        answer(program, THREE, scripted([fine, bad, bad]))
 
 
 @pytest.mark.parametrize("task", TRACKS)
