@@ -34,7 +34,7 @@ from aisr.optimize.demos import (
 )
 from aisr.optimize.search import Candidate, Search
 from aisr.programs.demos import MARKS, wording
-from aisr.programs.pictures import is_harmless
+from aisr.programs.pictures import is_text_alone
 from aisr.programs.probabilities import is_complete
 from aisr.programs.program import Program
 from aisr.programs.registry import import_value
@@ -233,7 +233,7 @@ def strip(program: Program) -> None:
         fields = {*predictor.signature.fields, "augmented", *MARKS}
         rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
         outputs = predictor.signature.output_fields
-        predictor.demos = [row for row in rows if is_complete(row, outputs) and is_harmless(row)]
+        predictor.demos = [row for row in rows if is_complete(row, outputs) and is_text_alone(row)]
         predictor.traces, predictor.train = [], []
 
 

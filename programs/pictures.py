@@ -4,22 +4,21 @@
 that leads out, no file that is not a picture, none too large to be one of a paper. What fails any of this never leaves
 the disk.
 
-A picture stands inside text as DSPy writes content parts: between two marks, of which it makes parts of the message
-again when it is sent. Demos may keep pictures in that form (`PicturedText`), and demos come out of files: a part of
-somebody else's making would be sent as it is, such as a picture's address, for the provider to fetch; a file; a sound.
+DSPy writes content parts into text between two marks, of which it makes parts of the message again when it is sent.
+Demos come out of files: such a part in one would be sent as it is, such as a picture's address, for the provider to
+fetch; a file; a sound. So demos hold text alone, and none is sent that holds a mark.
 
-The text in a picture is read by RapidOCR, on the CPU, with PP-OCR models that its wheel carries. It is kept by the
-digest of the file, so that a picture is read once.
+The text in a picture is read by RapidOCR, on the CPU, with PP-OCR models that its wheel carries. DSPy's cache keeps it
+by the digest of the file, so that a picture is read once.
 """
 
 import base64
 import hashlib
 import io
-import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -59,15 +58,11 @@ class Picture(NamedTuple):
 class ImageFolder:
     """The pictures below one folder. `problems` has the reason for each that cannot be used, by record id and path.
 
-    text: what reads the rows of text in a picture's file (`Reader`); drawn: for drawings that were converted to
-    pictures, the picture's file by the path of the drawing.
+    drawn: for drawings that were converted to pictures, the picture's file by the path of the drawing.
     """
 
-    def __init__(
-        self, root: Path, text: Callable[[str], list[str]], drawn: Mapping[str, Path] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> None:
         self.root = root.resolve()
-        self.text = text
         self.drawn = drawn
         self.problems: dict[tuple[str, str], str] = {}
 
@@ -185,46 +180,16 @@ def _flat(picture: Image.Image) -> Image.Image:
     return picture.convert("RGB")
 
 
-BEGIN, END = CUSTOM_TYPE_START_IDENTIFIER, CUSTOM_TYPE_END_IDENTIFIER
-PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]++={0,2}")
-
-
-def is_harmless(value: Any) -> bool:
-    """Whether a value of a demo, at any depth, has no content parts but those that `PicturedText` writes."""
+def is_text_alone(value: Any) -> bool:
+    """Whether a value of a demo, at any depth, holds none of the marks between which DSPy finds content parts."""
     if isinstance(value, str):
-        return BEGIN not in value or _only_ours(value)
+        return CUSTOM_TYPE_START_IDENTIFIER not in value and CUSTOM_TYPE_END_IDENTIFIER not in value
     if isinstance(value, dict):
-        return all(is_harmless(key) and is_harmless(inner) for key, inner in value.items())
-    return not isinstance(value, list | tuple) or all(map(is_harmless, value))
+        return all(is_text_alone(key) and is_text_alone(inner) for key, inner in value.items())
+    return not isinstance(value, list | tuple) or all(map(is_text_alone, value))
 
 
-def _only_ours(text: str) -> bool:
-    rest = ""
-    while BEGIN in text:
-        before, _, text = text.partition(BEGIN)
-        parts, end, text = text.partition(END)
-        if not end or not _is_ours(parts):
-            return False
-        rest += before
-    return END not in rest + text
-
-
-def _is_ours(written: str) -> bool:
-    try:
-        parts = json.loads(written)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(parts, list) and bool(parts) and all(map(_is_text_or_picture, parts))
-
-
-def _is_text_or_picture(part: Any) -> bool:
-    match part:
-        case {"type": "text", "text": str(), **more}:
-            return not more
-        case {"type": "image_url", "image_url": {"url": str(url), **inner}, **more}:
-            return not more and not inner and bool(PICTURE.fullmatch(url))
-    return False
-
+# --- Evidence as a model reads it
 
 PictureMode = Literal["caption", "ocr", "image"]
 PICTURE_MODE_HELP = (
@@ -281,7 +246,7 @@ def render(
             try:
                 file = image_folder.check(item.img_path)
                 if picture_mode == "ocr":
-                    lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in image_folder.text(file)]
+                    lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in read_text(file)]
                 else:
                     pictures.append(Picture(file, len(lines) - 1))
                     lines[-1] += LEFT_OUT
@@ -297,6 +262,8 @@ def _letters(text: str) -> str:
     return "".join(sign for sign in text.lower() if sign.isalnum())
 
 
+# --- Reading the text in pictures
+
 LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out
 CELL = " | "
 _reading = threading.Lock()  # one picture at a time: each keeps all cores busy
@@ -311,43 +278,18 @@ class Piece(NamedTuple):
     bottom: float
 
 
-class Reader:
-    """Reads pictures, each once: DSPy's cache keeps what was read."""
-
-    def __init__(self) -> None:
-        try:
-            self.name = f"rapidocr {version('rapidocr')}"
-        except PackageNotFoundError as error:
-            raise UserError("reading text in pictures needs RapidOCR; `pip install 'aisr[ocr]'` brings it") from error
-
-    def __call__(self, file: str) -> list[str]:
-        """Return the rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between
-        them. Raises `BadPicture`."""
-        key = {"ocr": self.name, "picture": digest(file)}
-        rows: list[str] | None = dspy.cache.get(key)
-        if rows is None:
-            rows = in_rows(read_pieces(file))
-            dspy.cache.put(key, rows)
-        return rows
-
-
-def read_pieces(file: str) -> list[Piece]:
-    """Return the pieces of text in a picture. Raises `BadPicture`."""
-    pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
-    with _reading:
-        engine = _engine()
-        try:
-            result = engine(pixels)
-        except Exception as error:  # of a shape that the reader cannot stand, such as a line of 20,000 x 3 pixels
-            raise BadPicture(f"its text cannot be read ({type(error).__name__})") from error
-    if result.txts is None:
-        return []
-    corners = zip(result.boxes, result.txts, result.scores, strict=True)
-    return [
-        Piece(text.strip(), float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 1].max()))
-        for box, text, score in corners
-        if score >= LEAST_SCORE and text.strip()
-    ]
+def read_text(file: str) -> list[str]:
+    """Return the rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between them.
+    Raises `BadPicture`, and UserError where RapidOCR is not installed."""
+    try:
+        key = {"ocr": f"rapidocr {version('rapidocr')}", "picture": digest(file)}
+    except PackageNotFoundError as error:
+        raise UserError("reading text in pictures needs RapidOCR; `pip install 'aisr[ocr]'` brings it") from error
+    rows: list[str] | None = dspy.cache.get(key)
+    if rows is None:
+        rows = in_rows(_read_pieces(file))
+        dspy.cache.put(key, rows)
+    return rows
 
 
 def in_rows(pieces: list[Piece]) -> list[str]:
@@ -362,8 +304,25 @@ def in_rows(pieces: list[Piece]) -> list[str]:
     return [CELL.join(piece.text for piece in sorted(line, key=lambda piece: piece.left)) for line in lines]
 
 
+def _read_pieces(file: str) -> list[Piece]:
+    pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
+    with _reading:
+        try:
+            result = _reader()(pixels)
+        except Exception as error:  # of a shape that the reader cannot stand, such as a line of 20,000 x 3 pixels
+            raise BadPicture(f"its text cannot be read ({type(error).__name__})") from error
+    if result.txts is None:
+        return []
+    corners = zip(result.boxes, result.txts, result.scores, strict=True)
+    return [
+        Piece(text.strip(), float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 1].max()))
+        for box, text, score in corners
+        if score >= LEAST_SCORE and text.strip()
+    ]
+
+
 @lru_cache(maxsize=1)
-def _engine() -> Any:
+def _reader() -> Any:
     """The reader, opened once a process."""
     from rapidocr import RapidOCR
 

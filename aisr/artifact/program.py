@@ -25,7 +25,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
 from aisr.programs.label_weights import LabelWeights
-from aisr.programs.pictures import is_harmless
+from aisr.programs.pictures import is_text_alone
 from aisr.programs.program import SEARCHED, Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.registry import TASKS, find_task
@@ -177,10 +177,9 @@ def check_name(name: str) -> str:
 
 def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
     for number, demo in enumerate(state.demos):
-        if not is_harmless({field: demo[field] for field in predictor.signature.fields if field in demo}):
+        if not is_text_alone({field: demo[field] for field in predictor.signature.fields if field in demo}):
             raise UserError(
-                f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text, "
-                "and pictures as they are compiled"
+                f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text"
             )
 
 

@@ -1,7 +1,6 @@
 """A program prepared for use with an LM: its pictures, and whether the LM can run it."""
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -9,7 +8,7 @@ from typing import TypeVar
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.lm.client import OpenLM
-from aisr.programs.pictures import ImageFolder, Reader
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 
 ProgramT = TypeVar("ProgramT", bound=Program)
@@ -36,8 +35,7 @@ def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) ->
     """The pictures below a folder, and those drawn from drawings there. Raises UserError for no folder."""
     if not root.is_dir():
         raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
-    reader = lru_cache(maxsize=1)(Reader)  # its models are loaded when the first picture is read
-    return ImageFolder(root, lambda file: reader()(file), drawn)
+    return ImageFolder(root, drawn)
 
 
 def picture_digest(program: Program, image_folder: ImageFolder | None, paths: Iterable[str]) -> dict[str, str]:

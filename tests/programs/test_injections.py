@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 
@@ -15,6 +16,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
+from aisr.programs import pictures
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -116,9 +118,10 @@ class Way(NamedTuple):
         label in the form that the adapter asks for, whatever the prompt says besides."""
         self.server.requests.clear()
         self.server.reply = lambda request: reply or self.usual(request)
-        if self.task is TRACK1:  # what is read in pictures says the same
-            self.program.image_folder = ImageFolder(self.pictures, text=lambda file: [text, text])
-        outcome = judge(self.task, self.program, self.program.prepare(self.record(text)), self.lm)
+        self.program.image_folder = ImageFolder(self.pictures)
+        with mock.patch.object(pictures, "read_text", return_value=[text, text]):  # pictures say the same
+            example = self.program.prepare(self.record(text))
+        outcome = judge(self.task, self.program, example, self.lm)
         return outcome, list(self.server.requests)
 
     def usual(self, request: HttpRequest) -> str:

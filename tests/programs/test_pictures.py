@@ -51,10 +51,6 @@ def showing(*paths: str) -> Track1Record:
     )
 
 
-def unread(file: str) -> list[str]:
-    raise AssertionError("no picture is to be read here")
-
-
 @pytest.mark.parametrize("path", ["../secret.jpg", "/etc/passwd", "C:\\x.jpg", "a\\..\\..\\x.jpg"])
 def test_a_path_that_climbs_out_is_no_record(path: str) -> None:
     with pytest.raises(ValidationError, match="leads out of the image folder; expected a path such as"):
@@ -67,7 +63,7 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
     root.mkdir()
     (root / "figure.png").symlink_to(secret)
     (root / "folder").symlink_to(tmp_path)
-    image_folder = ImageFolder(root, unread)
+    image_folder = ImageFolder(root)
     assert image_folder.file("r1", "figure.png") is None
     assert image_folder.file("r1", "folder/secret.png") is None
     assert set(image_folder.problems.values()) == {"leads out of the image root"}
@@ -91,7 +87,7 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
 def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
     picture(tmp_path / "good.png")
     truncated(tmp_path / "bad.jpg")
-    image_folder = ImageFolder(tmp_path, unread)
+    image_folder = ImageFolder(tmp_path)
     evidence = render(
         showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", image_folder, "track1-000001"
     )
@@ -107,7 +103,7 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
 def prepared(root: Path, *paths: str) -> tuple[Track1, Any]:
     """A program that shows pictures, and a record with some."""
     program = Track1(evidence="image")
-    program.image_folder = ImageFolder(root, unread)
+    program.image_folder = ImageFolder(root)
     return program, program.prepare(showing(*paths))
 
 
@@ -142,7 +138,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("80.5", "86.6", "72.7", "58.6"))
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
-    monkeypatch.setattr(pictures, "read_pieces", lambda file: pytest.fail("it was read already"))
+    monkeypatch.setattr(pictures, "_reader", lambda: pytest.fail("it was read already"))
     again = find_image_folder(SAMPLE, data)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 

@@ -86,7 +86,7 @@ def write_anew(case: Case, folder: Path) -> str:
 def build_student(case: Case, folder: Path, form: str, **options: Any) -> Program:
     """Return the uncompiled program, as a compile for an LM of this form begins with it."""
     program = case.task.build({**case.options, **options})
-    program.image_folder = ImageFolder(folder, lambda file: [])
+    program.image_folder = ImageFolder(folder)
     return program
 
 

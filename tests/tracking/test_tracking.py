@@ -53,7 +53,7 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(made.root.parent)
-        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm), "-T", "verbalized_confidence=true")
+        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm), "-T", "verbalized_confidence=false")
         assert finished.code == 0, finished.err
         promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
         assert promoted.code == 0, promoted.err
