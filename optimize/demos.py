@@ -18,7 +18,7 @@ from aisr.optimize.search import Search
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete
 from aisr.programs.program import Program
-from aisr.programs.text import length, quotes
+from aisr.programs.text import length, runs
 
 # --- Pools of records: which may become demos, and in which order they are tried.
 
@@ -244,4 +244,5 @@ def in_prompt(program: Program, example: dspy.Example) -> bool:
     demos = () if program.knn.excludes(text) else program.main_predictor.demos
     if any(demo.get(program.statement) == statement for demo in demos):
         return True
-    return any(quotes(predictor.signature.instructions, text) for predictor in program.predictors())
+    known = runs(text)
+    return any(not known.isdisjoint(runs(predictor.signature.instructions)) for predictor in program.predictors())

@@ -84,6 +84,7 @@ MARKER = re.compile(
 BRACKETED = re.compile(r"[\[\uff3b]([^\[\]\uff3b\uff3d\n]{1,82}+)[\]\uff3d]")
 
 MARKS = 30  # one behind the other; more than any writing needs
+PIECE = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
 
 
 def plain(text: str) -> str:
@@ -94,9 +95,9 @@ def plain(text: str) -> str:
     tokenizer may fold as well.
     """
     text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
-    if text.isascii() or unicodedata.is_normalized("NFKC", text):
-        return text
     compatible = folded(text)
+    if compatible == text:
+        return text
     broken = _broken(compatible)
     return text if broken == compatible else broken
 
@@ -119,13 +120,19 @@ def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
 def folded(text: str) -> str:
     """Return a text in its compatibility form (NFKC), for which Python takes the square of the length of a run of
     marks; so long ones are folded piece by piece, as Unicode's stream-safe format has them (UAX 15)."""
+    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+        return text
+    return PIECE.sub(_folded_piece, text)
+
+
+def _folded_piece(match: re.Match[str]) -> str:
     pieces, begin, marks = [], 0, 0
-    for place, sign in enumerate(text):
+    for place, sign in enumerate(match[0]):
         marks = marks + 1 if unicodedata.combining(sign) else 0
         if marks > MARKS:
-            pieces.append(text[begin:place])
+            pieces.append(match[0][begin:place])
             begin, marks = place, 1
-    return "".join(unicodedata.normalize("NFKC", piece) for piece in [*pieces, text[begin:]])
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in [*pieces, match[0][begin:]])
 
 
 def _broken(text: str) -> str:
@@ -222,26 +229,18 @@ def _html(text: str) -> tuple[str, list[str]]:
 
 
 UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # what a page shows nothing of; all but blanks
-PIECE = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
 WORD = re.compile(r"\w+")
 
 
 def alike(text: str) -> str:
     """Return a text without capitals, compatibility forms (full width, ligatures) and what is not seen: what Unicode
     calls NFKC_Casefold. Only for comparing: nobody reads it."""
-    text = UNSEEN.sub("", text)
-    if text.isascii():
-        return text.lower()
-    return _composed(_composed(INVISIBLE.sub("", text)).casefold())
+    return folded(folded(INVISIBLE.sub("", UNSEEN.sub("", text))).casefold())
 
 
 def alike_words(text: str) -> list[str]:
     """Return the words of a text in that form."""
     return WORD.findall(alike(text))
-
-
-def _composed(text: str) -> str:
-    return text if unicodedata.is_normalized("NFKC", text) else PIECE.sub(lambda piece: folded(piece[0]), text)
 
 
 SHORTEST = 12  # letters and digits of a quote; fewer match by chance
@@ -291,8 +290,3 @@ def runs(text: str) -> frozenset[tuple[str, ...]]:
     """Return all runs of `RUN` words in a row, in lower case; none of a shorter text."""
     each = WORD.findall(text.lower())
     return frozenset(tuple(each[k : k + RUN]) for k in range(len(each) - RUN + 1))
-
-
-def quotes(text: str, source: str) -> bool:
-    """Whether a text has a run of words from a source."""
-    return not runs(text).isdisjoint(runs(source))
