@@ -17,19 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api import (
-        LanguageModel,
-        LMUnavailable,
-        LoadedProgram,
-        ShownEvidence,
-        TestScores,
-        UserError,
-        Verdict,
-        load,
-        open_lm,
-        uncompiled,
-    )
+    from aisr.api import LanguageModel, LoadedProgram, ShownEvidence, TestScores, Verdict, load, open_lm, uncompiled
     from aisr.artifact.manifest import LabelScore
+    from aisr.base.errors import UserError
+    from aisr.lm.config import LMUnavailable
     from aisr.programs.program import UnusableAnswer, ask
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
@@ -60,12 +51,21 @@ __all__ = [
 ]
 
 
+# Where names are that are not in `aisr.api`, which loads DSPy.
+PLACES = {
+    "LMUnavailable": "lm.config",
+    "LabelScore": "artifact.manifest",
+    "UnusableAnswer": "programs.program",
+    "UserError": "base.errors",
+    "ask": "programs.program",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """A name of `aisr.api`, imported when it is used: everything is below this package, and most needs none of it."""
+    """A public name, imported when it is used: everything is below this package, and most needs none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'aisr' has no attribute {name!r}")
-    place = {"UnusableAnswer": "programs.program", "ask": "programs.program", "LabelScore": "artifact.manifest"}
-    return getattr(import_module(f"aisr.{place.get(name, 'api')}"), name)
+    return getattr(import_module(f"aisr.{PLACES.get(name, 'api')}"), name)
 
 
 def __dir__() -> list[str]:

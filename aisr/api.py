@@ -1,7 +1,5 @@
-"""The Python interface: a language model, a program, and its judgement of records. `aisr` exports the public names.
-
-Imports of DSPy, MLflow and the rest of the project stand in the functions: importing `aisr` loads none of them.
-"""
+"""The Python interface: a language model, a program, and its judgement of records. `aisr` exports the public names, and
+imports this module, which loads DSPy, when one of them is used."""
 
 import os
 import re
@@ -9,37 +7,57 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from aisr.base.errors import UserError as UserError
-from aisr.lm.config import LMUnavailable as LMUnavailable
+import dspy
+from dspy.utils.exceptions import AdapterParseError, LMError
+from pydantic import BaseModel, ValidationError
 
-if TYPE_CHECKING:
-    from dspy import Example
-    from pydantic import BaseModel
-
-    from aisr.artifact.manifest import LabelScore
-    from aisr.artifact.program import Loaded
-    from aisr.lm.client import OpenLM
-    from aisr.predict.judge import Outcome
-    from aisr.programs.task import Task
+from aisr.artifact.manifest import LabelScore
+from aisr.artifact.program import Loaded, parse, program_text
+from aisr.base import redact
+from aisr.base.errors import UserError
+from aisr.base.files import BadArtifact
+from aisr.base.jsonl import explain
+from aisr.lm import open as opening
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig, LMUnavailable
+from aisr.lm.retries import FATAL_ERRORS
+from aisr.optimize.estimate import DryRun
+from aisr.predict.evaluate import probabilities
+from aisr.predict.judge import Outcome, another_lm, failure_text, judge, map_ordered
+from aisr.predict.prepare import attach, fit_options, open_images
+from aisr.programs.program import UnusableAnswer
+from aisr.programs.registry import find_task
+from aisr.programs.task import Task
+from aisr.programs.text import ROW
+from aisr.tracking import registry
 
 NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
 OPTION = re.compile(r"(?:--|-L )([a-z][a-z_-]*+)")  # of a command, in a message
 
-Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
+Record: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file has it, or read from there
 
 
 def in_python(error: Exception | str) -> str:
-    """Return the message of an error or of a limit, without secrets; a command's `--api-base` is
-    `api_base` here."""
-    from aisr.base import redact
-
+    """Return the message of an error or of a limit, without secrets; a command's `--api-base` is `api_base` here."""
     return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.secrets(str(error)))
+
+
+@contextmanager
+def _in_python(where: str = "") -> Iterator[None]:
+    """Have errors for the user speak as `in_python` does, with `where` before the message; what would meet every record
+    leaves as `LMUnavailable`."""
+    try:
+        yield
+    except FATAL_ERRORS as error:
+        raise LMUnavailable(in_python(error)) from None  # its traceback would show what the server answered
+    except UserError as error:
+        raise type(error)(f"{where}{in_python(error)}") from error
 
 
 # --- The language model
@@ -48,26 +66,11 @@ def in_python(error: Exception | str) -> str:
 class LanguageModel:
     """A language model that is ready for use, by any number of threads; made by `open_lm`."""
 
-    def __init__(self, opened: "OpenLM") -> None:
+    def __init__(self, opened: OpenLM) -> None:
         self.opened = opened
-
-    def __repr__(self) -> str:
-        return f"<aisr.LanguageModel {self.spec}>"
-
-    @property
-    def spec(self) -> str:
-        """Its name: `embedded`, or PROVIDER/MODEL."""
-        return self.opened.spec
-
-    @property
-    def threads(self) -> int:
-        """How many calls at a time make sense."""
-        return self.opened.threads
-
-    @property
-    def supports_vision(self) -> bool | None:
-        """Whether it takes pictures; None where that is not known."""
-        return self.opened.supports_vision
+        self.spec = opened.spec  # its name: `embedded`, or PROVIDER/MODEL
+        self.threads = opened.threads  # how many calls at a time make sense
+        self.supports_vision = opened.supports_vision  # whether it takes pictures; None where that is not known
 
     @property
     def spend(self) -> dict[str, int | float | None]:
@@ -85,8 +88,6 @@ class LanguageModel:
     def estimating(self) -> "LanguageModel":
         """Return the same language model with which nothing is sent: answers are made up, and `spend` is an estimate of
         what judging by it would use."""
-        from aisr.optimize.estimate import DryRun
-
         return LanguageModel(DryRun().open(self.opened))
 
     @contextmanager
@@ -96,20 +97,11 @@ class LanguageModel:
         Errors of a call leave it as `UnusableAnswer`, and those that would meet every call as `LMUnavailable`, without
         keys.
         """
-        from dspy.utils.exceptions import AdapterParseError, LMError
-
-        from aisr.base import redact
-        from aisr.lm.retries import FATAL_ERRORS
-        from aisr.predict.judge import failure_text
-        from aisr.programs.program import UnusableAnswer
-
         try:
             with self.opened.context():
                 yield
         except FATAL_ERRORS as error:
             raise LMUnavailable(in_python(error)) from None
-        except UnusableAnswer as error:
-            raise UnusableAnswer(redact.secrets(str(error))) from None
         except (LMError, AdapterParseError) as error:
             raise UnusableAnswer(failure_text(error)) from None
 
@@ -137,22 +129,12 @@ def open_lm(
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it. Raises `LMUnavailable`.
     """
-    from aisr.lm import config as configs
-    from aisr.lm import open as opening
-    from aisr.lm.budget import Ledger, Limits
-
-    for number in (*(price or ()), max_usd):
-        if number is not None and not 0 <= number < inf:
-            raise UserError(f"a price or limit of {number}; expected a finite number of 0 or more")
     limits = Limits(max_usd, max_calls)
-    ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
-    try:
-        stated = configs.Price(*price) if price else None
-        config = configs.LMConfig.parse({"model": spec, "api_base": api_base, "price": stated, **settings})
-        opened = opening.open_lm(config, ledger, needs_key)
-    except LMUnavailable as error:
-        raise LMUnavailable(in_python(error)) from error
-    return LanguageModel(opened)
+    stated = None if price is None else ",".join(map(str, price))
+    with _in_python():
+        ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
+        config = LMConfig.parse({"model": spec, "api_base": api_base, "price": stated, **settings})
+        return LanguageModel(opening.open_lm(config, ledger, needs_key))
 
 
 # --- Verdicts and programs
@@ -192,7 +174,7 @@ class TestScores:
     __test__: ClassVar = False  # no test class of pytest
 
     records: int
-    per_label: "Mapping[str, LabelScore]"
+    per_label: Mapping[str, LabelScore]
     calibration_error: float | None  # of its probabilities, in 0-1; None where it gave none
     lm: str  # the LM that it was tested with, and compiled for
 
@@ -215,33 +197,15 @@ class LoadedProgram:
     program was fitted to another LM than it is used with.
     """
 
-    def __init__(self, loaded: "Loaded", test_scores: TestScores | None = None) -> None:
+    def __init__(self, loaded: Loaded, test_scores: TestScores | None = None) -> None:
+        task = loaded.task
         self.loaded = loaded
         self.test_scores = test_scores  # None where nothing is known
-
-    def __repr__(self) -> str:
-        return f"<aisr.LoadedProgram {self.task} {self.digest}>"
-
-    @property
-    def task(self) -> str:
-        """The name of its task, such as `track1`."""
-        return self.loaded.task.name
-
-    @property
-    def digest(self) -> str:
-        """Its digest: 16 hex digits, as in manifest and registry."""
-        return self.loaded.digest
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """Each label of its task with its definition, the one that finds no fault first; none for a task without."""
-        task = self.loaded.task
-        return {label: task.definitions[label] for label in task.labels} if task.labels else {}
-
-    @property
-    def shows_pictures(self) -> bool:
-        """Whether its LM is shown the pixels of pictures."""
-        return self.loaded.program.picture_mode == "image"
+        self.task = task.name
+        self.digest = loaded.digest  # 16 hex digits, as in manifest and registry
+        # Each label of its task with its definition, the one that finds no fault first; none for a task without.
+        self.labels: Mapping[str, str] = {label: task.definitions[label] for label in task.labels}
+        self.shows_pictures = loaded.program.picture_mode == "image"  # whether its LM is shown their pixels
 
     @property
     def picture_problems(self) -> Mapping[tuple[str, str], str]:
@@ -256,7 +220,7 @@ class LoadedProgram:
 
     def judge(self, record: Record, lm: LanguageModel) -> Verdict:
         """Return the verdict on one record. Raises `UserError` for a record of the wrong form, and `LMUnavailable`."""
-        _check_lm(self.loaded, lm)
+        self._attach(lm)
         return self._judge(0, record, lm)
 
     def judge_all(self, records: Iterable[Record], lm: LanguageModel) -> Iterator[Verdict]:
@@ -265,89 +229,70 @@ class LoadedProgram:
 
         Raises `UserError` (`records[3]: …`) when that record's turn comes, and `LMUnavailable`.
         """
-        from aisr.predict.judge import map_ordered
-
-        _check_lm(self.loaded, lm)
+        self._attach(lm)
         numbered = enumerate(records)
         return map_ordered(lambda item: self._judge(*item, lm, f"records[{item[0]}]: "), numbered, lm.threads)
 
     async def ajudge(self, record: Record, lm: LanguageModel) -> Verdict:
         """`judge` for an event loop, in a thread of its own."""
-        import dspy
-
         verdict: Verdict = await dspy.asyncify(self.judge)(record, lm)
         return verdict
 
+    def _attach(self, lm: LanguageModel) -> None:
+        """Prepare the program for an LM. Raises `LMUnavailable` where that cannot judge what the program shows; warns
+        where it is not the one that the program was fitted to."""
+        program = self.loaded.program
+        with _in_python():
+            attach(program, lm.opened, program.image_folder)
+        if warning := another_lm(program, lm.opened):
+            warnings.warn(warning, UserWarning, stacklevel=3)
+
     def _judge(self, number: int, record: Record, lm: LanguageModel, where: str = "") -> Verdict:
         """Return the verdict on the `number`th record, from 0. where: before the message of an error."""
-        import dspy
-        from dspy.utils.exceptions import LMError
-
-        from aisr.predict.judge import judge
-
         task, program = self.loaded.task, self.loaded.program
-        checked = _check_record(task, record, number, where)
-        try:
+        with _in_python(where):  # also where a record has pictures, and no folder for them is known
+            checked = _check_record(task, record, number)
             example = program.prepare(checked)
             outcome = judge(task, program, example, lm.opened)
-        except LMError as error:
-            raise LMUnavailable(in_python(error)) from None
-        except UserError as error:  # also where a record has pictures, and no folder for them is known
-            raise UserError(f"{where}{in_python(error)}") from error
         if outcome.failure is not None:  # judging the record again asks the LM again
             dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
         return _verdict(task, checked, example, outcome)
 
 
-def _check_record(task: "Task", record: Record, number: int, where: str = "") -> Any:
-    """Return the `number`th record, from 0, as the task has it. Raises `UserError`; its message begins with `where`."""
-    from pydantic import ValidationError
-
-    from aisr.base.jsonl import explain
-
+def _check_record(task: Task, record: Record, number: int) -> Any:
+    """Return the `number`th record, from 0, as the task has it. Raises `UserError`."""
     if isinstance(record, task.record):
         return record
     if not isinstance(record, Mapping):
-        raise UserError(
-            f"{where}a {type(record).__name__}; expected a dict such as a line of a JSONL file, of {task.name}"
-        )
+        raise UserError(f"a {type(record).__name__}; expected a dict such as a line of a JSONL file, of {task.name}")
     name = record.get("id")
     try:
         return task.record.model_validate({**record, "id": f"{task.name}-{number + 1:06d}" if name is None else name})
     except ValidationError as error:
-        raise UserError(f"{where}{explain(error)}") from error
+        raise UserError(explain(error)) from error
 
 
-def _verdict(task: "Task", record: Any, example: "Example", outcome: "Outcome") -> Verdict:
+def _verdict(task: Task, record: Any, example: dspy.Example, outcome: Outcome) -> Verdict:
     """Return an outcome as the caller gets it."""
-    evidence = _shown(task, record, example, outcome.answer)
-    if outcome.failure is not None:
-        return Verdict(example.id, None, outcome.failure, evidence=evidence)
-    answer = task.prediction.line(outcome.answer)
-    if not task.labels:
-        return Verdict(example.id, answer, None, evidence=evidence)
-    probabilities = tuple(
-        dict(zip(task.labels, one.probabilities, strict=True)) if one.has_probabilities else None
-        for one in outcome.judgements
+    return Verdict(
+        id=example.id,
+        answer=None if outcome.failure is not None else task.prediction.line(outcome.answer),
+        failure=outcome.failure,
+        labels=tuple(one.label for one in outcome.judgements) if task.labels else (),
+        probabilities=tuple(probabilities(task, one) for one in outcome.judgements) if task.labels else (),
+        evidence=_shown(task, record, example, outcome.answer),
     )
-    labels = tuple(one.label for one in outcome.judgements)
-    return Verdict(example.id, answer, None, labels, probabilities, evidence)
 
 
-def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[ShownEvidence, ...]:
+def _shown(task: Task, record: Any, example: dspy.Example, answer: Any) -> tuple[ShownEvidence, ...]:
     """The evidence of a record in the order of the prompt. The items of a bundle are read off the prompt, which has a
     line an item, led by its key in brackets, and the rows of a table below it."""
-    from aisr.programs.text import ROW
-
     exhibits = task.exhibits(record, example, answer)
     if not task.labels or task.names_evidence:
         return tuple(ShownEvidence(one.key, tuple(one.text.split(ROW)), one.picture, one.chosen) for one in exhibits)
-    evidence = task.evidence(example)
-    if not evidence:
-        return ()
     pictures = {one.key: one.picture for one in exhibits}
     items: list[tuple[str, list[str]]] = []
-    for line in evidence.split("\n"):
+    for line in filter(None, task.evidence(example).split("\n")):
         key, closed, text = line.removeprefix("[").partition("] ")
         if closed and line.startswith("[") and key in pictures:
             items.append((key, [text]))
@@ -360,7 +305,7 @@ def _shown(task: "Task", record: Any, example: "Example", answer: Any) -> tuple[
 
 def load(
     name: str | os.PathLike[str],
-    task: "str | Task | None" = None,
+    task: str | Task | None = None,
     *,
     artifacts: str | os.PathLike[str] | None = None,
     image_root: str | os.PathLike[str] | None = None,
@@ -371,26 +316,21 @@ def load(
 
     task: the task that it must be a program of, by name, place (`package.module:TASK`) or itself; needed for a program
     of a task that is none of ours. artifacts: the artifacts folder, whose MLflow store knows `models:/…` (default:
-    AISR_ARTIFACTS, else `artifacts`) and which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names
-    comes first. image_root: the folder that the pictures of the records are in, for a program that shows them;
-    drawings: of pictures there that are no raster images, the path of one by theirs. Raises `UserError`.
+    AISR_ARTIFACTS, else `artifacts`); a store that MLFLOW_TRACKING_URI names comes first. image_root: the folder that
+    the pictures of the records are in, for a program that shows them; drawings: of pictures there that are no raster
+    images, the path of one by theirs. Raises `UserError`.
     """
-    from aisr.tracking import registry
-
-    root = _artifacts(artifacts)
-    try:
-        loaded = registry.load(os.fspath(name), root, _task(task))
-        _attach_images(loaded, image_root, drawings, root)
-    except UserError as error:
-        raise UserError(in_python(error)) from error
-    return LoadedProgram(loaded, _test_scores(os.fspath(name), root))
+    place, root = os.fspath(name), Path(artifacts or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
+    with _in_python():
+        loaded = registry.load(place, root, _task(task) if task else None)
+        _attach_images(loaded, image_root, drawings)
+    return LoadedProgram(loaded, _test_scores(place, root))
 
 
 def uncompiled(
-    task: "str | Task",
+    task: str | Task,
     lm: LanguageModel,
     *,
-    artifacts: str | os.PathLike[str] | None = None,
     image_root: str | os.PathLike[str] | None = None,
     drawings: Mapping[str, Path] = NO_DRAWINGS,
     **options: Any,
@@ -401,42 +341,21 @@ def uncompiled(
     them and there is an image_root, and states how likely its labels are if it gives no log-probabilities. The rest is
     as for `load`. Raises `UserError`.
     """
-    from aisr.artifact.program import parse, program_text
-    from aisr.predict.prepare import evidence_form, verbalizes
-
-    chosen = _task(task)
-    assert chosen is not None
-    known = chosen.program.Options.model_fields
-    if "verbalized_confidence" in known and verbalizes(lm.opened):
-        options.setdefault("verbalized_confidence", True)
-    if "evidence" in known and image_root is not None and lm.supports_vision:
-        options.setdefault("evidence", "image")
-    if "evidence" in options:
-        options["evidence"] = evidence_form(options["evidence"], lm.opened)
-    root = _artifacts(artifacts)
-    try:
-        loaded = parse(program_text(chosen, chosen.build(options)), "the uncompiled program", chosen)
-        _attach_images(loaded, image_root, drawings, root)
-    except UserError as error:
-        raise UserError(in_python(error)) from error
+    with _in_python():
+        chosen = _task(task)
+        if "evidence" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
+            options.setdefault("evidence", "image")
+        program = chosen.build(fit_options(chosen, options, lm.opened))
+        loaded = parse(program_text(chosen, program), "the uncompiled program", chosen)
+        _attach_images(loaded, image_root, drawings)
     return LoadedProgram(loaded)
 
 
-def _artifacts(folder: str | os.PathLike[str] | None) -> Path:
-    return Path(folder or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
-
-
-def _task(task: "str | Task | None") -> "Task | None":
-    from aisr.programs.registry import find_task
-
+def _task(task: str | Task) -> Task:
     return find_task(task) if isinstance(task, str) else task
 
 
-def _attach_images(
-    loaded: "Loaded", image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path], artifacts: Path
-) -> None:
-    from aisr.predict.prepare import open_images
-
+def _attach_images(loaded: Loaded, image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path]) -> None:
     if image_root is not None:
         loaded.program.image_folder = open_images(Path(image_root), drawings)
 
@@ -444,9 +363,6 @@ def _attach_images(
 def _test_scores(name: str, root: Path) -> TestScores | None:
     """What the folder or run of a program says of its test split; None where that is missing, and so is it for one that
     cannot be read: a program is complete without it."""
-    from aisr.base.files import BadArtifact
-    from aisr.tracking import registry
-
     try:
         manifest, test = registry.load_scores(name, root)
     except BadArtifact:
@@ -456,17 +372,3 @@ def _test_scores(name: str, root: Path) -> TestScores | None:
     judged = sum(source.judgements for source in test.confidence.values())
     error = sum(source.judgements * source.calibration_error for source in test.confidence.values())
     return TestScores(test.records, test.per_label, error / judged if judged else None, manifest.lm.spec)
-
-
-def _check_lm(loaded: "Loaded", lm: LanguageModel) -> None:
-    """Raise `LMUnavailable` where the LM cannot judge what the program shows; warn where it is not the one that the
-    program was fitted to."""
-    from aisr.predict.judge import another_lm
-    from aisr.predict.prepare import attach
-
-    try:
-        attach(loaded.program, lm.opened, loaded.program.image_folder)
-    except UserError as error:
-        raise LMUnavailable(in_python(error)) from error
-    if warning := another_lm(loaded.program, lm.opened):
-        warnings.warn(warning, UserWarning, stacklevel=3)

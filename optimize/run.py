@@ -191,9 +191,7 @@ class Run:
             "teacher": self.teacher.identity,
             "limits": str(plan.limits),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
-            **picture_digest(
-                self.student, plan.image_folder, (path for record in records for path in record.img_paths)
-            ),
+            **picture_digest(self.student, (path for record in records for path in record.img_paths)),
         }
 
     def check_alive(self) -> None:

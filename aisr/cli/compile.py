@@ -1,23 +1,17 @@
 """The command that compiles programs."""
 
+from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.compiled import describe_contender, print_next, print_result, register
 from aisr.cli.session import check_kind, open_lm, prepare
-from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command, suggestion
+from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
 from aisr.programs.registry import find_task
-
-if TYPE_CHECKING:
-    from aisr.lm.client import OpenLM
-    from aisr.optimize.run import Plan
-    from aisr.optimize.search import Settings
 
 
 class CompileCommand(TyperCommand):
@@ -101,27 +95,27 @@ def compile_(
         raise UserError("--record writes answers, and --estimate asks for none; leave one of them out")
     prepare(artifacts)
     from aisr.artifact.program import check_name
-    from aisr.cli import display
+    from aisr.cli.compiled import compile_and_register, find_optimizers, print_estimate
+    from aisr.cli.display import note
     from aisr.lm.budget import Ledger, Limits
-    from aisr.optimize.estimate import DryRun
-    from aisr.optimize.run import Callbacks, Plan, compile_program
+    from aisr.lm.recorded import recording
+    from aisr.optimize.run import Plan
     from aisr.optimize.search import settings
-    from aisr.predict.prepare import evidence_form, find_image_folder, verbalizes
+    from aisr.predict.prepare import find_image_folder, fit_options
 
     chosen = find_task(task)
     options = read_task_options(chosen, task_options or ())
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
     check_kind(chosen, "record", *files.values())
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
-    optimizers = _find_optimizers(optimizer, sizes, files["train"], max_train)
+    optimizers = find_optimizers(optimizer, sizes, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))
-    ledger = Ledger.for_output(artifacts / chosen.name / name, Limits(max_usd, max_calls))
+    out = artifacts / chosen.name / name
+    ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
     teacher = open_lm(teacher_config, ledger, needs_key=not estimate) if teacher_config else opened
-    if "verbalized_confidence" in chosen.program.Options.model_fields and verbalizes(opened):
-        options.setdefault("verbalized_confidence", True)
-    if "evidence" in options:
-        options["evidence"] = evidence_form(options["evidence"], opened)
+    options = fit_options(chosen, options, opened)
+    words = [f"{key}={as_word(value)}" for key, value in options.items()]
     plan = Plan(
         task=chosen,
         name=name,
@@ -130,61 +124,24 @@ def compile_(
         options=options,
         data=files,
         limits={"train": max_train, "dev": max_dev, "test": max_test},
-        command=repeating_command(
-            context,
-            data=folder,
-            optimizer=",".join(optimizers),
-            name=name,
-            task_options=[f"{key}={as_word(value)}" for key, value in options.items()],
-        ),
+        command=repeating_command(context, data=folder, optimizer=",".join(optimizers), name=name, task_options=words),
         image_folder=find_image_folder(image_root, files["train"]),
     )
     if estimate:
-        run = DryRun()
-        with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
-            phases = Callbacks(progress.stage, progress.judged, lambda contender: None, run.add_gold)
-            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), phases)
-        display.print_estimate(run, ledger.limits)
+        print_estimate(plan, opened, teacher, ledger.limits)
         return
-    display.note(
-        f"compiling {chosen.name} on {folder} with {','.join(optimizers)} and {config.model} "
-        f"into {artifacts / chosen.name / name}/"
+    note(f"compiling {chosen.name} on {folder} with {','.join(optimizers)} and {config.model} into {out}/")
+    roles = {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}
+    with recording(record, roles) if record else nullcontext() as recorder:
+        is_whole = compile_and_register(plan, opened, teacher, artifacts, track)
+    if recorder:
+        note(f"wrote {record}: {recorder}")
+    address = " --api-base ADDRESS" if config.api_base else ""
+    note(
+        f"next: aisr predict --task {task} --program {out} --lm {config.model}{address} --data INPUTS.jsonl "
+        "--out predictions.jsonl"
     )
-    if record is None:
-        is_whole = _compile(plan, opened, teacher, artifacts, track)
-    else:
-        from aisr.lm.recorded import recording
-
-        with recording(record, {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}) as recorder:
-            is_whole = _compile(plan, opened, teacher, artifacts, track)
-        display.note(f"wrote {record}: {recorder}")
-    print_next(task, artifacts / chosen.name / name, config)
     raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
-
-
-def _compile(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
-    """Compile, print and register; whether all records were judged, and the store took the champion."""
-    from aisr.cli import display
-    from aisr.optimize.run import Callbacks, compile_program
-    from aisr.report.records import write_compile_report
-    from aisr.tracking import store
-
-    if track:
-        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.live(lm.ledger) as progress:
-        callbacks = Callbacks(
-            progress.stage, progress.judged, lambda contender: progress.say(describe_contender(contender))
-        )
-        run = compile_program(plan, lm, teacher, artifacts, callbacks)
-        progress.stage("report, from the response cache")
-        report = write_compile_report(plan, run, lm)
-    print_result(run)
-    display.print_pictures(plan.image_folder.problems if plan.image_folder else {})
-    display.print_spend(lm.ledger.spend)
-    display.note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
-    logged = not track or register(artifacts, run, report, lm)
-    failed = run.choice.champion.dev.failures or (run.test and run.test.champion.failures)
-    return logged and not failed
 
 
 def _check_folder(task: str, data: Path | None) -> Path:
@@ -196,21 +153,3 @@ def _check_folder(task: str, data: Path | None) -> Path:
         if not (folder / name).is_file():
             raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
     return folder
-
-
-def _find_optimizers(names: str | None, sizes: "Settings", train: Path, most_train: int | None) -> list[str]:
-    """The optimizers that run, in turn. Raises UserError for one that does not exist, and for `--demos 0` where there
-    is nothing else to search for."""
-    from aisr.optimize.demos import default_optimizers
-    from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
-
-    chain = [step.strip() for step in names.split(",")] if names else []
-    for step in chain:
-        if opt.is_place(step):
-            find_optimizer(step)
-        elif step not in OPTIMIZERS:
-            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
-            raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
-    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
-        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    return chain or default_optimizers(train, most_train, sizes.demos)

@@ -1,29 +1,87 @@
-"""What a finished compile says: which program it is, how it did, where it is registered, what comes next."""
+"""The work of `aisr compile`, and what it says: which program it chose, how that did, where it is registered."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
-if TYPE_CHECKING:
-    from aisr.lm.client import OpenLM
-    from aisr.lm.config import LMConfig
-    from aisr.optimize.champion import Contender
-    from aisr.optimize.run import Run
-    from aisr.report.records import CompileReport
+from aisr.base.errors import UserError
+from aisr.base.files import percent
+from aisr.cli import display
+from aisr.cli.display import console, note, print_failures
+from aisr.cli.options import is_place
+from aisr.cli.session import log
+from aisr.cli.settings import suggestion
+from aisr.lm.budget import Limits
+from aisr.lm.client import OpenLM
+from aisr.metrics.intervals import in_words
+from aisr.optimize.champion import Contender
+from aisr.optimize.demos import default_optimizers
+from aisr.optimize.estimate import DryRun
+from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
+from aisr.optimize.run import Callbacks, Plan, Run, compile_program
+from aisr.optimize.search import Settings
+from aisr.programs.demos import SIMILARITY_WORDS
+from aisr.programs.probabilities import SOURCES
+from aisr.report.records import CompileReport, write_compile_report
+from aisr.tracking import runs, store
+from aisr.tracking.registry import ALIAS
+from aisr.tracking.store import MODEL_SCHEME
 
 HAND_WRITTEN = "the hand-written prompt"
 
 
-def describe_contender(contender: "Contender") -> str:
-    """Return a candidate's result on dev, in one line."""
-    from aisr.programs.demos import SIMILARITY_WORDS
+def find_optimizers(names: str | None, sizes: Settings, train: Path, most_train: int | None) -> list[str]:
+    """The optimizers that run, in turn. Raises UserError for one that does not exist, and for `--demos 0` where there
+    is nothing else to search for."""
+    chain = [step.strip() for step in names.split(",")] if names else []
+    for step in chain:
+        if is_place(step):
+            find_optimizer(step)
+        elif step not in OPTIMIZERS:
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
+            raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
+    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    return chain or default_optimizers(train, most_train, sizes.demos)
 
+
+def print_estimate(plan: Plan, lm: OpenLM, teacher: OpenLM, limits: Limits) -> None:
+    """Print the calls, tokens and cost of a compile; nothing is sent or kept."""
+    run = DryRun()
+    with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
+        phases = Callbacks(progress.stage, progress.judged, lambda contender: None, run.add_gold)
+        compile_program(plan, run.open(lm), run.open(teacher), Path(nowhere), phases)
+    display.print_estimate(run, limits)
+
+
+def compile_and_register(plan: Plan, lm: OpenLM, teacher: OpenLM, artifacts: Path, track: bool) -> bool:
+    """Compile, print and register; whether all records were judged, and the store took the champion."""
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(lm.ledger) as progress:
+        callbacks = Callbacks(
+            progress.stage, progress.judged, lambda contender: progress.say(describe_contender(contender))
+        )
+        run = compile_program(plan, lm, teacher, artifacts, callbacks)
+        progress.stage("report, from the response cache")
+        report = write_compile_report(plan, run, lm)
+    print_result(run)
+    display.print_end({}, plan.image_folder, lm.ledger.spend)
+    note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
+    logged = not track or register(artifacts, run, report, lm)
+    failed = run.choice.champion.dev.failures or (run.test and run.test.champion.failures)
+    return logged and not failed
+
+
+def describe_contender(contender: Contender) -> str:
+    """Return a candidate's result on dev, in one line."""
     seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
     options = contender.program.options
     demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
     return f"    {contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
 
 
-def describe_champion(run: "Run") -> str:
+def describe_champion(run: Run) -> str:
     """Return which program a compile chose, in words a reader of no document understands."""
     champion, seed = run.choice.champion, run.choice.contenders[0]
     weights = " with label weights" if run.champion.label_weights is not None else ""
@@ -42,12 +100,8 @@ def describe_champion(run: "Run") -> str:
     return f"{' and '.join(parts) or 'other settings than the uncompiled program'}{weights} ({champion.name})"
 
 
-def print_result(run: "Run") -> None:
+def print_result(run: Run) -> None:
     """Print the champion of a compile, and how it did on dev and on test."""
-    from aisr.base.files import percent
-    from aisr.cli.display import console, note, print_failures
-    from aisr.metrics.intervals import in_words
-
     champion, seed = run.choice.champion, run.choice.contenders[0]
     console.print(f"the program: {describe_champion(run)}", style="bold", markup=False)
     note(f"  on dev, where it was chosen: {champion.dev.interval}; {HAND_WRITTEN} {seed.dev.interval}")
@@ -85,10 +139,6 @@ def print_result(run: "Run") -> None:
 
 def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     """Print what became of the label weights. states: whether the LM was asked for its confidence."""
-    from aisr.base.files import percent
-    from aisr.cli.display import note
-    from aisr.programs.probabilities import SOURCES
-
     votes, labels = report["sources"].get("vote", 0), sum(report["sources"].values())
     if states and votes:
         note(
@@ -106,21 +156,8 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
 
 
-def print_next(task: str, program: Path, lm: "LMConfig") -> None:
-    """Print the command that uses the program. task: as it was typed."""
-    from aisr.cli.display import note
-
-    words = f"--task {task} --program {program} --lm {lm.model}{' --api-base ADDRESS' if lm.api_base else ''}"
-    note(f"next: aisr predict {words} --data INPUTS.jsonl --out predictions.jsonl")
-
-
-def register(artifacts: Path, run: "Run", report: "CompileReport", lm: "OpenLM") -> bool:
+def register(artifacts: Path, run: Run, report: CompileReport, lm: OpenLM) -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
-    from aisr.cli.display import note
-    from aisr.cli.session import log
-    from aisr.tracking import runs
-    from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import MODEL_SCHEME
 
     def log_run() -> tuple[runs.LoggedCompile, str]:
         tracked = runs.log_compile(artifacts, run, report, lm)

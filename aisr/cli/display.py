@@ -5,11 +5,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -28,74 +28,57 @@ class _Console(Console):
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = _Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
+MOST_REASONS = 10  # failed records, and pictures, that are printed one by one
 MOST_NAME = 200  # characters of an id or path that are printed, as it may be anything
 FEWEST = 10  # records that an interval is shown for, as in `aisr.metrics.intervals`, which loads numpy
+REDRAWN = 0.5  # seconds between two states of the last line of a terminal
 SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
 
-class Calls(ProgressColumn):
-    """LM calls so far, read from the ledger whenever the line is drawn."""
+class Live:
+    """What a command is at, shown while it works."""
 
     def __init__(self, ledger: Any) -> None:
-        super().__init__()
-        self.ledger = ledger
-
-    def render(self, task: Any) -> Text:
-        spend = self.ledger.spend
-        cached = f" (+{spend.cached_calls} cached)" if spend.cached_calls else ""
-        return Text(f"{spend.calls} LM calls{cached}")
-
-
-class Live:
-    """A line with the stage of the work, below the lines already printed."""
-
-    def __init__(self, progress: Progress) -> None:
         self.now = "starting"
-        self._progress = progress
-        self._task = progress.add_task(self.now, total=None)
+        self._ledger = ledger
         self._records = 0
 
     def stage(self, text: str) -> None:
         self.say(f"  {text}")
         self._records = 0
-        self._describe(text)
+        self.now = text
 
     def judged(self, *_: object) -> None:
         self._records += 1
-        self._describe(f"{self._records} records judged")
-
-    def _describe(self, text: str) -> None:
-        self.now = text
-        self._progress.update(self._task, description=text)
+        self.now = f"{self._records} records judged"
 
     def say(self, text: str) -> None:
-        self._progress.console.print(text, markup=False)
+        console.print(text, markup=False)
+
+    def tell(self, status: Status | None, ended: threading.Event) -> None:
+        """Keep the last line of a terminal up to date; elsewhere (`status` is None) say a line now and then."""
+        began = time.monotonic()
+        while not ended.wait(REDRAWN if status else SILENCE):
+            spend = self._ledger.spend
+            text = f"{time.monotonic() - began:.0f} s: {self.now}; {spend.calls} LM calls, {spend.cached_calls} cached"
+            if status:
+                status.update(Text(text))
+            else:
+                self.say(f"  … {text}")
 
 
 @contextmanager
 def live(ledger: Any) -> Iterator[Live]:
-    """Show progress on a terminal; elsewhere what `stage` and `say` print, and a line every `SILENCE` seconds."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), Calls(ledger), TimeElapsedColumn())
+    """Show what a command is at below the lines already printed; ledger: of its LM calls."""
     console.file = sys.stdout  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
-    ended = threading.Event()
+    line, ended = Live(ledger), threading.Event()
     try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            line = Live(progress)
-            if not console.is_terminal:
-                threading.Thread(target=_signs_of_life, args=(line, ledger, ended), daemon=True).start()
+        with console.status(Text(line.now)) if console.is_terminal else nullcontext() as status:
+            threading.Thread(target=line.tell, args=(status, ended), daemon=True).start()
             yield line
     finally:
         ended.set()
         console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
-
-
-def _signs_of_life(line: Live, ledger: Any, ended: threading.Event) -> None:
-    began = time.monotonic()
-    while not ended.wait(SILENCE):
-        spend = ledger.spend
-        line.say(
-            f"  … {time.monotonic() - began:.0f} s: {line.now}; {spend.calls} LM calls, {spend.cached_calls} cached"
-        )
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -159,27 +142,34 @@ def print_confidence(reports: Mapping[str, Mapping[str, Any]]) -> None:
         )
 
 
-def print_failures(failures: dict[str, str], count: int | None = None) -> None:
-    """Print the failed records, the first ten with their reasons. count: how many there are, where `failures` lacks
-    some."""
-    for key, reason in list(failures.items())[:10]:
+def print_failures(failures: Mapping[str, str]) -> None:
+    """Print the failed records, the first ten with their reasons."""
+    for key, reason in list(failures.items())[:MOST_REASONS]:
         note(f"  failed: {key}: {reason}")
     if failures:
-        note(f"{count or len(failures)} records failed")
+        note(f"{len(failures)} records failed")
 
 
-def print_pictures(problems: dict[tuple[str, str], str]) -> None:
-    """Print the pictures that cannot be shown to the LM, the first ten with their reasons."""
-    for (record, path), reason in list(problems.items())[:10]:
+def print_pictures(images: Any) -> None:
+    """Print the pictures of a folder that cannot be shown to the LM, the first ten with their reasons."""
+    problems = images.problems if images else {}
+    for (record, path), reason in list(problems.items())[:MOST_REASONS]:
         note(f"  no picture: {record[:MOST_NAME]}: {path[:MOST_NAME]}: {reason}")
     if problems:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 
 
 def print_spend(spend: Any) -> None:
-    """What the calls of this command came to."""
+    """Print the calls of a command, and their price."""
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
     note(
         f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
         f"{spend.completion_tokens} completion tokens, {price}"
     )
+
+
+def print_end(failures: Mapping[str, str], images: Any, spend: Any) -> None:
+    """Print what a command that judged records ends with."""
+    print_failures(failures)
+    print_pictures(images)
+    print_spend(spend)

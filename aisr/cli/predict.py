@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,10 +12,6 @@ from aisr.cli import options as opt
 from aisr.cli.session import attach, check_kind, open_lm, prepare
 from aisr.cli.settings import read_lm
 from aisr.programs.registry import find_task
-
-if TYPE_CHECKING:
-    from aisr.lm.client import OpenLM
-    from aisr.predict.predict import Summary
 
 MOST_PROBLEMS = 20  # of a submission that are listed
 scale_option = partial(typer.Option, rich_help_panel="Scale")
@@ -66,16 +62,16 @@ def predict(
     loaded = registry.load(program, artifacts, chosen)
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
-    dry = DryRun() if estimate else None
-    if dry:
+    images = find_image_folder(image_root, data)
+    if estimate:
+        dry = DryRun()
         opened = dry.open(opened)
-    image_folder = find_image_folder(image_root, data)
-    attach(loaded.program, opened, image_folder)
-    if dry:
+        attach(loaded.program, opened, images)
         with display.live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
         display.print_estimate(dry, ledger.limits)
         return
+    attach(loaded.program, opened, images)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
@@ -84,22 +80,14 @@ def predict(
         address = None if ray == "local" else ray
         judging = ray_workers(chosen, loaded.program, opened, config, workers, address)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
-    with display.live(opened.ledger) as progress, judging as judge_record:
-        summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
-    _print_summary(summary, out, opened)
-    display.print_pictures(image_folder.problems if image_folder else {})
-    display.print_spend(ledger.spend)
-    raise typer.Exit(opt.RECORDS_FAILED if summary.failed or summary.stopped else 0)
-
-
-def _print_summary(summary: "Summary", out: Path, lm: "OpenLM") -> None:
-    from aisr.cli import display
-
-    kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
-    display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
-    if summary.stopped:
-        display.note(f"stopped with {summary.left} records left: {summary.stopped}; a higher limit goes on from here")
-    display.print_failures(summary.reasons, summary.failed)
+    with display.live(ledger) as progress, judging as judge_record:
+        done = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
+    kept = f", {done.kept} of them from an earlier run" if done.kept else ""
+    display.note(f"wrote {out}: {done.kept + done.judged} records{kept}")
+    if done.stopped:
+        display.note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
+    display.print_end(done.failures, images, ledger.spend)
+    raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.stopped else 0)
 
 
 def submit(

@@ -138,35 +138,32 @@ def as_word(value: Any) -> str:
 # --- Repeating a command
 
 NOT_REPEATED = ("artifacts", "estimate", "record", "track", "output")  # by their parameters
-PLACEHOLDERS = {"data": "DATA", "image_root": "IMAGES"}  # for absolute paths
+PLACEHOLDERS = {"data": "DATA", "image_root": "IMAGES"}  # for absolute paths; FILE for others
 
 
 def repeating_command(context: "typer.Context", **values: Any) -> str:
     """Return the command that repeats a compile or an evaluation, whatever the environment says: what differs from the
-    defaults.
-
-    ADDRESS stands for those of servers, which may hold keys; DATA, IMAGES and FILE for what another machine does not
-    have. values: of parameters, where the command worked by others than were typed.
-    """
+    defaults. values: of parameters, where the command worked by others than were typed."""
     values = {**context.params, **values}
-    settings = [_without_address(word) for word in values["lm_settings"] or ()]
-    values |= {"lm_settings": settings, "api_base": values["api_base"] and "ADDRESS"}
-    for name, placeholder in PLACEHOLDERS.items():
-        values[name] = placeholder if values[name] and Path(values[name]).is_absolute() else values[name]
-    for name in ("lm", "teacher_lm"):
-        model = str(values.get(name) or "")
-        if model.startswith(RECORDED) and Path(model.removeprefix(RECORDED)).is_absolute():
-            values[name] = f"{RECORDED}FILE"
     words = ["aisr", str(context.command.name)]
     for option in context.command.params:
-        value = values.get(str(option.name))
+        name = str(option.name)
+        value = values.get(name)
         # An LM is always named: whoever repeats the command may have another default (AISR_LM).
-        if option.name not in NOT_REPEATED and value is not None and (value != option.default or option.name == "lm"):
-            for one in value if isinstance(value, list | tuple) else [value]:
-                words += [option.opts[0], str(one)]
+        if name in NOT_REPEATED or value is None or (value == option.default and name != "lm"):
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [option.opts[0], _portable(name, str(one))]
     return shlex.join(words)
 
 
-def _without_address(word: str) -> str:
+def _portable(option: str, word: str) -> str:
+    """Return the value of an option without what another machine does not have, or may not: absolute paths, and
+    addresses of servers, which may hold keys."""
     name, _, value = word.partition("=")
-    return word if value == PROVIDER or not name.endswith("api_base") else f"{name}=ADDRESS"
+    if option == "api_base":
+        return "ADDRESS"
+    if option == "lm_settings" and name.endswith("api_base") and value != PROVIDER:
+        return f"{name}=ADDRESS"
+    path = word.removeprefix(RECORDED)
+    return word.replace(path, PLACEHOLDERS.get(option, "FILE")) if Path(path).is_absolute() else word

@@ -18,36 +18,21 @@ from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
-DECIMALS = 4  # of a probability in a file
-
-
 # --- Confidence
 
 
-def label_confidence(task: Task, judgement: Judgement) -> float | None:
-    """The probability of the label that was chosen, in 0-1; None for a single vote."""
-    return judgement.probabilities[task.labels.index(judgement.label)] if judgement.has_probabilities else None
+def probabilities(task: Task, judgement: Judgement) -> dict[str, float] | None:
+    """The probability of each label for a statement, summing to 1; None for a single vote."""
+    return dict(zip(task.labels, judgement.probabilities, strict=True)) if judgement.has_probabilities else None
 
 
 def record_confidence(task: Task, outcome: Outcome) -> float | None:
     """The confidence in a record, in 0-1: that of its least confident label. None where one is a single vote, where the
     record failed, and for a task without labels."""
-    if not task.labels:
+    if not task.labels or not all(judgement.has_probabilities for judgement in outcome.judgements):
         return None
-    confidences = [label_confidence(task, judgement) for judgement in outcome.judgements]
-    return None if None in confidences else min((one for one in confidences if one is not None), default=None)
-
-
-def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]:
-    """The probability of each label for each statement of a record, as a predictions file holds it; None for a single
-    vote."""
-    labels = task.labels
-    return [
-        {label: round(chance, DECIMALS) for label, chance in zip(labels, judgement.probabilities, strict=True)}
-        if judgement.has_probabilities
-        else None
-        for judgement in outcome.judgements
-    ]
+    chosen = [judgement.probabilities[task.labels.index(judgement.label)] for judgement in outcome.judgements]
+    return min(chosen, default=None)
 
 
 def confidence_report(
@@ -58,14 +43,14 @@ def confidence_report(
     by_source: dict[str, list[tuple[float, bool]]] = {}
     for example, outcome in zip(examples, outcomes, strict=True) if task.labels else ():
         for judgement, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):
-            confidence = label_confidence(task, judgement)
-            if confidence is not None:
-                by_source.setdefault(judgement.source, []).append((confidence, judgement.label in allowed))
+            if chances := probabilities(task, judgement):
+                right = judgement.label in allowed
+                by_source.setdefault(judgement.source, []).append((chances[judgement.label], right))
     report = {}
     for source, judged in by_source.items():
-        confidences, right = zip(*judged, strict=True)
-        error = calibration_error(confidences, right)
-        report[source] = {"judgements": len(judged), "accuracy": sum(right) / len(judged), "calibration_error": error}
+        confidences, hits = zip(*judged, strict=True)
+        error = calibration_error(confidences, hits)
+        report[source] = {"judgements": len(judged), "accuracy": sum(hits) / len(judged), "calibration_error": error}
     return report
 
 

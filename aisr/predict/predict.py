@@ -7,7 +7,7 @@ out.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from aisr.base.errors import UserError
-from aisr.base.files import digest_file, first_difference, read_json, write_whole, writing
+from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.lm.retries import FATAL_ERRORS
@@ -31,8 +31,8 @@ from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
-MOST_REASONS = 10  # failed records that a summary names
 SIDECAR_DIR = ".aisr"  # the folder of the files that belong to a predictions file
+DECIMALS = 4  # of a probability
 
 
 class CannotResume(UserError):
@@ -45,8 +45,7 @@ class Summary:
 
     records: int  # in the input
     judged: int = 0  # by this run
-    failed: int = 0  # of these
-    reasons: dict[str, str] = field(default_factory=dict)  # of the first failed records, by their ids
+    failures: dict[str, str] = field(default_factory=dict)  # of these: record id -> reason
     stopped: str | None = None  # the limit that ended the run early
     kept: int = 0  # finished by an earlier run
 
@@ -54,13 +53,6 @@ class Summary:
     def left(self) -> int:
         """Records without a line."""
         return self.records - self.kept - self.judged
-
-    def add(self, record: Record, outcome: Outcome) -> None:
-        self.judged += 1
-        if outcome.failure is not None:
-            self.failed += 1
-            if len(self.reasons) < MOST_REASONS:
-                self.reasons[record.id] = outcome.failure
 
 
 def predict(
@@ -95,20 +87,23 @@ def predict(
 
     with locked(out):
         records = list(read(data, task.record, task.name))
-        pictures = picture_digest(program, program.image_folder, {path for one in records for path in one.img_paths})
+        pictures = picture_digest(program, {path for one in records for path in one.img_paths})
         claim(out, {**identity, **pictures, "input": digest_file(data)})
         lines = finished_lines(task, out, {record.id for record in records})
-        write_lines(out, lines.values())
+        write_whole(out, b"".join(lines.values()))
         summary = Summary(len(records), kept=len(lines))
         left = [record for record in records if record.id not in lines]
         with out.open("ab", buffering=0) as file:
             for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), lm.threads):
-                if outcome is not None:
-                    lines[record.id] = _line(task, record, outcome)
-                    append(out, file, lines[record.id])
-                    summary.add(record, outcome)
-                    done()
-        write_lines(out, [lines[record.id] for record in records if record.id in lines])
+                if outcome is None:
+                    continue
+                lines[record.id] = _line(task, record, outcome)
+                append(out, file, lines[record.id])
+                summary.judged += 1
+                if outcome.failure is not None:
+                    summary.failures[record.id] = outcome.failure
+                done()
+        write_whole(out, b"".join(lines[record.id] for record in records if record.id in lines))
     if fatal and not (isinstance(fatal[0], LMBillingError) and lm.ledger.stopped):  # without a limit it is the provider
         raise fatal[0]
     summary.stopped = lm.ledger.stopped if fatal else None
@@ -151,7 +146,7 @@ def claim(out: Path, identity: Mapping[str, Any]) -> None:
                 f"{out} was begun with another {difference}; choose another --out, or remove it to start anew"
             )
         return
-    write_whole(path, json.dumps(identity, indent=1, ensure_ascii=False) + "\n")
+    write_whole(path, as_json(dict(identity)))
 
 
 # --- The lines of a predictions file
@@ -165,7 +160,8 @@ def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
     else:
         content |= task.prediction.line(outcome.answer)
         if task.labels:
-            content["probabilities"] = probabilities(task, outcome)
+            chances = [probabilities(task, judgement) for judgement in outcome.judgements]
+            content["probabilities"] = [one and {name: round(one[name], DECIMALS) for name in one} for one in chances]
     return json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
@@ -183,13 +179,6 @@ def finished_lines(task: Task, out: Path, ids: set[str]) -> dict[str, bytes]:
         if line.endswith(b"\n") and key in ids and key not in lines:
             lines[key] = line
     return lines
-
-
-def write_lines(out: Path, lines: Iterable[bytes]) -> None:
-    """Make these the lines of `out`; nothing is written where they are. Raises `CannotWrite`."""
-    content = b"".join(lines)
-    if not out.exists() or out.read_bytes() != content:
-        write_whole(out, content)
 
 
 def append(out: Path, file: BinaryIO, line: bytes) -> None:

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMUnavailable
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
+from aisr.programs.task import Task
 
 ProgramT = TypeVar("ProgramT", bound=Program)
 CAPTION = "caption"  # the form of evidence that shows no pictures
@@ -38,32 +40,40 @@ def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) ->
     return ImageFolder(root, drawn)
 
 
-def picture_digest(program: Program, image_folder: ImageFolder | None, paths: Iterable[str]) -> dict[str, str]:
+def picture_digest(program: Program, paths: Iterable[str]) -> dict[str, str]:
     """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
     Empty for a program that shows none. paths: as records name them."""
-    if image_folder is None or program.picture_mode == CAPTION:
+    folder = program.image_folder
+    if folder is None or program.picture_mode == CAPTION:
         return {}
-    return {"pictures": digest_text("\n".join(f"{path} {image_folder.digest(path)}" for path in sorted({*paths})))}
+    return {"pictures": digest_text("\n".join(f"{path} {folder.digest(path)}" for path in sorted({*paths})))}
 
 
 # --- An LM
 
 
 def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> ProgramT:
-    """The program, ready to be used with an LM: with the folder of its records' pictures. Raises UserError where it
-    shows pictures and the LM takes none."""
+    """The program, ready to be used with an LM: with the folder of its records' pictures. Raises `LMUnavailable` where
+    it shows pictures and the LM takes none."""
     if program.picture_mode == "image" and lm.supports_vision is False:
-        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
+        raise LMUnavailable(
+            f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr"
+        )
     program.image_folder = image_folder
     return program
 
 
-def evidence_form(evidence: str, lm: OpenLM) -> str:
-    """The form of evidence that `auto` stands for with an LM: pixels where it is known to take pictures, else OCR."""
-    return ("image" if lm.supports_vision else "ocr") if evidence == "auto" else evidence
+def fit_options(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
+    """The options of a task's program with those that go by the LM.
 
-
-def verbalizes(lm: OpenLM) -> bool:
-    """Whether to ask an LM for verbalized label probabilities: where it gives no log-probabilities, and at a server of
-    one's own, where only its first answer shows whether it does."""
-    return not lm.lm.gives_logprobs or lm.endpoint is not None
+    The evidence `auto` is pixels where the LM is known to take pictures, else OCR. Verbalized label probabilities are
+    asked for where it gives no log-probabilities, and at a server of one's own, where only its first answer shows
+    whether it does.
+    """
+    fitted = dict(options)
+    if fitted.get("evidence") == "auto":
+        fitted["evidence"] = "image" if lm.supports_vision else "ocr"
+    unsure = not lm.lm.gives_logprobs or lm.endpoint is not None
+    if unsure and "verbalized_confidence" in task.program.Options.model_fields:
+        fitted.setdefault("verbalized_confidence", True)
+    return fitted

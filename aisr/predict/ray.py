@@ -1,8 +1,8 @@
 """Judging by the processes of a Ray cluster: on this machine, or on as many as the cluster has.
 
-The threads of this process hand records out and wait for them, so that reading, writing and resuming stay as they are.
-Ray restarts a worker that dies, and its records with it. All workers ask one actor before each call, whose ledger keeps
-the limits for all together. The calls in flight are shared out among them.
+The threads of this process hand records out and wait for them, so that reading, writing and resuming stay as they are,
+and so do limits: they are looked at before each record. Ray restarts a worker that dies, and its records with it.
+The calls in flight are shared out among the workers.
 
 Keys are never sent: each machine needs them in its own environment.
 """
@@ -16,15 +16,16 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program import parse, program_text
 from aisr.base.errors import UserError
 from aisr.base.private import init_here
-from aisr.lm.budget import Ledger, Limits, Spend
+from aisr.lm.budget import Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
@@ -45,18 +46,13 @@ class RayUnavailable(UserError):
 
 @contextmanager
 def ray_workers(
-    task: Task,
-    program: Program,
-    lm: OpenLM,
-    config: LMConfig,
-    workers: int,
-    address: str | None,
+    task: Task, program: Program, lm: OpenLM, config: LMConfig, workers: int, address: str | None
 ) -> Iterator[Callable[[Record], Outcome]]:
     """A function that judges a record in one of `workers` processes of the Ray cluster at `address`, or of one begun
     here for as long as the block lasts.
 
-    lm: its ledger and number of threads are shared by all. config: how to open it
-    again. Pictures must be at the same path on every machine. Raises `RayUnavailable`.
+    lm: its number of threads is shared by all, and its ledger gets what all spend. config: how to open it again.
+    Pictures must be at the same path on every machine. Raises `RayUnavailable`.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
     try:
@@ -64,45 +60,44 @@ def ray_workers(
     except ModuleNotFoundError as error:
         raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
     join_cluster(ray, workers, address)
-    ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits, earlier=lm.ledger.earlier)
-    try:
-        threads = -(-lm.threads // workers)
-        Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
-            num_cpus=1,
-            max_concurrency=threads,
-            max_restarts=-1,
-            max_task_retries=DEATHS,
-            scheduling_strategy="SPREAD",
-        )(_Worker)
-        images = program.image_folder.root if program.image_folder else None
-        share = replace(config, threads=threads)
-        text = program_text(task, program)
-        actors = [Worker.remote(task, text, share, ledger, lm.ledger.limits, images) for _ in range(workers)]
-        free: SimpleQueue[Any] = SimpleQueue()
-        for actor in actors * threads:
+    threads = -(-lm.threads // workers)
+    Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
+        num_cpus=1,
+        max_concurrency=threads,
+        max_restarts=-1,
+        max_task_retries=DEATHS,
+        scheduling_strategy="SPREAD",
+    )(_Worker)
+    images = program.image_folder.root if program.image_folder else None
+    share, text = replace(config, threads=threads), program_text(task, program)
+    free: SimpleQueue[Any] = SimpleQueue()
+    for actor in [Worker.remote(task, text, share, images) for _ in range(workers)] * threads:
+        free.put(actor)
+    spent: dict[str, Spend] = {}  # by each worker process so far
+    lock = Lock()
+
+    def judge_record(record: Record) -> Outcome:
+        if reason := lm.ledger.spent_out():
+            raise LMBillingError(lm.ledger.refuse(reason))
+        actor = free.get()
+        try:
+            reply: _Reply = ray.get(actor.judge.remote(record))
+        except ray.exceptions.RayActorError:
+            return Outcome(None, f"its worker died {DEATHS + 1} times")
+        finally:
             free.put(actor)
+        with lock:  # replies of one process may overtake one another
+            spent[reply.process] = max(spent.get(reply.process, Spend()), reply.spend, key=lambda one: one.requested)
+            lm.ledger.take_over(sum(spent.values(), Spend()))
+        if program.image_folder is not None:
+            program.image_folder.problems.update(reply.problems)
+        if reply.outcome is None:
+            raise next(error for error in FATAL_ERRORS if error.__name__ == reply.error)(reply.message)
+        return reply.outcome
 
-        def judge_record(record: Record) -> Outcome:
-            actor = free.get()
-            try:
-                reply: _Reply = ray.get(actor.judge.remote(record))
-            except ray.exceptions.RayActorError:
-                return Outcome(None, f"its worker died {DEATHS + 1} times")
-            finally:
-                free.put(actor)
-            lm.ledger.take_over(ray.get(ledger.total.remote()))  # into its file, should this process be killed
-            if program.image_folder is not None:
-                program.image_folder.problems.update(reply.problems)
-            if reply.outcome is not None:
-                return reply.outcome
-            error = next(error for error in FATAL_ERRORS if error.__name__ == reply.error)
-            if error is LMBillingError:
-                lm.ledger.stopped = ray.get(ledger.spent_out.remote())
-            raise error(reply.message)
-
+    try:
         yield judge_record
     finally:
-        lm.ledger.take_over(ray.get(ledger.total.remote()))
         ray.shutdown()
 
 
@@ -148,63 +143,33 @@ def join_cluster(ray: Any, workers: int, address: str | None) -> None:
 
 class _Reply(NamedTuple):
     """The outcome; or the name and message of an error that would meet every record (errors of DSPy do not survive the
-    journey between processes). problems: the record's pictures that could not be shown."""
+    journey between processes)."""
 
     outcome: Outcome | None
     error: str
     message: str
-    problems: dict[tuple[str, str], str]
+    process: str  # that judged, which is another one after a restart
+    spend: Spend  # of that process so far
+    problems: dict[tuple[str, str], str]  # the record's pictures that could not be shown
 
 
 class _Worker:
     """An actor that judges records, several at a time."""
 
-    def __init__(
-        self,
-        task: Task,
-        program: str,
-        config: LMConfig,
-        ledger: Any,
-        limits: Limits,
-        images: Path | None,
-    ) -> None:
+    def __init__(self, task: Task, program: str, config: LMConfig, images: Path | None) -> None:
         self.task, self.program, _ = parse(program, "the program of this run", task)
-        self.image_folder = open_images(images) if images else None
+        self.process = uuid4().hex
         configure_cache()  # where a run without Ray looks for answers
-        self.lm = open_lm(config, _SharedLedger(ledger, limits))
+        self.lm = open_lm(config)
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
-        attach(self.program, self.lm, self.image_folder)
+        attach(self.program, self.lm, open_images(images) if images else None)
 
     def judge(self, record: Record) -> _Reply:
+        outcome, error, message = None, "", ""
         try:
             outcome = judge(self.task, self.program, record, self.lm)
-        except FATAL_ERRORS as error:
-            return _Reply(None, type(error).__name__, str(error), {})
-        problems = self.image_folder.problems if self.image_folder else {}
-        return _Reply(outcome, "", "", {key: why for key, why in dict(problems).items() if key[0] == record.id})
-
-
-class _LedgerActor(Ledger):
-    """The ledger of all workers."""
-
-    def total(self) -> Spend:
-        return self.spend
-
-
-class _SharedLedger(Ledger):
-    """The ledger of a worker: every call is entered into the one of all."""
-
-    def __init__(self, ledger: Any, limits: Limits) -> None:
-        super().__init__(limits)
-        self._actor = ledger
-
-    def spent_out(self) -> str | None:
-        import ray
-
-        reason: str | None = ray.get(self._actor.spent_out.remote())
-        return reason
-
-    def add(self, spend: Spend) -> None:
-        import ray
-
-        ray.get(self._actor.add.remote(spend))
+        except FATAL_ERRORS as fatal:
+            error, message = type(fatal).__name__, str(fatal)
+        folder = self.program.image_folder
+        problems = {key: why for key, why in dict(folder.problems).items() if key[0] == record.id} if folder else {}
+        return _Reply(outcome, error, message, self.process, self.lm.ledger.spend, problems)

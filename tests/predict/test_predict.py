@@ -84,19 +84,19 @@ def test_a_line_torn_by_a_kill_or_forged_is_judged_again(torn: bytes | None, tmp
 def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     summary, _ = run(data, out, failing_on(3, 7))
-    assert list(summary.reasons) == ["track1-000003", "track1-000007"]
+    assert list(summary.failures) == ["track1-000003", "track1-000007"]
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(TRACK1)]
     for line in read_rows(out):
-        assert ("failed" in line) == (line["id"] in summary.reasons)
+        assert ("failed" in line) == (line["id"] in summary.failures)
         assert ("labels" in line) != ("failed" in line)
-    assert read_rows(out)[2]["failed"] == summary.reasons["track1-000003"]
+    assert read_rows(out)[2]["failed"] == summary.failures["track1-000003"]
 
     again, judged_numbers = run(data, out, failing_on(7))
     assert sorted(set(judged_numbers)) == [3, 7]
-    assert list(again.reasons) == ["track1-000007"]
+    assert list(again.failures) == ["track1-000007"]
 
     last, judged_numbers = run(data, out, right)
-    assert (last.failed, judged_numbers) == (0, [7])
+    assert (last.failures, judged_numbers) == ({}, [7])
     run(data, tmp_path / "fresh.jsonl", right)
     assert out.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
 

@@ -65,7 +65,7 @@ def make_checkers(
     Raises UserError for a program that is not there or of another task.
     """
     load = partial(aisr.load, artifacts=artifacts, image_root=folder, drawings=drawings)
-    build = partial(aisr.uncompiled, lm=lm, artifacts=artifacts, image_root=folder, drawings=drawings)
+    build = partial(aisr.uncompiled, lm=lm, image_root=folder, drawings=drawings)
     if programs.claims:
         claims = load(programs.claims, DRAFT)
     else:
