@@ -1,4 +1,4 @@
-"""The figures of a paper as pictures of points: PDF and SVG are drawn in a process of its own that is held to limits.
+"""The figures of a paper as pictures of points: PDFs are drawn in a process of its own that is held to limits.
 
 Each drawing is kept in a folder by the digest of its source, so that it is drawn once. What cannot be drawn is listed.
 """
@@ -21,11 +21,9 @@ from aisr_papers.readers.files import PICTURES, find_main_file
 from aisr_papers.readers.word_archive import read_picture
 
 CHILD = "aisr_papers.readers.figure_child"
-SUFFIXES = (".pdf", ".svg")  # that can be drawn
 EDITION = "1"  # of how figures are drawn: what an earlier one drew is drawn again
 MOST = 400  # pictures of a paper
 NOT_DRAWN = ": not drawn: "
-EPS = "EPS is not drawn; save it as PDF or PNG beside it under the same name"
 
 
 class Limits(NamedTuple):
@@ -85,15 +83,10 @@ def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
 
 def _reason_to_skip(picture: Picture, limits: Limits) -> str | None:
     """Why a file is not even tried; None where it is."""
-    if picture.file.suffix.lower() not in SUFFIXES and not picture.member:
-        return EPS
-    try:
-        if not picture.file.is_file():
-            return "not a file"
-        size = picture.file.stat().st_size
-    except OSError as error:
-        return str(error.strerror or error)
-    return f"larger than {limits.bytes >> 20} MiB" if size > limits.bytes else None
+    suffix = picture.file.suffix.lower()
+    if suffix != ".pdf" and not picture.member:
+        return f"{suffix[1:].upper()} is not drawn; save it as PDF or PNG beside it under the same name"
+    return f"larger than {limits.bytes >> 20} MiB" if picture.file.stat().st_size > limits.bytes else None
 
 
 def _unpack(picture: Picture, kept: Path) -> str | None:

@@ -20,7 +20,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 OUT = "leads out of the paper's folder; --root DIR lets files below DIR be read"
 EPS = (".eps", ".ps")
 DRAWINGS = (".pdf", ".svg", *EPS)
-CONVERTED_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".svg", ".jpg")
+CONVERTED_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".jpg")
 QUOTES = re.compile(r'["{}]')
 CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and ends of lines stay
 
