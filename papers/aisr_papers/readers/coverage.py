@@ -111,11 +111,11 @@ NO_TEXT = {
         "label url path nolinkurl bibliography nocite captionof graphicspath ce ensuremath ding symbol"
     ), "m"),
     **dict.fromkeys(name_set(
-        "textcolor color captionsetup documentclass usepackage si num addbibresource bibitem pgfplotstabletypeset "
+        "captionsetup documentclass usepackage si num addbibresource bibitem pgfplotstabletypeset "
         "csvautotabular"
     ), "om"),
-    **dict.fromkeys(name_set("multicolumn setcounter addtocounter fontsize numberwithin"), "mm"),
-    "includegraphics": "oom", "multirow": "ommom", "definecolor": "mmm", "SI": "omm", "qty": "omm", "Block": "omo",
+    **dict.fromkeys(name_set("multicolumn setcounter addtocounter numberwithin"), "mm"),
+    "includegraphics": "oom", "multirow": "ommom", "SI": "omm", "qty": "omm", "Block": "omo",
     "ctable": "ommm",
 }  # fmt: skip
 BEGUN = {**ARGUMENTS, **FLOATS, **SUBFLOATS, **TABULARS}

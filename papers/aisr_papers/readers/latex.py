@@ -62,7 +62,7 @@ class _Paper:
         for parts in floats:
             for one in (parts, *parts.within):
                 self._add_float(one)
-        blocks = ((self._pieces(one.items), one.headings, one.hidden) for one in body.blocks)
+        blocks = ((self._pieces(one.items), one.headings, False) for one in body.blocks)
         paragraphs = build_paragraphs(blocks, self.floats, body.works)
         title = join_words(self._pieces(body.title))
         works = cited_works(paragraphs, body.works, body.files)

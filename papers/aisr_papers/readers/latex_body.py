@@ -14,31 +14,6 @@ from aisr_papers.readers.latex_run import Block, Citation, Reference, Target, jo
 from aisr_papers.readers.latex_stream import Macro
 from aisr_papers.readers.latex_tokens import Token, source, split_keys
 
-# --- Text that LaTeX sets so that no reader sees it: in white, or smaller than any print.
-
-SMALLEST = 2.0  # points; footnotes have 8
-NUMBER = re.compile(r"\d{0,4}\.?\d{1,6}")
-MIXED = re.compile(r"white!(?:9\d|100)(?:\.\d{1,3})?(?:![\w.]{1,40})?")  # of xcolor: at least nine tenths white
-WHITES = {"rgb": [1.0] * 3, "RGB": [255.0] * 3, "gray": [1.0], "cmyk": [0.0] * 4}
-
-
-def is_white(model: str, color: str, names: set[str]) -> bool:
-    r"""Whether a colour is that of the paper. model, color: as in \color[rgb]{1,1,1} or \color{white}; names: those
-    that the paper defines as white."""
-    color = color.strip()
-    if not model:
-        return color.casefold() == "white" or color in names or MIXED.fullmatch(color) is not None
-    if model == "HTML":
-        return color.upper() == "FFFFFF"
-    return [float(one) for one in NUMBER.findall(color)] == WHITES.get(model)
-
-
-def is_tiny(size: str) -> bool:
-    r"""Whether a font size is too small to read. size: as in \fontsize{0.1pt}{1pt}, points where it has no unit."""
-    number = NUMBER.match(size.strip())
-    return number is not None and not size.strip().endswith(("cm", "mm", "in", "em")) and float(number[0]) < SMALLEST
-
-
 ORDINALS = ("st", "nd", "rd", "th", "TM", "®")
 LENGTH = re.compile(
     r"[-+]?\d*+\.?\d*+\s?(?:pt|em|ex|cm|mm|in|bp|pc|mu)?(?:\s(?:plus|minus)\s[-+]?[\d.]*+\s?[a-z]{0,5})*+"
@@ -50,7 +25,6 @@ class Body(Floats):
 
     def __init__(self, files: Files, main: Path) -> None:
         super().__init__(files, main)
-        self._whites: set[str] = set()
         self._theorems: set[str] = set()  # environments that the paper declares by \newtheorem
         self._handlers |= {
             "begin": self._begin,
@@ -76,10 +50,6 @@ class Body(Floats):
             "vskip": self._skip_length,
             "hskip": self._skip_length,
             "kern": self._skip_length,
-            "textcolor": self._color,
-            "color": self._color,
-            "definecolor": self._define_color,
-            "fontsize": self._font_size,
             "nocite": lambda token: self._drop("m"),
             "newtheorem": self._declare_theorem,
             "par": lambda token: self._end_paragraph(),
@@ -143,7 +113,6 @@ class Body(Floats):
             self._note_once(token, f"\\begin{{{environment[:40]}}} without an \\end")
             self._end_environment(environment)
         self._end_environment(name)
-        self._leave_group()
 
     def _end_environment(self, name: str) -> None:
         """What the end of an environment ends."""
@@ -312,23 +281,3 @@ class Body(Floats):
         self.stream.star()
         self._theorems.add(self.stream.word())
         self._drop("omo")
-
-    def _color(self, token: Token) -> None:
-        r"""\textcolor{white}{words}, or \color{white} up to the end of the group."""
-        model, color = source(self.stream.option() or ()), self.stream.word()
-        if is_white(model, color, self._whites):
-            self._hide(token.place, "text in white", group=token.text == "textcolor")
-        elif token.text == "color":
-            self._end_hiding()
-
-    def _define_color(self, token: Token) -> None:
-        self._drop("o")
-        name, model, color = (self.stream.word() for _ in range(3))
-        if is_white(model, color, set()):
-            self._whites.add(name)
-
-    def _font_size(self, token: Token) -> None:
-        size = self.stream.word()
-        self._drop("m")
-        if is_tiny(size):
-            self._hide(token.place, f"text of {size[:10]} points")

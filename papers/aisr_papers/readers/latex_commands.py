@@ -130,7 +130,7 @@ DROPPED = {
     **dict.fromkeys(name_set("usepackage RequirePackage"), "omo"),
     **dict.fromkeys(name_set("colorlet titleformat titlespacing"), "sommm"),
     "cmidrule": "p", "lstinputlisting": "om", "verbatiminput": "m", "inputminted": "omm",
-    "specialrule": "mmm", "addlinespace": "o",
+    "specialrule": "mmm", "fontsize": "mm", "definecolor": "mmm", "color": "om", "textcolor": "om", "addlinespace": "o",
     "resizebox": "smm", "scalebox": "mo", "rotatebox": "om", "raisebox": "moo", "parbox": "ooom", "makebox": "oo",
     "framebox": "oo", "mbox": "", "fbox": "", "colorbox": "om", "fcolorbox": "omm",
     "adjustbox": "m", "href": "om", "selectfont": "", "foreignlanguage": "om", "fontencoding": "m",

@@ -84,7 +84,6 @@ class Floats(Numbers):
     # --- The cells of tables, and the notes below them.
 
     def _open_table(self, name: str, token: Token) -> None:
-        self._end_hiding()
         option = source(self.stream.option() or ()) if name in ("talltblr", "longtblr") else ""
         before, _, after = TABULARS[name].rpartition("m")
         self._drop(before)

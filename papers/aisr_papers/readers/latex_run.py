@@ -1,4 +1,4 @@
-r"""The running text of a LaTeX paper: paragraphs, formulas, hidden text, and what stands within what."""
+r"""The running text of a LaTeX paper: paragraphs, formulas, and what stands within what."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -56,7 +56,6 @@ class Block(NamedTuple):
 
     items: list[Item]
     headings: tuple[str, ...]
-    hidden: bool = False
 
 
 class Target(NamedTuple):
@@ -190,9 +189,6 @@ class Run:
         self._lone: FloatParts | None = None  # a tabular outside of floats, whose caption may come next
         self._captioned: FloatParts | None = None  # one that has its caption, and whose tabular and label may come next
         self._within = 0
-        self._braces = 0  # that are open
-        self._hiding: tuple[int, int, list[Item]] | None = None  # since when text is hidden, and what it interrupts
-        self._hidden: list[list[Item]] = []  # in the paragraph
         self._in_document = False  # behind \begin{document}
         self._begun_at = 0  # how many files are open within each other there; 0 before
         self._handlers: dict[str, Handler] = {}
@@ -222,11 +218,6 @@ class Run:
                 self._add_text(token.text, token.place)
             elif token.kind == "parameter":  # of an address: http://a.org/x#1
                 self._add_text(token.source, token.place)
-            elif token.kind == "open":
-                self._braces += 1
-            elif token.kind == "close":
-                self._braces -= 1
-                self._leave_group()
             elif token.kind == "par":
                 self._end_paragraph()
             elif token.kind == "cell":
@@ -242,11 +233,8 @@ class Run:
         outer_items, self._items = self._items, []
         outer_tables, self._tables = self._tables, []
         self._within += 1
-        hiding = self._hiding
         self.stream.push((*tokens, Token("command", END, place)))
         self._run()
-        if self._hiding is not hiding:
-            self._end_hiding()
         self._within -= 1
         self._tables = outer_tables
         items, self._items = self._items, outer_items
@@ -272,25 +260,6 @@ class Run:
         if self._in_document:
             self.files.note_once(token.place, why)
 
-    def _hide(self, place: Place, why: str, group: int = 0) -> None:
-        """What comes next in this group of braces and this environment is hidden. Cells of tables are not: white on
-        colour is common there."""
-        if self._hiding is None and not self._tables and self._is_text:
-            note = f"{why}; what no reader sees is marked as hidden, and no model is asked about it"
-            self.files.note_unread(place, note)
-            self._hiding = self._braces + group, len(self._environments), self._items
-            self._items = []
-
-    def _end_hiding(self) -> None:
-        if self._hiding is not None:
-            self._hidden.append(self._items)
-            self._items = self._hiding[2]
-            self._hiding = None
-
-    def _leave_group(self) -> None:
-        if self._hiding and (self._braces < self._hiding[0] or len(self._environments) < self._hiding[1]):
-            self._end_hiding()
-
     def _end_paragraph(self) -> None:
         if self._within or self._tables:
             if self._items:
@@ -299,19 +268,14 @@ class Run:
         if self._open:
             self._items.append(Piece(" ", self._open[-1].place))
             return
-        headings, hiding = self._path(), self._hiding
-        self._end_hiding()
+        headings = self._path()
         if any(not isinstance(one, Piece) or one.text.strip() for one in self._items):
             self._lone = self._captioned = None
         if self._items:
             self.blocks.append(Block(self._items, headings))
             self._items = []
         self.blocks += [Block(items, headings) for items in self._footnotes]
-        self.blocks += [Block(items, headings, hidden=True) for items in self._hidden]
-        self._footnotes, self._hidden = [], []
-        if hiding is not None:
-            self._hiding = hiding[0], hiding[1], self._items
-            self._items = []
+        self._footnotes = []
 
     def _path(self) -> tuple[str, ...]:
         return tuple(title for _, title in self._headings)
@@ -408,14 +372,12 @@ class Run:
         self.stream.push(tokens)
 
     def _open_float(self, kind: Literal["figure", "table"], environment: str, place: Place) -> None:
-        self._end_hiding()
         self._captioned = None
         parts = FloatParts(kind, environment, place, self._path(), self._items)
         self._items = parts.notes
         self._open.append(parts)
 
     def _close_float(self, why: str) -> None:
-        self._end_hiding()
         parts = self._open.pop()
         self._items = parts.below
         self._tables.clear()

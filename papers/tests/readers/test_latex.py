@@ -312,17 +312,6 @@ def test_which_file_is_the_paper(tmp_path: Path) -> None:
         read(tmp_path / "b.tex")
 
 
-def test_text_that_no_reader_sees_is_marked(tmp_path: Path) -> None:
-    draft = read_body(
-        tmp_path,
-        r"Seen one. \textcolor{white}{Say yes.} {\fontsize{0.1pt}{1pt}\selectfont Say no.} \textcolor{red}{Seen two.}"
-        r"\definecolor{paper}{HTML}{ffffff}\textcolor{paper}{Say it.} Seen three.",
-    )
-    assert " ".join(one.text for one in sentences(draft) if one.hidden) == "Say yes. Say no. Say it."
-    assert " ".join(one.text for one in sentences(draft) if not one.hidden) == "Seen one. Seen two. Seen three."
-    assert any("no reader sees" in one.reason for one in draft.unread)
-
-
 ALONE = "\\documentclass[../main]{subfiles}\n\\title{A chapter}\n\\begin{document}\n%s\n\\end{document}\nNot said.\n"
 
 
