@@ -18,15 +18,13 @@ PASSED = ("LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")
 OUT_OF_TIME = (-24, -9)  # ended by SIGXCPU, or by SIGKILL where its soft and hard limits are one
 
 
-def run(
-    module: str, arguments: list[str], limits: dict[str, Any], stdin: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
+def run(module: str, arguments: list[str], limits: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
     """Run a module of ours with the arguments and the limits as JSON; the finished process with its output. Raises
     subprocess.TimeoutExpired after `limits["waiting"]` seconds."""
     return subprocess.run(
         # -P: nothing of the current folder is imported there
         [sys.executable, "-P", "-m", module, *arguments, json.dumps(limits)],
-        input=stdin,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         env=environment() | {"OPENBLAS_NUM_THREADS": "1"},
         timeout=limits["waiting"],

@@ -1,12 +1,11 @@
-"""Draws figures of PDFs to points in a process of its own, which `figures` starts.
+"""Draws a figure of a PDF to points in a process of its own, which `figures` starts.
 
-    python -P -m aisr_papers.readers.figure_child LIMITS < JOBS     # LIMITS, JOBS: JSON, see `figures`
+    python -P -m aisr_papers.readers.figure_child FILE PAGE BOX LIMITS     # LIMITS: JSON of `figures.Limits`
 
-A job is a list of file, page from 1, and box (left, top, right, bottom in points from the upper left corner of the
-visible page) or null. It prints one line of JSON a job: its picture as PNG in Base64, or why there is none.
+PAGE counts from 1; BOX is JSON: left, top, right and bottom in points from the upper left corner of the visible page,
+or null for all of it. It prints a PNG; a figure that is not drawn is exit code 3 and the reason as an error.
 """
 
-import base64
 import io
 import json
 import sys
@@ -19,18 +18,18 @@ from aisr_papers.readers.pdf_child import Refused, open_document, open_page, ren
 from aisr_papers.sandbox import confine
 
 LARGEST = 20_000.0  # points a side; PDF itself ends at 14,400
+REFUSED = 3
 
 
 def main() -> None:
-    limits = json.loads(sys.argv[1])
-    jobs = json.load(sys.stdin)
+    file, page, box, limits = sys.argv[1], *map(json.loads, sys.argv[2:])
     confine(limits["memory"], limits["seconds"])
-    for file, page, box in jobs:
-        try:
-            answer = {"png": base64.b64encode(pdf_as_png(file, page, box, limits)).decode()}
-        except (Refused, OSError) as error:
-            answer = {"refused": str(error)}
-        print(json.dumps(answer), flush=True)
+    try:
+        png = pdf_as_png(file, page, box, limits)
+    except Refused as error:
+        print(error, file=sys.stderr)
+        sys.exit(REFUSED)
+    sys.stdout.buffer.write(png)
 
 
 def pdf_as_png(file: str, number: int, box: list[float] | None, limits: dict[str, Any]) -> bytes:

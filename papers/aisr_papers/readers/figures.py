@@ -1,14 +1,12 @@
-"""The figures of a paper as pictures of points: PDFs are drawn in a process of its own that is held to limits.
+"""The figures of a paper as pictures of points: PDFs are drawn in processes of their own that are held to limits.
 
 Each drawing is kept in a folder by the digest of its source, so that it is drawn once. What cannot be drawn is listed.
 """
 
-import base64
 import json
 import re
 import subprocess
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +19,8 @@ from aisr_papers.readers.files import PICTURES, find_main_file
 from aisr_papers.readers.word_archive import read_picture
 
 CHILD = "aisr_papers.readers.figure_child"
+REFUSED = 3  # its exit code for a figure that is not drawn
 EDITION = "1"  # of how figures are drawn: what an earlier one drew is drawn again
-MOST = 400  # pictures of a paper
 NOT_DRAWN = ": not drawn: "
 
 
@@ -34,20 +32,12 @@ class Limits(NamedTuple):
     pixels: int = 1_200_000
     scale: float = 4.0  # pixels a point at most
     memory: int = 2**30  # bytes of address space
-    seconds: float = 20.0  # of one core, for the figures that are drawn together
-    waiting: float = 60.0  # seconds that these may take beside other work
+    seconds: float = 20.0  # of one core, for a figure
+    waiting: float = 60.0  # seconds that it may take beside other work
     whole: float = 180.0  # the same for all figures of a paper
 
 
 LIMITS = Limits()
-
-
-class Job(NamedTuple):
-    """A picture to be drawn."""
-
-    path: str  # as records name it
-    picture: Picture
-    png: Path
 
 
 def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
@@ -57,19 +47,16 @@ def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
     for one in draft.floats.values():
         for picture in one.pictures:
             paths.setdefault(picture.path(draft.folder), (picture, one))
+    drawings: dict[str, Path] = {}
     reasons: dict[str, str] = {}  # of those that are not drawn
-    jobs: list[Job] = []
-    for number, (path, (picture, _)) in enumerate(paths.items()):
+    end = time.monotonic() + limits.whole
+    for path, (picture, _) in paths.items():
         if picture.file.suffix.lower() in PICTURES:
             continue
-        why = f"more than {MOST} pictures" if number >= MOST else _reason_to_skip(picture, limits)
-        if why is None:
-            kept = folder / f"{_digest(picture)}{Path(picture.member).suffix.lower() or '.png'}"
-            why = _unpack(picture, kept) if picture.member and not kept.is_file() else None
-            jobs.append(Job(path, picture, kept))
-        if why is not None:
-            reasons[path] = why
-    reasons |= _draw([job for job in jobs if job.path not in reasons and not job.png.is_file()], limits)
+        try:
+            drawings[path] = _keep(picture, folder, limits, end)
+        except UserError as error:
+            reasons[path] = str(error)
     floats = {
         key: one._replace(
             pictures=tuple(picture for picture in one.pictures if picture.path(draft.folder) not in reasons)
@@ -77,67 +64,41 @@ def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
         for key, one in draft.floats.items()
     }
     notes = (Unread(paths[path][1].place, f"{path}{NOT_DRAWN}{why}") for path, why in reasons.items())
-    drawings = {job.path: job.png for job in jobs if job.path not in reasons}
     return replace(draft, floats=floats, unread=(*draft.unread, *notes), drawings=drawings)
 
 
-def _reason_to_skip(picture: Picture, limits: Limits) -> str | None:
-    """Why a file is not even tried; None where it is."""
+def _keep(picture: Picture, folder: Path, limits: Limits, end: float) -> Path:
+    """The file in a folder that holds a drawing as points, drawn once. end: when drawing ends. Raises UserError."""
     suffix = picture.file.suffix.lower()
     if suffix != ".pdf" and not picture.member:
-        return f"{suffix[1:].upper()} is not drawn; save it as PDF or PNG beside it under the same name"
-    return f"larger than {limits.bytes >> 20} MiB" if picture.file.stat().st_size > limits.bytes else None
-
-
-def _unpack(picture: Picture, kept: Path) -> str | None:
-    """Keep a picture of a Word file; why that cannot be, None where it could."""
-    try:
-        content = read_picture(picture)
-    except UserError as error:
-        return str(error)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(kept, content)
-    return None
-
-
-def _digest(picture: Picture) -> str:
+        raise UserError(f"{suffix[1:].upper()} is not drawn; save it as PDF or PNG beside it under the same name")
+    if picture.file.stat().st_size > limits.bytes:
+        raise UserError(f"larger than {limits.bytes >> 20} MiB")
     part = f"{picture.page} {picture.box}{picture.member}"
-    return digest_text(f"{EDITION} {digest_file(picture.file)} {picture.file.suffix.lower()} {part}")
+    digest = digest_text(f"{EDITION} {digest_file(picture.file)} {suffix} {part}")
+    kept = folder / f"{digest}{Path(picture.member).suffix.lower() or '.png'}"
+    if not kept.is_file():
+        if time.monotonic() > end:
+            raise UserError(f"the figures of this paper take more than {limits.whole:g} seconds")
+        content = read_picture(picture) if picture.member else _draw(picture, limits)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, content)
+    return kept
 
 
-def _draw(jobs: Sequence[Job], limits: Limits) -> dict[str, str]:
-    """Draw pictures; the reasons, by path, of those that could not be. A figure that ends its process costs that
-    alone."""
-    reasons: dict[str, str] = {}
-    left, end = list(jobs), time.monotonic() + limits.whole
-    while left and time.monotonic() < end:
-        answers, why = _run(left, limits)
-        for job, answer in zip(left, answers, strict=False):
-            if "png" in answer:
-                job.png.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(job.png, base64.b64decode(answer["png"]))
-            else:
-                reasons[job.path] = answer["refused"]
-        left = left[len(answers) :]
-        if left and not answers:  # the first of a process has all that it may take for itself
-            reasons[left.pop(0).path] = why
-    return reasons | {job.path: f"the figures of this paper take more than {limits.whole:g} seconds" for job in left}
-
-
-def _run(jobs: Sequence[Job], limits: Limits) -> tuple[list[dict[str, str]], str]:
-    """The answers of a process to the pictures that it came to, and why it ended at the next one."""
-    pictures = (job.picture for job in jobs)
-    stdin = json.dumps([(str(one.file), one.page, one.box) for one in pictures]).encode()
+def _draw(picture: Picture, limits: Limits) -> bytes:
+    """A drawing as PNG. Raises UserError where it is not drawn."""
+    arguments = [str(picture.file), str(picture.page), json.dumps(picture.box)]
     try:
-        process = sandbox.run(CHILD, [], limits._asdict(), stdin)
-        output, code = process.stdout, process.returncode
+        process = sandbox.run(CHILD, arguments, limits._asdict())
     except subprocess.TimeoutExpired as error:
-        output, code = error.stdout or b"", sandbox.OUT_OF_TIME[0]
-    lines = output[: output.rfind(b"\n") + 1].splitlines()  # the last line may be half of one
-    why = "broken, or it takes too much memory"
-    if code in sandbox.OUT_OF_TIME:
-        why = f"it takes more than {limits.seconds:g} s of a core"
-    return [json.loads(line) for line in lines[: len(jobs)]], why
+        raise UserError(f"it takes more than {limits.waiting:g} s") from error
+    if process.returncode in sandbox.OUT_OF_TIME:
+        raise UserError(f"it takes more than {limits.seconds:g} s of a core")
+    if process.returncode:
+        reason = process.stderr.decode().strip() if process.returncode == REFUSED else ""
+        raise UserError(reason or "broken, or it takes too much memory")
+    return process.stdout
 
 
 # --- Figures that LaTeX draws by code, or whose file cannot be drawn: they stand in the PDF that was made of the paper.
