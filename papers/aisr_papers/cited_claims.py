@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
-from itertools import pairwise
+from heapq import nlargest
 from typing import NamedTuple
 
 from aisr.text import sentences, stretch
@@ -77,9 +76,8 @@ FEWEST_QUOTED = 5  # of a quote; fewer are a term, a title, or words that are he
 # What is left out, or put in.
 CUT = re.compile(r"\[[^\[\]]{0,200}\]|\(\s?(?:…|\.\s?\.\s?\.)\s?\)|…|\.\s?\.\s?\.(?:\s?\.)?")
 WORD = re.compile(r"[\w’'-]+")
-NEAR = 0.6  # share of words in common from which a passage is what was meant to be quoted
+NEAR = 0.6  # share of its words, in order, from which a sentence is what was meant to be quoted
 LOOKED_AT = 8  # sentences of a work that share most words with the quote
-MOST_SENTENCES = 20_000
 LONGEST = 800  # characters of a sentence that is compared word by word, which takes the square of its length
 
 
@@ -89,8 +87,8 @@ class Misquote(NamedTuple):
     paragraph: int  # position in the draft, as of the sentence
     sentence: int
     quote: str
-    work: str  # the key of the work with the nearest wording, or of the first one
-    true: str | None = None  # that wording; None where nothing comes near
+    work: str  # the key of the work with the nearest sentence, or of the first one
+    true: str = ""  # that sentence; empty where nothing comes near
     source: str = ""  # the id of its paragraph, empty likewise
 
 
@@ -123,40 +121,17 @@ def _is_in(quote: str, paper: Mapping[str, str]) -> bool:
 
 
 def _nearest(quote: str, papers: Mapping[str, Mapping[str, str]]) -> tuple[str, str, str] | None:
-    """The work, wording and paragraph that come nearest to a quote; None where none is near."""
+    """The work, sentence and paragraph that come nearest to a quote; None where none is near."""
     words = _words(quote)
     best, most = None, NEAR
     for key, paper in papers.items():
-        ranked = sorted(_sentences(tuple(paper.items())), key=lambda one: -len(set(words) & set(_words(one[1]))))
-        for source, text in ranked[:LOOKED_AT]:
-            wording = _aligned(words, text)
-            share = SequenceMatcher(None, words, _words(wording), autojunk=False).ratio()
+        texts = [(source, text[:LONGEST]) for source, paragraph in paper.items() for text in sentences(paragraph)]
+        for source, text in nlargest(LOOKED_AT, texts, key=lambda one: len({*words} & {*_words(one[1])})):
+            blocks = SequenceMatcher(None, words, _words(text), autojunk=False).get_matching_blocks()
+            share = sum(block.size for block in blocks) / len(words)
             if share > most:
-                best, most = (key, wording, source), share
+                best, most = (key, text, source), share
     return best
-
-
-@lru_cache(maxsize=8)
-def _sentences(paper: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """The sentences of a paper and each two in a row, with the ids of their paragraphs."""
-    result: list[tuple[str, str]] = []
-    for source, text in paper:
-        parts = [one[begin : begin + LONGEST] for one in sentences(text) for begin in range(0, len(one), LONGEST)]
-        result += [(source, part) for part in parts]
-        result += [(source, f"{part} {other}") for part, other in pairwise(parts)]
-    return result[:MOST_SENTENCES]
-
-
-def _aligned(quote: Sequence[str], text: str) -> str:
-    """The stretch of a sentence from the first word that it shares with a quote to the last, as wide as the quote."""
-    places = list(WORD.finditer(text))
-    words = [match[0].lower() for match in places]
-    blocks = [one for one in SequenceMatcher(None, quote, words, autojunk=False).get_matching_blocks() if one.size]
-    if not blocks:
-        return ""
-    begin = max(blocks[0].b - blocks[0].a, 0)
-    end = min(blocks[-1].b + blocks[-1].size + len(quote) - blocks[-1].a - blocks[-1].size, len(words))
-    return text[places[begin].start() : places[end - 1].end()]
 
 
 def _words(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from aisr.text import pluralize, printable, without_keys
 
 if TYPE_CHECKING:
     from aisr import LanguageModel
-    from aisr_papers.check.judging import Checker
+    from aisr_papers.check.judging import Programs
     from aisr_papers.check.questions import Checks
     from aisr_papers.check.review import Review
     from aisr_papers.draft import Draft
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 UNJUDGED = 1  # exit code: the command went through, something was not judged
 REFUSED = 2  # exit code: bad input, nothing was done
 FLAGGED = 3  # exit code: a sentence has a label of --fail-on
-MOST_CALLS = 500  # of a session with an agent, where nothing else is set
+MOST_CALLS = 500  # of a session with an agent, which spends the user's money
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 
 # --- Options. Under these titles `--help` shows some of them.
@@ -94,16 +94,7 @@ ApiBase = Annotated[
         rich_help_panel=LM_PANEL,
     ),
 ]
-# What `-L` sets, as `aisr.open_lm` takes it, and what is expected in a message.
-LM_SETTINGS: Mapping[str, tuple[Any, str]] = {
-    "schema": (bool, "true or false"),
-    "logprobs": (bool, "true or false"),
-    "max_tokens": (int, "a whole number"),
-    "temperature": (float, "a number"),
-    "threads": (int, "a whole number"),
-    "timeout": (float, "seconds"),
-    "price": (tuple[float, float], "USD a million prompt and completion tokens, such as 0.15,0.6"),
-}
+LM_SETTINGS = ("schema", "logprobs", "max_tokens", "temperature", "threads", "timeout", "price")  # of `aisr.open_lm`
 LMSettings = Annotated[
     list[str] | None,
     typer.Option(
@@ -166,10 +157,6 @@ def check_paper(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where less than 90 % of the words of the paper could be read.")
     ] = False,
-    interpretations: Annotated[
-        bool,
-        typer.Option("--interpretations", help="Also judge causes and general statements that have no number."),
-    ] = False,
     lm: LM = "embedded",
     api_base: ApiBase = None,
     lm_settings: LMSettings = None,
@@ -191,51 +178,49 @@ def check_paper(
     """
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr_papers.check.dismissed import mark_dismissed, read_dismissed
-    from aisr_papers.check.exact import NO_LM, add_exact_flags, read_paper, without_lm
-    from aisr_papers.check.review import failing_flags, failing_labels
+    from aisr.files import cache_folder
+    from aisr_papers import display
+    from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
+    from aisr_papers.check.review import NO_LM, failing_flags, failing_labels, mark_dismissed, read_dismissed
     from aisr_papers.check.write import write_files
-    from aisr_papers.display import note, print_lost, print_review, print_spend
     from aisr_papers.open import check_paper as check_path
     from aisr_papers.open import check_papers_folder
 
     check_path(paper)
     check_papers_folder(papers)
     digests = read_dismissed(dismissed)
+    asks_lm = _asks_lm(lm, [program, citation_program, evidence])
+    labels = failing_labels(fail_on or [], asks_lm)
+    limits: Any = {"max_usd": max_usd, "max_calls": max_calls}
     opened = None
-    if _asks_lm(lm, [program, citation_program, evidence]):
-        limits = {"max_usd": max_usd, "max_calls": max_calls}
-        options = {"api_base": api_base, **_read_settings(lm_settings or ()), **limits}
-        opened = open_lm(lm, output=None if estimate else out, needs_key=not estimate, **options)
-        from aisr.files import cache_folder
-        from aisr_papers.check.judging import Programs, make_checkers
+    if asks_lm:
+        output = None if estimate else out
+        opened = open_lm(lm, api_base, lm_settings or (), output=output, needs_key=not estimate, **limits)
+    draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures" if opened else None)
+    is_lost = display.print_lost(draft)
+    if opened:
+        from aisr_papers.check.judging import Programs
 
+        programs = Programs(artifacts, program, citation_program, evidence)
         judging = opened.estimating() if estimate else opened
-        draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
-        is_lost = print_lost(draft)
-        programs = Programs(program, citation_program)
-        checkers = make_checkers(programs, judging, draft.folder, draft.drawings, artifacts, evidence)
-        labels = failing_labels(fail_on or [], [label for by in checkers for label in by.labels.meanings])
-        review = _judge(paper, draft, cited, checkers, judging, interpretations, estimate, limits)
-        if review is None:
+        review = _judge(paper, draft, cited, programs, judging, estimate)
+        if estimate:
+            display.print_estimate(judging.spend, **limits)
             return
         review = add_exact_flags(review, cited)
     else:
-        labels = failing_labels(fail_on or [], [])
-        draft, cited = read_paper(paper, root, papers, None)
-        is_lost = print_lost(draft)
         review = without_lm(draft, cited)
     review = mark_dismissed(review, digests)
     failing = failing_flags(review, labels, above or 0.0)
     written = write_files(out, review) if out else []  # before anything is printed: the flags were paid for
     if review.lm == NO_LM:
-        note(review.reliability[0])
+        display.note(review.reliability[0])
         review = replace(review, reliability=review.reliability[1:])
-    print_review(review, failing, notes)
+    display.print_review(review, failing, notes)
     if opened:
-        print_spend(opened.spend)
+        display.print_spend(opened.spend)
     if written:
-        note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+        display.note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
     if failing:
         raise typer.Exit(FLAGGED)
     raise typer.Exit(UNJUDGED if review.unjudged or (strict and is_lost) else 0)
@@ -245,22 +230,21 @@ def _judge(
     paper: Path,
     draft: "Draft",
     cited: Mapping[str, Mapping[str, str]],
-    checkers: "Sequence[Checker]",
+    programs: "Programs",
     lm: "LanguageModel",
-    interpretations: bool,
     estimate: bool,
-    limits: Mapping[str, Any],
-) -> "Review | None":
-    """The paper with the flags of a model; None where its cost is estimated alone, which is printed."""
+) -> "Review":
+    """Return the paper with the flags of a model, and say what is asked."""
     from aisr_papers import display
-    from aisr_papers.check.judging import BUILT_IN, review_draft
+    from aisr_papers.check.judging import BUILT_IN, make_checkers, review_draft
     from aisr_papers.check.questions import collect_checks
     from aisr_papers.check.reasons import EMBEDDED
 
-    checks = collect_checks(draft, cited, interpretations)
-    if estimate and not checks.claims and not checks.citations:
+    checks = collect_checks(draft, cited)
+    checkers = make_checkers(programs, lm, draft)
+    if not checks.claims and not checks.citations:
         display.note("nothing to check: " + (_why_nothing(checks) or "there is no text in it"))
-    if not estimate:
+    elif not estimate:
         if lm.spec == EMBEDDED:
             display.note(BUILT_IN)
         display.note(
@@ -269,38 +253,31 @@ def _judge(
             "cited papers"
         )
     with display.progress() as done, _printed_warnings():
-        review = review_draft(draft, checks, checkers, lm, done)
-    if estimate:
-        display.print_estimate(lm.spend, **limits)
-    return None if estimate else review
+        return review_draft(draft, checks, checkers, lm, done)
 
 
-def open_lm(lm: str, **options: Any) -> "LanguageModel":
-    """Return the language model of a command. options: of `aisr.open_lm`."""
+def open_lm(lm: str, api_base: str | None, settings: Sequence[str], **more: Any) -> "LanguageModel":
+    """Return the language model of a command. settings: NAME=VALUE; more: options of `aisr.open_lm`. Raises
+    UserError."""
     import logging
 
     import aisr
 
+    values: dict[str, Any] = dict(setting.partition("=")[::2] for setting in settings)
+    if unknown := [name for name in values if name not in LM_SETTINGS]:
+        raise UserError(f"-L {unknown[0][:80]}: not a setting of the LM; expected one of: {', '.join(LM_SETTINGS)}")
+    if price := values.get("price"):
+        try:
+            prompt, completion = map(float, price.split(","))
+        except ValueError:
+            raise UserError(
+                f"-L price={price[:80]}: expected USD a million prompt and completion tokens, such as 0.15,0.6"
+            ) from None
+        values["price"] = prompt, completion
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
-    opened = aisr.open_lm(lm, **options)
+    opened = aisr.open_lm(lm, api_base=api_base, **values, **more)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
     return opened
-
-
-def _read_settings(words: Sequence[str]) -> dict[str, Any]:
-    """Return what `-L NAME=VALUE` sets. Raises UserError."""
-    from pydantic import TypeAdapter, ValidationError
-
-    settings = {}
-    for name, _, text in (word.partition("=") for word in words):
-        if name not in LM_SETTINGS:
-            raise UserError(f"-L {name[:80]}: not a setting of the LM; expected one of: {', '.join(LM_SETTINGS)}")
-        kind, expected = LM_SETTINGS[name]
-        try:
-            settings[name] = TypeAdapter(kind).validate_python(text.split(",") if name == "price" else text)
-        except ValidationError:
-            raise UserError(f"-L {name}={text[:80]}: expected {expected}") from None
-    return settings
 
 
 @contextmanager
@@ -338,29 +315,36 @@ def mcp(
     api_base: ApiBase = None,
     lm_settings: LMSettings = None,
     max_usd: MaxUsd = None,
-    max_calls: MaxCalls = MOST_CALLS,
+    max_calls: Annotated[
+        int,
+        typer.Option(
+            min=1, max=MOST_CALLS, help="Send nothing more after so many LM calls.", rich_help_panel=COST_PANEL
+        ),
+    ] = MOST_CALLS,
     artifacts: Artifacts = ARTIFACTS,
 ) -> None:
     """Serve the checker to coding agents, as an MCP server on standard input and output.
 
     Limits are for the whole session; no agent can raise them.
     """
-    from aisr_papers.check.dismissed import read_dismissed
+    from aisr_papers.check.review import read_dismissed
 
-    folders, digests = _existing(folder or []), read_dismissed(dismissed)
+    if not folder:
+        raise UserError("give --folder DIR, at least once: agents name files below these alone")
+    if missing := [one for one in folder if not one.is_dir()]:
+        raise UserError(f"--folder {missing[0]}: no such folder")
+    digests = read_dismissed(dismissed)
     try:
-        import mcp as _installed  # noqa: F401
-    except ImportError as error:
+        from aisr_papers.check.server import Settings, serve
+    except ModuleNotFoundError as error:
         raise UserError("`check-paper mcp` needs the extra: pip install 'aisr-papers[mcp]'") from error
-    from aisr_papers.check.server import Settings, serve
-
-    settings = Settings(folders, artifacts, evidence=evidence, dismissed=digests)
+    settings = Settings([one.resolve() for one in folder], digests)
     if _asks_lm(lm, [program, citation_program, evidence]):
-        limits = {"max_usd": max_usd, "max_calls": max_calls}
-        opened = open_lm(lm, api_base=api_base, **_read_settings(lm_settings or ()), **limits)
         from aisr_papers.check.judging import Programs
 
-        settings = replace(settings, lm=opened, programs=Programs(program, citation_program))
+        opened = open_lm(lm, api_base, lm_settings or (), max_usd=max_usd, max_calls=max_calls)
+        programs = Programs(artifacts, program, citation_program, evidence)
+        settings = replace(settings, lm=opened, programs=programs)
     serve(settings)
 
 
@@ -371,16 +355,6 @@ def _asks_lm(lm: str, of_an_lm: Sequence[str | None]) -> bool:
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
     return False
-
-
-def _existing(folders: Sequence[Path]) -> list[Path]:
-    """The folders by their real paths. Raises UserError for one that is none."""
-    if not folders:
-        raise UserError("give --folder DIR, at least once: agents name files below these alone")
-    for one in folders:
-        if not one.is_dir():
-            raise UserError(f"--folder {one}: no such folder")
-    return [one.resolve() for one in folders]
 
 
 # --- The process: both commands, what they print on, how they end.

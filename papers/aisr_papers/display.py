@@ -8,12 +8,11 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
+from rich.table import Column, Table
 
 from aisr.text import pluralize, printable
-from aisr_papers.check.flags import EXACT, NO_REASON, Flag
-from aisr_papers.check.review import NOT_JUDGED, Group, Review, left_out, list_recomputed, lost_words
+from aisr_papers.check.flags import EXACT, NO_REASON, NOT_JUDGED, Flag
+from aisr_papers.check.review import Group, Review, left_out, list_recomputed, lost_words
 from aisr_papers.check.write import format_line
 from aisr_papers.draft import Draft
 
@@ -35,16 +34,6 @@ console = _Console(highlight=False, emoji=False, soft_wrap=True, width=None if s
 def note(text: str) -> None:
     """Print a line."""
     console.print(printable(text), markup=False)
-
-
-def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; all but the first column are aligned right."""
-    grid = Table(title=title, title_justify="left", title_style="bold")
-    for k, name in enumerate(header):
-        grid.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
-    console.print(grid, soft_wrap=False)
 
 
 @contextmanager
@@ -98,7 +87,10 @@ def print_review(review: Review, failing: Sequence[Flag], notes: bool = False) -
     if not review.flags:
         note("nothing to report")
     else:
-        table("flags", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
+        table = Table("", Column("sentences", justify="right"), title="flags", title_justify="left", title_style="bold")
+        for label, count in review.counts().items():
+            table.add_row(label, str(count))
+        console.print(table, soft_wrap=False)
     folded = sum(one.folded and not one.dismissed for one in review.flags)
     if folded and not notes:
         note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")

@@ -167,7 +167,7 @@ def test_quotes_are_looked_up_in_the_cited_papers(check_paper: CheckPaper, paper
     words = ["--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
     finished = check_paper("paper.md", *words)
     assert finished.code == 3, finished.err
-    quote = "1 has: “The range of a recorder falls by half when the wind rises to six”"
+    quote = "1 has: “The range of a recorder falls by half when the wind rises to six m/s.”"
     assert f"paper.md:3: Misquoted [1] ({quote} [P2]): Obi says" in finished.out
     assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
     (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]

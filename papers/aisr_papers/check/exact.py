@@ -8,7 +8,6 @@ from pathlib import Path
 
 from aisr.text import pluralize
 from aisr_papers.check.flags import (
-    LABELS,
     Flag,
     Mark,
     NamedPlace,
@@ -19,15 +18,14 @@ from aisr_papers.check.flags import (
     make_flag,
     sort_flags,
 )
-from aisr_papers.check.review import Review
+from aisr_papers.check.review import NO_LM, Review
 from aisr_papers.cited_claims import find_misquotes
 from aisr_papers.draft import Draft, add_captions
 from aisr_papers.open import read_cited_papers, read_draft
 from aisr_papers.readers.figures import draw_figures
-from aisr_papers.recompute.facts import Outcome
 from aisr_papers.recompute.recompute import PlacedFact, count_read, recompute
+from aisr_papers.recompute.significance import Outcome
 
-NO_LM = "none"  # what stands for a language model where none is asked
 CHECKED = "reported tests of significance and percentages beside their counts"
 NOT_CHECKED = "Not checked: numbers against tables, figures and other sentences, comparisons, and citations."
 
@@ -56,7 +54,7 @@ def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
     """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong; what
     such a check looks at comes first."""
     scope = (_describe_scope(bool(cited)),)
-    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), {}, reliability=scope), cited)
+    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), scope), cited)
 
 
 def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
@@ -67,7 +65,6 @@ def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> R
     return replace(
         review,
         flags=sort_flags([*flags, *review.flags]),
-        labels={**review.labels, **LABELS},
         recomputed=tuple(facts),
         reliability=(*review.reliability, _reach(review.draft, facts)),
     )
@@ -101,11 +98,12 @@ def _of_statistics(draft: Draft, facts: Sequence[PlacedFact]) -> Iterator[Flag]:
 
 def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Flag]:
     for one in find_misquotes(draft, cited):
-        label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
-        pieces = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
-        reason = Reason(f"no such words in {one.work}")
-        if one.true is not None:
-            place, mark = (NamedPlace(one.source), Mark(0, 0)) if one.source else (None, None)
-            reason = Reason(f"{one.work} has: “{one.true}”", one.true, place, mark=mark)
         position = one.paragraph, one.sentence
-        yield make_flag(draft, "quote", position, one.quote, label, work=one.work, pieces=pieces, reasons=(reason,))
+        if one.true:
+            reason = Reason(f"{one.work} has: “{one.true}”", one.true, NamedPlace(one.source), mark=Mark(0, 0))
+            pieces = (Piece(one.source, (cited[one.work][one.source],)),)
+            fields = {"reasons": (reason,), "pieces": pieces, "subject": one.true}
+            yield make_flag(draft, "quote", position, one.quote, QuoteLabel.MISQUOTED, work=one.work, **fields)
+        else:
+            reasons = (Reason(f"no such words in {one.work}"),)
+            yield make_flag(draft, "quote", position, one.quote, QuoteLabel.NOT_FOUND, work=one.work, reasons=reasons)

@@ -1,8 +1,8 @@
 """Flags on the sentences of a paper: what a line of `paper.jsonl` holds, and the evidence that a page shows beside."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -10,16 +10,18 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, computed_field
 
+from aisr.files import digest_texts
 from aisr_papers.draft import Draft, Place
-from aisr_papers.draft_record import DraftLabel
-from aisr_papers.recompute.facts import MEANINGS
+from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftLabel
 from aisr_papers.recompute.grid import Layout, read_layout
+from aisr_papers.recompute.significance import MEANINGS
 
 Kind = Literal["claim", "citation", "hidden", "statistics", "quote"]
+JUDGED: tuple[Kind, ...] = ("claim", "citation")  # by a model
 EXACT: tuple[Kind, ...] = ("statistics", "quote")  # without a model: no confidence, and no doubt of that kind
+NOT_JUDGED = "not judged"  # what stands for a label where there is none
 Level = Literal["error", "warning", "note"]
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
-HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
 NO_REASON = "no reason"  # what the failure of a flag with a label begins with
 
 
@@ -30,23 +32,23 @@ class QuoteLabel(StrEnum):
     NOT_FOUND = "Quote not found"  # it may be from another edition
 
 
-class Labels(NamedTuple):
-    """The labels of one kind of flag."""
-
-    neutral: str  # the one that finds no fault
-    meanings: Mapping[str, str]  # a line for each
-
-
-LABELS: Mapping[Kind, Labels] = {
-    "statistics": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
-    "quote": Labels(
-        "",
-        {
-            QuoteLabel.MISQUOTED: "the cited work words it otherwise",
-            QuoteLabel.NOT_FOUND: "nothing in the cited work comes near to these words",
-        },
-    ),
+# Each label of a kind with a line on what it means. Of what a model judges, the first finds no fault.
+LABELS: Mapping[Kind, Mapping[str, str]] = {
+    "claim": {str(label): meaning for label, meaning in DRAFT_DEFINITIONS.items()},
+    "citation": {
+        "Supported": "the paper gives evidence that directly supports the claim",
+        "Overstate": "the claim says more, or more strongly, than the paper supports",
+        "Topical Match": "same topic, but the paper lacks the evidence that the claim needs",
+        "Irrelevant": "the paper has no meaningful support relation to the claim",
+    },
+    "statistics": {str(label): meaning for label, meaning in MEANINGS.items()},
+    "quote": {
+        QuoteLabel.MISQUOTED: "the cited work words it otherwise",
+        QuoteLabel.NOT_FOUND: "nothing in the cited work comes near to these words",
+    },
+    "hidden": {HIDDEN: "stands in the file, but no reader of the paper would see it; it was shown to no model"},
 }
+NEUTRAL = "Supported"  # the label that finds no fault
 
 
 def level(kind: Kind, label: str | None) -> Level:
@@ -125,17 +127,15 @@ def name_place(piece: Piece, mark: Mark) -> NamedPlace:
 class Reason:
     """What the evidence has instead of what a sentence states, and where."""
 
-    text: str  # in words; empty where a check has nothing but its label
+    text: str  # in words
     quote: str = ""  # the words, or the cell, as the evidence shows them
     place: NamedPlace | None = None  # where these stand; None where there is no place, or a model's was not confirmed
-    label: str = ""  # of the check that gives this reason, where the label of another leads the flag
-    confidence: float | None = None  # how likely that label is, in 0-1
     mark: Annotated[Mark | None, Field(exclude=True)] = None  # of `place`, among the pieces of the flag
 
     def __str__(self) -> str:
         """In words, with the place where the text does not name it."""
         where = f" [{self.place}]" if self.place and self.place.name not in self.text else ""
-        return ": ".join(filter(None, (label_words(self), f"{self.text}{where}".strip())))
+        return f"{self.text}{where}"
 
 
 # --- The flag.
@@ -164,7 +164,6 @@ class Flag:
     statement: str  # what was judged, which of a citation may be a part of the sentence
     label: str | None  # None where it was not judged, for the reason `failed`
     position: Annotated[tuple[int, int], Field(exclude=True)] = (0, 0)  # of paragraph and sentence in the draft
-    neutral: Annotated[bool, Field(exclude=True)] = False  # whether the label finds no fault
     confidence: float | None = None  # how likely the label is, in 0-1; None where the LM gives no probabilities
     failed: str | None = None  # why it was not judged, or has no reason
     work: str | None = None  # key of the cited work
@@ -172,10 +171,7 @@ class Flag:
     dismissed: bool = False  # a reader wants to see this flag no more
     pieces: Annotated[tuple[Piece, ...], Field(exclude=True)] = ()
     marks: Annotated[tuple[Mark, ...], Field(exclude=True)] = ()
-    # A digest of what a model judged and of all that there was to judge it by, and one of sentence and evidence, by
-    # which a dismissed flag is known again.
-    subject: Annotated[str, Field(exclude=True)] = ""
-    digest: Annotated[str, Field(exclude=True)] = ""
+    subject: Annotated[str, Field(exclude=True)] = ""  # a digest of all that there was to judge it by
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -189,6 +185,21 @@ class Flag:
         """The lines of evidence that stand out."""
         marked = [(self.pieces[mark.piece], mark) for mark in self.marks]
         return [MarkedLine(piece.key, piece.lines[mark.line], mark.place or None) for piece, mark in marked]
+
+    @property
+    def neutral(self) -> bool:
+        """Whether the label finds no fault."""
+        return self.label == NEUTRAL
+
+    @property
+    def meaning(self) -> str:
+        """What the label means, in a line; empty where there is none."""
+        return LABELS[self.kind][self.label] if self.label else ""
+
+    @property
+    def digest(self) -> str:
+        """What a dismissed flag is known by, until its sentence or the evidence changes."""
+        return digest_texts([self.kind, self.work or "", self.sentence, self.statement, self.subject])
 
     @property
     def folded(self) -> bool:
@@ -211,10 +222,10 @@ class Flag:
         return "; ".join(filter(None, map(str, self.reasons)))
 
 
-def label_words(judged: Flag | Reason) -> str:
-    """Return a label and how sure it is: `Contradicted 83 %`; empty where there is none."""
-    sure = "" if judged.confidence is None else f" {judged.confidence:.0%}".replace("%", " %")
-    return f"{judged.label}{sure}" if judged.label else ""
+def label_words(flag: Flag) -> str:
+    """Return the label of a flag and how sure it is: `Contradicted 83 %`; empty where there is none."""
+    sure = "" if flag.confidence is None else f" {flag.confidence:.0%}".replace("%", " %")
+    return f"{flag.label}{sure}" if flag.label else ""
 
 
 def make_flag(
@@ -273,56 +284,3 @@ def doubt(flag: Flag) -> tuple[int, float]:
         return 4, 0
     is_unconfirmed = all(one.place is None for one in flag.reasons)
     return {"error": 2, "warning": 3, "note": 5}[flag.level], is_unconfirmed - sure
-
-
-# --- One sentence, one flag.
-
-ANOTHER = "the label of another check of this sentence"  # that gives no reason
-LEADING: tuple[Kind, ...] = (*EXACT, "hidden", "claim")  # of checks that are equally bad, what leads: the surest first
-
-
-def merge_flags(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """Return the flags with those on one sentence made one, which has the reasons of all. The worst label leads, and of
-    equals the one of the surest check; each other label is named in its reason. A flag on a citation stays its own:
-    it is about another work; so does what was not judged: the same command goes on there."""
-    groups: dict[object, list[Flag]] = {}
-    for number, one in enumerate(flags):
-        is_alone = one.kind == "citation" or one.label is None
-        groups.setdefault(number if is_alone else one.position, []).append(one)
-    return tuple(_merge(group) for group in groups.values())
-
-
-def _merge(group: Sequence[Flag]) -> Flag:
-    if len(group) == 1:
-        return group[0]
-    merged, *others = sorted(
-        group, key=lambda one: (one.neutral or one.folded, one.level != "error", LEADING.index(one.kind))
-    )
-    for other in others:
-        merged = _with_reasons_of(merged, other)
-    return merged
-
-
-def _with_reasons_of(lead: Flag, other: Flag) -> Flag:
-    """A flag with evidence, marks and reasons of another on its sentence."""
-    pieces = tuple(dict.fromkeys((*lead.pieces, *other.pieces)))
-    places = [pieces.index(piece) for piece in other.pieces]
-
-    def move(mark: Mark) -> Mark:
-        return mark._replace(piece=places[mark.piece])
-
-    label, confidence = ("", None) if other.label == lead.label else (other.label or "", other.confidence)
-    reasons = [
-        replace(one, mark=one.mark and move(one.mark), label=label, confidence=confidence)
-        for one in other.reasons or [Reason(ANOTHER if label else "")]
-    ]
-    return replace(
-        lead,
-        pieces=pieces,
-        # A line that is only like the sentence says nothing beside a reason.
-        marks=(*lead.marks, *(map(move, other.marks) if other.reasons else ())),
-        reasons=(*lead.reasons, *reasons),
-        work=lead.work or other.work,
-        failed=lead.failed or other.failed,
-        dismissed=lead.dismissed or other.dismissed,
-    )

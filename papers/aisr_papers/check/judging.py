@@ -4,23 +4,26 @@ Nothing is kept but the answers in the response cache: the same command, be it a
 what was not asked before, since an answer is known by the whole text of its prompt.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from Stemmer import Stemmer
 
 import aisr
 from aisr.files import digest_texts
-from aisr.text import clean, item, percent, valid_text
-from aisr_papers.check.flags import Flag, Kind, Labels, Mark, Piece, hidden_flags, make_flag, sort_flags
-from aisr_papers.check.questions import SECTION, Check, Checks, without_pictures
+from aisr.text import clean, item, percent
+from aisr_papers.check.flags import Flag, Kind, Mark, Piece, hidden_flags, make_flag, sort_flags
+from aisr_papers.check.questions import SECTION, Check, Checks
 from aisr_papers.check.reasons import EMBEDDED, Done, add_reasons, ignore
 from aisr_papers.check.review import Review
-from aisr_papers.cues import NUMBER, nearest_line
 from aisr_papers.draft import Draft
-from aisr_papers.draft_record import DraftLabel, DraftRecord
+from aisr_papers.draft_record import DraftRecord
 from aisr_papers.draft_task import DRAFT
 
 # --- Programs ready to judge a paper: compiled ones, or those of the tasks uncompiled.
@@ -29,10 +32,12 @@ CITATIONS = "track2"  # the task whose programs judge citations
 
 
 class Programs(NamedTuple):
-    """The compiled programs that judge: folders of artifacts, or `models:/…`; None for the uncompiled one."""
+    """The programs that judge: folders of artifacts, or `models:/…`; None for the uncompiled one."""
 
+    artifacts: Path  # the folder of the cache, and of the store of `models:/…`
     claims: str | None = None  # of the task draft
     citations: str | None = None  # of Track 2
+    evidence: str | None = None  # what the uncompiled one shows of a picture; None: its pixels where the LM takes them
 
 
 @dataclass(frozen=True)
@@ -43,34 +48,20 @@ class Checker:
     program: aisr.LoadedProgram
     name: str | None = None  # of a compiled program, as the user names it
 
-    @property
-    def labels(self) -> Labels:
-        """Those of its task."""
-        meanings = self.program.labels
-        return Labels(next(iter(meanings)), meanings)
 
-
-def make_checkers(
-    programs: Programs,
-    lm: aisr.LanguageModel,
-    folder: Path,
-    drawings: Mapping[str, Path],
-    artifacts: Path,
-    evidence: str | None = None,
-) -> tuple[Checker, Checker]:
-    """Return what judges statements, and what judges citations, of a paper in a folder, for an LM.
-
-    drawings: of figures there that are no raster images, the path of one by theirs; evidence: what the uncompiled
-    program shows of a picture (`--evidence`); None: the pixels where the LM is known to take them, else the caption.
-    Raises UserError for a program that is not there or of another task.
-    """
-    load = partial(aisr.load, artifacts=artifacts, image_root=folder, drawings=drawings)
-    build = partial(aisr.uncompiled, lm=lm, image_root=folder, drawings=drawings)
+def make_checkers(programs: Programs, lm: aisr.LanguageModel, draft: Draft) -> tuple[Checker, Checker]:
+    """Return what judges the statements, and what judges the citations, of a draft. Raises UserError for a program that
+    is not there or of another task."""
+    pictures: Any = {"image_root": draft.folder, "drawings": draft.drawings}
+    shown: Any = {"evidence": programs.evidence} if programs.evidence else {}
     if programs.claims:
-        claims = load(programs.claims, DRAFT)
+        claims = aisr.load(programs.claims, DRAFT, artifacts=programs.artifacts, **pictures)
     else:
-        claims = build(DRAFT, evidence=evidence) if evidence else build(DRAFT)
-    citations = load(programs.citations, CITATIONS) if programs.citations else build(CITATIONS)
+        claims = aisr.uncompiled(DRAFT, lm, **pictures, **shown)
+    if programs.citations:
+        citations = aisr.load(programs.citations, CITATIONS, artifacts=programs.artifacts, **pictures)
+    else:
+        citations = aisr.uncompiled(CITATIONS, lm, **pictures)
     return Checker("claim", claims, programs.claims), Checker("citation", citations, programs.citations)
 
 
@@ -82,48 +73,25 @@ NOT_REACHED = "not reached: "  # before what ended the judging
 def review_draft(
     draft: Draft, checks: Checks, checkers: Sequence[Checker], lm: aisr.LanguageModel, done: Done = ignore
 ) -> Review:
-    """A draft with the flags on all its checks, and what these are worth. `done` gets those of each check. Raises
-    `aisr.LMUnavailable` where that leaves no flag at all."""
-    flags, labels = hidden_flags(draft), {}
-    used: list[Checker] = []
-    judged: list[tuple[Checker, Sequence[Flag]]] = []
-    for by in checkers:
-        of_kind = checks.claims if by.kind == "claim" else checks.citations
-        labels[by.kind] = by.labels
-        if of_kind:
-            used.append(by)
-            first = judge_checks(by, draft, of_kind, lm, done, is_first=not judged)
-            more = _with_whole_tables(first, checks) if by.kind == "claim" else ()
-            again = {one.position: one for one in judge_checks(by, draft, more, lm, done)}
-            judged.append((by, [again.get(one.position, one) for one in first]))
+    """Return a draft with the flags on all its checks, and what these are worth. `done` gets those of each check.
+    Raises `aisr.LMUnavailable` where that leaves no flag at all."""
+    of_kind = {"claim": checks.claims, "citation": checks.citations}
+    used = [by for by in checkers if of_kind[by.kind]]
+    judged = [(by, judge_checks(by, draft, of_kind[by.kind], lm, done, is_first=by is used[0])) for by in used]
+    flags = hidden_flags(draft)
     for by, without in judged:  # behind all flags: where a limit is reached, these are worth more
         flags += add_reasons(by.program, draft, without, lm, done)
+    not_reached = [one.failed for one in flags if one.failed and one.failed.startswith(NOT_REACHED)]
     return Review(
         draft,
         lm.spec,
         sort_flags(flags),
-        labels,
         (BUILT_IN if lm.spec == EMBEDDED else AID, *_reliability(used, lm.spec)),
         checks.skipped,
         checks.missing,
-        lm.exhausted_reason or _end_of_judging(flags),
+        lm.exhausted_reason or (not_reached[0].removeprefix(NOT_REACHED) if not_reached else None),
         {path: why for by in used for (_, path), why in by.program.picture_problems.items()},
     )
-
-
-def _end_of_judging(flags: Sequence[Flag]) -> str | None:
-    """What ended the judging early; None where nothing did."""
-    failures = (one.failed or "" for one in flags)
-    return next((one.removeprefix(NOT_REACHED) for one in failures if one.startswith(NOT_REACHED)), None)
-
-
-def _with_whole_tables(flags: Sequence[Flag], checks: Checks) -> Sequence[Check]:
-    """The second questions, with a table whole, about numbers that were not found while their paragraph refers to it;
-    their flags stand."""
-    if checks.questions is None:
-        return ()
-    unknown = [one.position for one in flags if one.label == DraftLabel.NOT_FOUND]
-    return checks.questions.with_whole_table(unknown, checks.claims)
 
 
 def judge_checks(
@@ -134,44 +102,38 @@ def judge_checks(
     done: Done = ignore,
     is_first: bool = False,
 ) -> list[Flag]:
-    """A flag for each sentence of each check of a draft, in the order of the checks; `done` gets those of each check.
+    """Return a flag for each sentence of each check of a draft, in the order of the checks; `done` gets those of each
+    check.
 
     A check that fails gives flags without a label. So do those that a limit of the LM left over, or an error that would
-    fail every check alike, such as a key that expires; what was answered by then is kept. is_first: whether nothing was
-    judged before. Raises `aisr.LMUnavailable` for such an error if so, and if none of these checks was answered.
+    fail every check alike, such as a key that expires. is_first: whether nothing was judged before. Raises
+    `aisr.LMUnavailable` for such an error if so, and if none of these checks was answered.
     """
-    flags: dict[int, list[Flag]] = {}
-    ended: list[aisr.LMUnavailable] = []
-
-    def judge(check: Check) -> aisr.Verdict | None:
-        return None if ended else by.program.judge(check.record, lm)
-
+    flags: list[list[Flag]] = []
     with ThreadPoolExecutor(lm.threads) as pool:
-        waiting = {pool.submit(judge, check): place for place, check in enumerate(checks)}
+        verdicts = pool.map(lambda check: by.program.judge(check.record, lm), checks)
         try:
-            for future in as_completed(waiting):
-                place = waiting[future]
-                try:
-                    verdict = future.result()
-                except aisr.LMUnavailable as error:
-                    ended.append(error)
-                else:
-                    if verdict is not None:
-                        flags[place] = _flags(by, draft, checks[place], verdict)
-                        done(flags[place])
+            for check, verdict in zip(checks, verdicts, strict=True):
+                flags.append(_flags(by, draft, check, verdict))
+                done(flags[-1])
+        except aisr.LMUnavailable as error:
+            if is_first and lm.exhausted_reason is None and not flags:
+                raise
+            why = lm.exhausted_reason or f"the LM takes no more calls ({error})"
+            flags += [_unjudged(by, draft, check, NOT_REACHED + why) for check in checks[len(flags) :]]
         finally:  # also where `done` ends the work
             pool.shutdown(wait=False, cancel_futures=True)
-    if ended and is_first and lm.exhausted_reason is None and not flags:
-        raise ended[0]
-    reason = lm.exhausted_reason or f"the LM takes no more calls ({next(iter(ended), None)})"
-    left = (_unjudged(by, draft, check, NOT_REACHED + reason) for check in checks)
-    return [one for place, unjudged in enumerate(left) for one in flags.get(place, unjudged)]
+    return [one for of_check in flags for one in of_check]
 
 
 def _flags(by: Checker, draft: Draft, check: Check, verdict: aisr.Verdict) -> list[Flag]:
     pieces, marks = _evidence(check, verdict.evidence)
     if verdict.failure is not None:
         return _unjudged(by, draft, check, verdict.failure, pieces)
+    subject = _evidence_digest(check)
+    judged = zip(
+        check.places, _shown_statements(check), verdict.labels, verdict.probabilities, marks, strict=True
+    )  # fmt: skip
     return [
         make_flag(
             draft,
@@ -179,22 +141,13 @@ def _flags(by: Checker, draft: Draft, check: Check, verdict: aisr.Verdict) -> li
             position,
             statement,
             label,
-            neutral=label == by.labels.neutral,
             confidence=round(min(probabilities[label], 1.0), 4) if probabilities else None,
             work=check.work,
             pieces=pieces,
             marks=of_statement,
             subject=subject,
         )
-        for position, statement, label, probabilities, of_statement, subject in zip(
-            check.places,
-            _shown_statements(check),
-            verdict.labels,
-            verdict.probabilities,
-            marks,
-            _subject_digests(check),
-            strict=True,
-        )
+        for position, statement, label, probabilities, of_statement in judged
     ]
 
 
@@ -213,23 +166,22 @@ def _shown_statements(check: Check) -> list[str]:
     return [item(one, ids.__contains__) for one in check.statements]
 
 
-def _subject_digests(check: Check) -> list[str]:
-    """For each statement a digest of its words and of all its evidence, whatever part of that a model is shown."""
+def _evidence_digest(check: Check) -> str:
+    """A digest of all evidence of a check, whatever part of that a model is shown."""
     if isinstance(check.record, DraftRecord):
-        bare = without_pictures(check.record)
-        statements, parts = bare.statements, [item.model_dump_json() for item in bare.evidence_bundle]
+        evidence = [one.model_dump(mode="json") for one in check.record.evidence_bundle]
     else:
-        statements = [valid_text(one) for one in check.statements]
-        paper = check.record["cited_paper_full_text"]
-        parts = [valid_text(text) for paragraph in paper for pair in paragraph.items() for text in pair]
-    evidence = digest_texts(parts)
-    return [digest_texts([statement, evidence]) for statement in statements]
+        evidence = check.record["cited_paper_full_text"]
+    return digest_texts([json.dumps(evidence)])
 
 
 # --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.
 
 LONGEST_NAME = 20
 LONGEST_HEADING = 160
+# Possessive: a long run of digits must not be tried again at each of its lengths.
+NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
+WORD = re.compile(r"[a-z]{3,}")
 
 
 def _evidence(check: Check, shown: Sequence[aisr.ShownEvidence]) -> tuple[tuple[Piece, ...], list[tuple[Mark, ...]]]:
@@ -245,7 +197,13 @@ def _evidence(check: Check, shown: Sequence[aisr.ShownEvidence]) -> tuple[tuple[
         marks = tuple(Mark(number, 0, place) for place, number in named)
         return pieces, [marks for _ in check.statements]
     pieces = tuple(Piece(_name(one.key, one.lines[0]), one.lines, one.picture) for one in shown)
-    return pieces, [_nearest(statement, shown) for statement in _shown_statements(check)]
+    # The number of an item may be what a statement has of it: "[table 3] …".
+    lines = {
+        Mark(piece, number): f"[{one.key}] {line}" if one.key and not number else line
+        for piece, one in enumerate(shown)
+        for number, line in enumerate(one.lines)
+    }
+    return pieces, [_nearest(statement, lines) for statement in _shown_statements(check)]
 
 
 def _name(key: str, text: str) -> str:
@@ -257,18 +215,27 @@ def _name(key: str, text: str) -> str:
     return name if len(name) <= LONGEST_NAME and name.lower().startswith(f"{kind} ") else key
 
 
-def _nearest(statement: str, shown: Sequence[aisr.ShownEvidence]) -> tuple[Mark, ...]:
-    places = [Mark(piece, line) for piece, one in enumerate(shown) for line in range(len(one.lines))]
-    # The number of an item may be what a statement has of it: "[table 3] …".
-    heads = [f"[{one.key}] {one.lines[0]}" if one.key else one.lines[0] for one in shown]
-    lines = [line for head, one in zip(heads, shown, strict=True) for line in (head, *one.lines[1:])]
-    rows = [line for line, mark in zip(lines, places, strict=True) if mark.line]
-    numbers = set(NUMBER.findall(statement))
-    with_numbers = [line for line in rows if numbers.intersection(NUMBER.findall(line))]
-    decisive = with_numbers or rows  # a head may share more words
-    texts = [line for line, mark in zip(lines, places, strict=True) if not mark.line or line in decisive]
-    nearest = [nearest_line(statement, "\n".join(some)) for some in (texts, decisive)]
-    return tuple(dict.fromkeys(places[lines.index(line)] for line in nearest if line))
+def _nearest(statement: str, lines: Mapping[Mark, str]) -> tuple[Mark, ...]:
+    """The lines that share most stems and numbers with a statement: the nearest of all, and the nearest row."""
+    sought, numbers = _cues(statement), set(NUMBER.findall(statement))
+    rows = [mark for mark in lines if mark.line]
+    with_numbers = [mark for mark in rows if numbers.intersection(NUMBER.findall(lines[mark]))]
+    decisive = set(with_numbers or rows)  # a head may share more words
+    shared = {mark: len(sought & _cues(line)) for mark, line in lines.items() if not mark.line or mark in decisive}
+    either = max(shared, key=shared.__getitem__, default=None)
+    row = max((mark for mark in shared if mark.line), key=shared.__getitem__, default=None)
+    return tuple(dict.fromkeys(mark for mark in (either, row) if mark is not None and shared[mark]))
+
+
+@lru_cache(maxsize=4096)
+def _cues(text: str) -> frozenset[str]:
+    """The stems and the numbers of a text."""
+    return frozenset([*_stemmer().stemWords(WORD.findall(text.lower())), *NUMBER.findall(text)])
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Stemmer:
+    return Stemmer("english")
 
 
 # --- What flags are worth: the error rate of the program that gave them, as far as one was measured.

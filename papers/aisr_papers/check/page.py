@@ -1,82 +1,48 @@
-"""The page's frame: one HTML file that loads nothing, with its data, style, script and pictures in it."""
+"""The page of a checked paper: one HTML file that loads nothing, with its data, style, script and pictures in it."""
 
 import hashlib
 import io
 import json
 import os
 from base64 import b64encode
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from aisr.files import write_whole
+from aisr_papers.check.flags import LABELS, Flag, Piece
+from aisr_papers.check.review import Review, dismissal_line, left_out, list_recomputed, lost_words
+from aisr_papers.draft import Draft
+
 HERE = Path(__file__).parent
-WEBP = "data:image/webp;base64,"
-Thumbnail = Callable[[str], bytes | None]  # the path of a picture below the paper's folder -> a small WebP, or None
+FLAG = TypeAdapter(Flag)  # as a line of `paper.jsonl`
 
 
-def no_picture(path: str) -> None:
-    """For where no pictures are at hand: captions and paths are shown."""
-
-
-MOST_BYTES, MOST_PIXELS = 20 * 2**20, 50_000_000  # of a picture that is opened
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
-SIDE, QUALITY = 480, 60  # pixels, and WebP's measure, of a small copy
-
-
-def thumbnails(folder: Path, drawings: Mapping[str, Path]) -> Thumbnail:
-    """Return what makes small copies of the pictures below a folder; None for a file that lies outside of it, is too
-    large or is no picture. drawings: of figures there that are no raster images, the path of one by theirs."""
-    root = folder.resolve()
-
-    def small(path: str) -> bytes | None:
-        try:
-            from PIL import Image, ImageOps
-
-            file = drawings.get(path) or (root / path).resolve(strict=True)
-            inside = path in drawings or file.is_relative_to(root)
-            if not inside or not file.is_file() or file.stat().st_size > MOST_BYTES:
-                return None
-            with Image.open(file, formats=FORMATS) as picture:
-                if picture.width * picture.height > MOST_PIXELS:
-                    return None
-                upright = ImageOps.exif_transpose(picture).convert("RGBA")
-            page = Image.new("RGBA", upright.size, "white")  # what is transparent is white, as on the page
-            flat = Image.alpha_composite(page, upright).convert("RGB")
-            flat.thumbnail((SIDE, SIDE))
-            out = io.BytesIO()
-            flat.save(out, "WEBP", quality=QUALITY, method=2)  # half the time of the default, and 4 % more bytes
-            return out.getvalue()
-        except Exception:  # whatever a decoder makes of a broken or hostile file
-            return None
-
-    return small
-
-
-def render_page(title: str, data: Mapping[str, Any], **shown: Any) -> str:
-    """Render `page.html`. Its policy admits its own script, its own style and inlined pictures, and no network.
-
-    data: what the script reads, by the id of the element that holds it; shown: what else the template names.
-    """
+def write_page(file: Path, review: Review) -> None:
+    """Write the page of a review. Its policy admits its own script, its own style and inlined pictures, and no network.
+    Halves of characters, which a PDF may hold, become question marks."""
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
     style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "paper.js"))
-    pages = Environment(loader=FileSystemLoader(HERE), autoescape=True)
-    return pages.get_template("page.html").render(
-        title=title,
+    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
+    html = page.render(
+        title=review.draft.title or "A paper without a title",
         style=Markup(style),
         style_hash=_digest(style),
         script=Markup(script),
         script_hash=_digest(script),
-        data={name: Markup(_script_json(content)) for name, content in data.items()},
-        **shown,
+        # Without `<`, so that no text can close the script element that holds it, or open a comment.
+        data=Markup(json.dumps(_content(review), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")),
+        lm=review.lm,
+        reliability=[*lost_words(review.draft), *review.reliability],
+        left_out=[*left_out(review), *list_recomputed(review)],
+        flags=bool(review.flags),
     )
-
-
-def _script_json(content: Any) -> str:
-    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    write_whole(file, html.encode("utf-8", "replace"))
 
 
 def _digest(text: str) -> str:
@@ -84,9 +50,79 @@ def _digest(text: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def inline_pictures(paths: Collection[str], thumbnail: Thumbnail) -> dict[str, str]:
-    """Return small copies of the pictures at these paths, as addresses that hold them; those that there are none of
-    left out."""
+def _content(review: Review) -> dict[str, Any]:
+    """What the script draws; each piece of evidence stands in it once."""
+    pieces: dict[Piece, int] = {}
+    return {
+        "labels": {kind: list(meanings) for kind, meanings in LABELS.items()},
+        "paragraphs": [
+            {
+                "headings": paragraph.headings,
+                "sentences": [
+                    {"text": one.text, "place": str(one.place), "hidden": one.hidden} for one in paragraph.sentences
+                ],
+            }
+            for paragraph in review.draft.paragraphs
+        ],
+        "flags": [_page_flag(one, pieces) for one in review.flags],
+        "order": review.by_doubt(),
+        "pieces": [piece._asdict() for piece in pieces],
+        "pictures": _inline_pictures(review),
+    }
+
+
+def _page_flag(flag: Flag, pieces: dict[Piece, int]) -> dict[str, Any]:
+    """The line of a flag, with its place in the draft, and its evidence by the place of that."""
+    line: dict[str, Any] = FLAG.dump_python(flag, mode="json")
+    return {
+        **line,
+        "position": flag.position,
+        "reasons": [{**data, "mark": one.mark} for data, one in zip(line["reasons"], flag.reasons, strict=True)],
+        "meaning": flag.meaning,
+        "doubtful": flag.doubtful,
+        "folded": flag.folded and not flag.dismissed,
+        "evidence": [pieces.setdefault(piece, len(pieces)) for piece in flag.pieces],
+        "marks": flag.marks,
+        "dismissal": dismissal_line(flag) if flag.label and not flag.neutral and not flag.dismissed else None,
+    }
+
+
+# --- Small copies of the pictures among the evidence.
+
+MOST_BYTES, MOST_PIXELS = 20 * 2**20, 50_000_000  # of a picture that is opened
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+SIDE, QUALITY = 480, 60  # pixels, and WebP's measure, of a small copy
+
+
+def _inline_pictures(review: Review) -> Mapping[str, str]:
+    """Small copies of the pictures that flags show, by their paths, as addresses that hold them; those that there are
+    none of left out."""
+    paths = sorted({piece.picture for flag in review.flags for piece in flag.pieces if piece.picture})
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
-        small = zip(sorted(paths), pool.map(thumbnail, sorted(paths)), strict=True)
-        return {path: f"{WEBP}{b64encode(content).decode()}" for path, content in small if content is not None}
+        copies = zip(paths, pool.map(lambda path: _thumbnail(review.draft, path), paths), strict=True)
+        return {path: f"data:image/webp;base64,{b64encode(copy).decode()}" for path, copy in copies if copy}
+
+
+def _thumbnail(draft: Draft, path: str) -> bytes | None:
+    """A small WebP of a picture of a draft; None for a file that lies outside of its folder, is too large or is no
+    picture."""
+    try:
+        from PIL import Image, ImageOps
+
+        root = draft.folder.resolve()
+        file = draft.drawings.get(path) or (root / path).resolve(strict=True)
+        inside = path in draft.drawings or file.is_relative_to(root)
+        if not inside or not file.is_file() or file.stat().st_size > MOST_BYTES:
+            return None
+        with Image.open(file, formats=FORMATS) as picture:
+            if picture.width * picture.height > MOST_PIXELS:
+                return None
+            upright = ImageOps.exif_transpose(picture).convert("RGBA")
+        page = Image.new("RGBA", upright.size, "white")  # what is transparent is white, as on the page
+        flat = Image.alpha_composite(page, upright).convert("RGB")
+        flat.thumbnail((SIDE, SIDE))
+        out = io.BytesIO()
+        flat.save(out, "WEBP", quality=QUALITY, method=2)  # half the time of the default, and 4 % more bytes
+        return out.getvalue()
+    except Exception:  # whatever a decoder makes of a broken or hostile file
+        return None

@@ -1,11 +1,5 @@
 // Whatever comes from data goes into the page as text: `el` sets text nodes and never HTML.
 "use strict";
-const parsed = new Map();
-const data = (id) => {
-  if (!parsed.has(id)) parsed.set(id, JSON.parse(document.getElementById(id).textContent));
-  return parsed.get(id);
-};
-
 function el(tag, props, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props || {})) {
@@ -19,32 +13,25 @@ function el(tag, props, ...children) {
 }
 
 const some = (children) => children.filter((child) => child || child === 0);
-const MOST_ROWS = 200, AROUND = 10; // of a table: beyond so many, those at its top and around what is marked
 
-// A table, as far as there are rows. marked: the number of a row that stands out -> those of its cells that do.
-function drawTable(rows, marked = new Map()) {
-  const near = (k) => k < AROUND || [...marked.keys()].some((row) => Math.abs(row - k) <= AROUND);
+// A table. A row of one cell is the name of those below it. marked: the number of a row that stands out -> those of its
+// cells that do.
+function drawTable(rows, marked) {
+  if (!rows.length) return [];
   const cellsOf = (row) => row.replace(/^\| /, " | ").split(/ \|(?: |$)/);
-  const bold = (cell) => (/^\*\*.+\*\*$/.test(cell) ? [el("b", null, cell.slice(2, -2))] : [cell]);
-  // A row of one cell is the name of those below it.
-  const draw = (row, k) => el("tr", { class: marked.has(k) ? "marked-line" : null }, ...cellsOf(row).map((cell, column, cells) =>
-    el("td", { class: marked.get(k)?.includes(column) ? "cell" : null, colspan: cells.length === 1 ? cellsOf(rows[0]).length : null }, ...bold(cell))));
-  const all = () => el("table", null, el("tbody", null, ...rows.map(draw)));
-  if (rows.length <= MOST_ROWS) return rows.length ? [all()] : [];
-  const kept = [...rows.keys()].filter(near);
-  const few = el("table", null, el("tbody", null, ...kept.flatMap((k, place) =>
-    [place > 0 && kept[place - 1] < k - 1 && el("tr", null, el("td", null, "…")), draw(rows[k], k)]).filter(Boolean)));
-  const more = el("button", { type: "button", onclick: () => { few.replaceWith(all()); more.remove(); } },
-    `Show all ${rows.length} rows`);
-  return [few, more];
+  const bold = (cell) => (/^\*\*.+\*\*$/.test(cell) ? el("b", null, cell.slice(2, -2)) : cell);
+  const width = cellsOf(rows[0]).length;
+  return [el("table", null, el("tbody", null, ...rows.map((row, k) =>
+    el("tr", { class: marked.has(k) ? "marked-line" : null }, ...cellsOf(row).map((cell, column, cells) =>
+      el("td", { class: marked.get(k)?.includes(column) ? "cell" : null, colspan: cells.length === 1 ? width : null }, bold(cell)))))))];
 }
 
 const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
 
 // A paper with its flags: text in its own order, a list with the doubtful ones first, evidence beside it.
 (() => {
-  const { labels, paragraphs, flags, order, bundles, pieces } = data("review");
   const byId = (id) => document.getElementById(id);
+  const { labels, paragraphs, flags, order, pieces, pictures } = JSON.parse(byId("data").textContent);
   const list = byId("list"), detail = byId("detail"), search = byId("search");
   const EXACT = ["statistics", "quote"];
   const FEW = 4; // pieces of evidence that are all shown
@@ -73,7 +60,6 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
   const spans = new Map();
 
   let chosen = flags.some((flag) => flag.doubtful) ? DOUBTFUL : ALL;
-  let unfolded = false; // whether what was not found is listed behind the doubtful
   let listed = []; // numbers of flags
   let at = 0; // place in `listed`
 
@@ -112,8 +98,7 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
   // --- the list
   function matches(number, words) {
     const flag = flags[number];
-    const listed = flag.doubtful || (flag.folded && unfolded);
-    const kinds = [nameOf(flag), ALL, listed && DOUBTFUL, flag.dismissed && DISMISSED];
+    const kinds = [nameOf(flag), ALL, flag.doubtful && DOUBTFUL, flag.dismissed && DISMISSED];
     if (!kinds.includes(chosen)) return false;
     if (!words.length) return true;
     const sentence = sentenceOf(flag);
@@ -129,21 +114,11 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
     byId("found").textContent = `${listed.length} of ${flags.length} flags`;
     for (const one of document.querySelectorAll("#labels button"))
       one.setAttribute("aria-pressed", String(one.dataset.label === chosen));
-    list.replaceChildren(...some(listed.flatMap((number, place) => [drawFold(number, place), drawRow(number, place)]).concat(drawFold(null, listed.length))));
+    list.replaceChildren(...listed.map(drawRow));
     const narrow = words.length > 0 || ![DOUBTFUL, ALL].includes(chosen);
     const kept = new Set(listed.map((number) => key(flags[number].position)));
     for (const [id, span] of spans) span.classList.toggle("other", narrow && !kept.has(id));
     show();
-  }
-
-  // Before the first row of what was not listed, or where it would stand: a switch that folds and unfolds these rows.
-  function drawFold(number, place) {
-    if (chosen !== DOUBTFUL) return null;
-    const here = number === null ? !unfolded : flags[number].folded && !(place && flags[listed[place - 1]].folded);
-    const folded = flags.filter((flag) => flag.folded).length;
-    if (!here || !folded) return null;
-    const words = `${unfolded ? "▾" : "▸"} not found in the paper's tables, figures and text: ${folded}`;
-    return el("button", { type: "button", class: "fold", "aria-expanded": String(unfolded), onclick: () => { unfolded = !unfolded; filter(); } }, words);
   }
 
   function drawRow(number, place) {
@@ -223,16 +198,15 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
     ]);
   }
 
-  function drawReason({ label, confidence, text, quote, place }) {
-    const also = label && label + (confidence === null ? "" : " " + percent(confidence));
+  function drawReason({ text, quote, place }) {
     const beside = place && [place.row, place.column].filter(Boolean).join(", ");
-    return el("p", { class: "why" }, also && el("b", null, also + (text ? ": " : "")), text && el("bdi", null, text),
+    return el("p", { class: "why" }, text && el("bdi", null, text),
       place && !text.includes(place.name) && el("span", { class: "quiet" }, ` (${place.name}${beside && ": " + beside}`,
         quote && !text.includes(quote) && el("bdi", null, `: “${quote}”`), ")"));
   }
 
   function drawEvidence(flag) {
-    const all = bundles[flag.evidence] || [];
+    const all = flag.evidence;
     const named = flag.marks.filter(([, , place]) => place > 0);
     const cited = flag.kind === "citation", placed = flag.reasons.filter(({ mark }) => mark);
     const draw = (k) => drawPiece(pieces[all[k]], flag.marks.filter(([piece]) => piece === k), placed.filter(({ mark }) => mark[0] === k));
@@ -254,7 +228,7 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
   function drawPiece(piece, marks, reasons) {
     const [whole, ...rows] = piece.lines;
     const first = whole.startsWith(piece.key + ": ") ? whole.slice(piece.key.length + 2) : whole;
-    const inlined = piece.picture && Object.hasOwn(data("pictures"), piece.picture);
+    const inlined = piece.picture && Object.hasOwn(pictures, piece.picture);
     const named = marks.find(([, , place]) => place > 0);
     const quotes = reasons.filter(({ mark }) => mark[1] === 0).map(({ quote }) => quote).filter(Boolean);
     const nearest = marks.some(([, line]) => line === 0) && !named && !reasons.length;
@@ -269,7 +243,7 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
         piece.picture && !inlined && el("span", null, piece.picture)),
       el("p", { class: nearest ? "marked-line" : null }, ...withMarks(first, quotes)),
       ...drawTable(rows, marked),
-      inlined && el("img", { src: data("pictures")[piece.picture], alt: first || piece.key,
+      inlined && el("img", { src: pictures[piece.picture], alt: first || piece.key,
         onclick: (event) => event.target.classList.toggle("large") }));
   }
 

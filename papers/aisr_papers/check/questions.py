@@ -1,9 +1,8 @@
 """What of a paper is checked against what: statements, some at a time, against the tables, figures and passages of the
 rest of the paper that speak of them, and citing sentences against cited papers. Each check is a record to judge."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, zip_longest
 from math import ceil
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisr.files import digest_text
-from aisr.text import tokens, valid_text
+from aisr.text import tokens
 from aisr_papers.check.index import PaperIndex, Passage
 from aisr_papers.check.statements import MARKED, choose_statements, result_numbers
 from aisr_papers.cited_claims import split_claims
@@ -22,7 +21,7 @@ from aisr_papers.recompute.grid import read_layout
 AT_ONCE = 8  # statements in one question
 TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 230, 2_400  # of evidence: for one statement, for each more, for all
 MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that statements name
-MOST_WHOLE = 4_000  # the same of a table that is asked about by itself; few papers have one of half as many
+MOST_WHOLE = 4_000  # the same of a table whose caption is judged, or that a flag rests on
 FLOATS, PASSAGES = 2, 2  # for each statement, at most
 BESIDE = 200  # characters of each neighbouring paragraph
 MOST_PARAGRAPH = 600  # characters, beyond which only what is near the statements is shown
@@ -52,15 +51,6 @@ def citation_record(name: str, claim: str, paper: Mapping[str, str]) -> Citation
     return {"id": name, "claim_text": claim, "cited_paper_full_text": [{key: text} for key, text in paper.items()]}
 
 
-def without_pictures(record: DraftRecord) -> DraftRecord:
-    """The record away from its paper's folder: a path would lead to another picture there, or to none. Halves of
-    characters, which no file of records can hold, become question marks."""
-    fields = json.loads(valid_text(json.dumps(record.model_dump(mode="json"), ensure_ascii=False)))
-    for item in fields["evidence_bundle"]:
-        item["img_path"] = None
-    return DraftRecord.model_validate(fields)
-
-
 @dataclass(frozen=True)
 class Checks:
     """What there is to check in a paper."""
@@ -69,7 +59,6 @@ class Checks:
     citations: tuple[Check, ...]  # for that of Track 2
     skipped: Mapping[str, int]  # reason -> number of sentences that are not held against the paper
     missing: Mapping[str, int]  # key of a cited work without a file -> number of sentences that cite it
-    questions: "Questions | None" = None  # what asks again where nothing was found; None where there is no paper
 
     @property
     def statements(self) -> int:
@@ -77,17 +66,15 @@ class Checks:
         return sum(len(check.places) for check in self.claims)
 
 
-def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]], interpretations: bool = False) -> Checks:
-    """What there is to check in a draft. cited: key of a work -> its paragraphs, id -> text, where its file was read;
-    interpretations: whether causes and generality without a number are judged too.
+def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
+    """What there is to check in a draft. cited: key of a work -> its paragraphs, id -> text, where its file was read.
 
     What is hidden from a reader is never asked about. The id of a record names the file and what is in the record, not
     the line: it stays the same when something else in the paper is edited.
     """
     index = PaperIndex(draft)
-    chosen = choose_statements(draft, index.tables, interpretations)
-    questions = Questions(index)
-    claims = questions.checks(chosen.places)
+    chosen = choose_statements(draft, index.tables)
+    claims = Questions(index).checks(chosen.places)
     skipped = chosen.skipped
     skipped[NO_EVIDENCE] = sum(map(len, chosen.places.values())) - sum(len(check.places) for check in claims)
     missing: Counter[str] = Counter()
@@ -98,7 +85,7 @@ def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]], interpr
             if not sentence.hidden and paragraph.caption_of is None:
                 missing.update(key for key in sentence.work_keys if not cited.get(key))
                 citations += _citation_checks(sentence, (number, place), cited, taken)
-    return Checks(claims, tuple(citations), dict(+skipped), dict(missing), questions)
+    return Checks(claims, tuple(citations), dict(+skipped), dict(missing))
 
 
 def _citation_checks(
@@ -125,30 +112,6 @@ class Questions:
         taken: Counter[str] = Counter()
         made = ((places, self._evidence(places)) for places in self._groups(wanted))
         return tuple(self._check(places, evidence, taken) for places, evidence in made if evidence)
-
-    def with_whole_table(self, places: Iterable[Place], checks: Sequence[Check]) -> tuple[Check, ...]:
-        """The records for statements that were not found: each that has a number, with the best table that it or its
-        paragraph refers to, whole; none where that was shown. checks: those that were asked before."""
-        asked = {place: check.record for check in checks for place in check.places}
-        by_table: dict[str, list[Place]] = {}
-        for paragraph, number in places:
-            sentence = self._sentence((paragraph, number))
-            referred = self._index.referred(*self._draft.paragraphs[paragraph].sentences)
-            keys = [key for key in self._index.floats(sentence, paragraph) if key in referred]
-            tables = [key for key in keys if self._draft.floats[key].rows]
-            if tables and result_numbers(sentence.text) and not self._has_shown(asked[paragraph, number], tables[0]):
-                by_table.setdefault(tables[0], []).append((paragraph, number))
-        taken: Counter[str] = Counter()
-        return tuple(
-            self._check(group, self._float_items(key, group, MOST_WHOLE), taken)
-            for key, all_places in by_table.items()
-            for first in range(0, len(all_places), AT_ONCE)
-            for group in [all_places[first : first + AT_ONCE]]
-        )
-
-    def _has_shown(self, record: DraftRecord | Citation, key: str) -> bool:
-        items = record.evidence_bundle if isinstance(record, DraftRecord) else []
-        return any(item.text == self._draft.floats[key].rows for item in items)
 
     # --- Which statements stand in one question.
 
@@ -270,18 +233,18 @@ class Questions:
         section = f"{SECTION}{' > '.join(headings)}”" if headings else "Text above the first heading"
         return [{"type": "text", "text": f"{section}: {' '.join(one.texts)}"}]
 
-    def _float_items(self, key: str, places: Sequence[Place], most: int = MOST_TABLE) -> list[dict[str, Any]]:
-        """A float as items, of its rows at most so many tokens: those that the statements name, as far as there is
-        room. A picture is dear: it is shown where a statement refers to it, or has a number and its paragraph does.
-        Where its caption is judged, only its cells and what is not judged are shown."""
+    def _float_items(self, key: str, places: Sequence[Place]) -> list[dict[str, Any]]:
+        """A float as items, of a long table those rows that the statements name, as far as there is room. A picture is
+        dear: it is shown where a statement refers to it, or has a number and its paragraph does. Where its caption is
+        judged, only its cells and what is not judged are shown."""
         one = self._draft.floats[key]
         judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].caption_of == key]
         if judged:
             return [caption_evidence(one, judged)] if one.rows else []
         sentences = [self._sentence(place) for place in places]
         rows = one.rows
-        if tokens(rows) > most:
-            rows = rows_within(rows, self._index.rows_of(key, [sentence.text for sentence in sentences]), most)
+        if tokens(rows) > MOST_TABLE:
+            rows = rows_within(rows, self._index.rows_of(key, [sentence.text for sentence in sentences]), MOST_TABLE)
         items = list(float_items(self._draft.folder, one, rows))
         near = [
             sentence

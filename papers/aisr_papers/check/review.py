@@ -1,19 +1,23 @@
-"""A paper with all flags on it: their counts and order, what was not checked, and which flags make `--fail-on` fail."""
+"""A paper with all flags on it: their counts and order, what was not checked, which flags make `--fail-on` fail, and
+which a reader dismissed."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from aisr import UserError
 from aisr.text import pluralize, printable
-from aisr_papers.check.flags import EXACT, HIDDEN, LABELS, Flag, Kind, Labels, Reason, doubt
+from aisr_papers.check.flags import EXACT, JUDGED, LABELS, NOT_JUDGED, Flag, doubt
 from aisr_papers.draft import Draft
-from aisr_papers.recompute.facts import Outcome
 from aisr_papers.recompute.recompute import PlacedFact
+from aisr_papers.recompute.significance import Outcome
 
+NO_LM = "none"  # what stands for a language model where none is asked
 LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
-NOT_JUDGED, DISMISSED = "not judged", "dismissed"
+DISMISSED = "dismissed"
 LONGEST = 240  # characters of a sentence in a list
 
 
@@ -24,18 +28,12 @@ class Review:
     draft: Draft
     lm: str
     flags: tuple[Flag, ...]
-    labels: Mapping[Kind, Labels]  # of each kind that was judged
     reliability: tuple[str, ...] = ()  # what the flags are worth
     skipped: Mapping[str, int] = field(default_factory=dict)  # see `aisr_papers.check.questions.Checks`
     missing: Mapping[str, int] = field(default_factory=dict)
     stopped: str | None = None  # the limit that ended the judging early
     pictures: Mapping[str, str] = field(default_factory=dict)  # those that could not be shown to a model -> the reason
     recomputed: tuple[PlacedFact, ...] = ()  # all statements that were, also what holds and what is not decided
-
-    def meaning(self, flag: Flag) -> str:
-        """Return what the label of a flag means, in a line; empty where there is none."""
-        labels = self.labels.get(flag.kind)
-        return labels.meanings.get(flag.label or "", "") if labels else ""
 
     def counts(self) -> dict[str, int]:
         """Return how often each label was given, the commonest first; what was not judged under "not judged", and what
@@ -124,25 +122,56 @@ def shorten(text: str, most: int = LONGEST) -> str:
 # --- `--fail-on`: which flags make the command fail.
 
 
-def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
+def failing_labels(wanted: Sequence[str], asks_lm: bool) -> set[str]:
     """Return the labels of --fail-on, whatever their case; `statistics` and `quote` are all labels of that kind. Raises
-    UserError for what is none."""
-    exact = [label for kind in EXACT for label in LABELS[kind].meanings]
-    labels = {label.lower(): {label} for label in [*known, *exact, HIDDEN]}
-    labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
-    unknown = [label for label in wanted if label.lower() not in labels]
-    if unknown:
-        raise UserError(
-            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *exact])}"
-        )
+    UserError for what is none, and for the label of a model where none is asked."""
+    kinds = [kind for kind in LABELS if asks_lm or kind not in JUDGED]
+    known = dict.fromkeys(label for kind in kinds for label in LABELS[kind])
+    labels = {label.lower(): {label} for label in known} | {kind: set(LABELS[kind]) for kind in EXACT}
+    if unknown := [label for label in wanted if label.lower() not in labels]:
+        raise UserError(f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, *EXACT])}")
     return {label for one in wanted for label in labels[one.lower()]}
 
 
-def failing_flags(review: Review, labels: set[str], above: float) -> list[Flag]:
-    """Return the flags with one of the labels, be it in a reason, whose confidence is at least `above`, in 0-1. One
-    without a known confidence counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
+def failing_flags(review: Review, labels: Set[str], above: float) -> list[Flag]:
+    """Return the flags with one of the labels whose confidence is at least `above`, in 0-1. One without a known
+    confidence counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
+    flags = [one for one in review.flags if one.label in labels and not one.dismissed]
+    return [one for one in flags if one.confidence is None or one.confidence >= above]
 
-    def fails(one: Flag | Reason) -> bool:
-        return one.label in labels and (one.confidence is None or one.confidence >= above)
 
-    return [one for one in review.flags if not one.dismissed and (fails(one) or any(map(fails, one.reasons)))]
+# --- Flags that a reader dismissed, by their digests in a text file.
+
+DIGEST = re.compile(r"[0-9a-f]{16}")
+MOST_WORDS = 80  # characters of a sentence beside its digest
+
+
+def read_dismissed(file: Path | None) -> frozenset[str]:
+    """Return the digests in a file: the first word of each line. The rest of a line, empty lines and lines that begin
+    with `#` are for people. None: no digests. Raises UserError for what is no such file."""
+    if file is None:
+        return frozenset()
+    if not file.is_file():
+        raise UserError(f"--dismissed {file}: no such file; expected a text file with a digest a line, as pages show")
+    lines = file.read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    words = {number: line.split()[0] for number, line in enumerate(lines, start=1) if line.strip()}
+    digests = {number: word for number, word in words.items() if not word.startswith("#")}
+    for number, word in digests.items():
+        if not DIGEST.fullmatch(word):
+            raise UserError(
+                f"{file}:{number}: {word[:40]!r} is no digest of a flag; expected 16 hexadecimal digits, as the page "
+                "of the paper shows them"
+            )
+    return frozenset(digests.values())
+
+
+def mark_dismissed(review: Review, digests: Set[str]) -> Review:
+    """Return the review with a mark on the flags of these digests: they do not come back until their sentence or their
+    evidence changes."""
+    flags = (replace(one, dismissed=not one.neutral and one.digest in digests) for one in review.flags)
+    return replace(review, flags=tuple(flags))
+
+
+def dismissal_line(flag: Flag) -> str:
+    """Return the line by which a flag is dismissed: its digest, and what a person knows it by."""
+    return f"{flag.digest} {flag.label}: {shorten(flag.sentence, MOST_WORDS)}"

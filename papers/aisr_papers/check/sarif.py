@@ -6,7 +6,6 @@ Only what a reader should look at becomes a result. The ids of rules stay: `clai
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -14,11 +13,10 @@ from urllib.parse import quote
 
 from aisr.files import digest_text
 from aisr.text import valid_text
-from aisr_papers.check.flags import EXACT, HIDDEN, HIDDEN_MEANS, Flag, Kind, file_path, level
+from aisr_papers.check.flags import JUDGED, LABELS, NEUTRAL, NOT_JUDGED, Flag, Kind, file_path, level
 from aisr_papers.check.review import Review, lost_words
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-UNJUDGED = "not-judged"
 FINGERPRINT = "sentence/v1"
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -26,64 +24,53 @@ BRACKETS = re.compile(r"[\\\[\]]")
 PLACEHOLDER = re.compile(r"\{\d+\}")
 
 
-def _rule_id(flag: Flag) -> str:
-    """The id of the rule that a flag is a result of."""
-    return _slug(HIDDEN) if flag.kind == "hidden" else _id(flag.kind, flag.label or UNJUDGED)
+def _id(kind: Kind, label: str) -> str:
+    """The id of a rule: `claim-contradicted`; `quote-not-found`, not `quote-quote-not-found`."""
+    return f"{kind}-{NOT_WORD.sub('-', label.lower()).strip('-').removeprefix(f'{kind}-')}"
+
+
+def _rules() -> list[dict[str, Any]]:
+    """One for each label that finds fault, and for what was not judged; whether met or not, in a fixed order."""
+    labels = {(kind, label): meaning for kind, meanings in LABELS.items() for label, meaning in meanings.items()}
+    labels |= {(kind, NOT_JUDGED): "no label could be had" for kind in JUDGED}
+    return [
+        {
+            "id": _id(kind, label),
+            "name": "".join(word.capitalize() for word in label.split()),
+            "shortDescription": {"text": f"{label[0].upper()}{label[1:]}: {meaning}."},
+            "defaultConfiguration": {"level": level(kind, None if label == NOT_JUDGED else label)},
+        }
+        for (kind, label), meaning in labels.items()
+        if label != NEUTRAL
+    ]
+
+
+RULES = _rules()
+PLACES = {rule["id"]: number for number, rule in enumerate(RULES)}
 
 
 def as_sarif(review: Review) -> str:
-    """The whole file."""
-    rules = _rules(review)
-    places = {rule["id"]: number for number, rule in enumerate(rules)}
-    results = [_result(review, one, places) for one in review.flags if not one.neutral]
-    driver = {"name": "check-paper", "version": version("aisr-papers"), "rules": rules}
+    """Return the whole file."""
     reasons = [*lost_words(review.draft), *(f"not read: {one.place}: {one.reason}" for one in review.draft.unread)]
-    unread = [{"level": "warning", "message": {"text": _as_it_stands(one)}} for one in reasons]
-    invocation = {
-        "executionSuccessful": not review.unjudged and review.stopped is None,
-        "toolExecutionNotifications": unread,
-    }
     run = {
-        "tool": {"driver": driver},
+        "tool": {"driver": {"name": "check-paper", "version": version("aisr-papers"), "rules": RULES}},
         "columnKind": "unicodeCodePoints",
-        "invocations": [invocation],
-        "results": results,
+        "invocations": [
+            {
+                "executionSuccessful": not review.unjudged and review.stopped is None,
+                "toolExecutionNotifications": [
+                    {"level": "warning", "message": {"text": _as_it_stands(one)}} for one in reasons
+                ],
+            }
+        ],
+        "results": [_result(review, one) for one in review.flags if not one.neutral],
         "properties": {"lm": review.lm, "worth": list(review.reliability)},
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _rules(review: Review) -> list[dict[str, Any]]:
-    """One for each label that finds fault, for what was not judged, and for hidden text; whether met or not, in a fixed
-    order."""
-    rules = []
-    for kind, labels in review.labels.items():
-        rules += [
-            _rule(_id(kind, label), label, meaning, level(kind, label))
-            for label, meaning in labels.meanings.items()
-            if label != labels.neutral
-        ]
-        if kind not in EXACT:
-            rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no label could be had", "note"))
-    return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
-
-
-def _id(kind: Kind, label: str) -> str:
-    """`claim-contradicted`; `quote-not-found`, not `quote-quote-not-found`."""
-    return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
-
-
-def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
-    return {
-        "id": name,
-        "name": "".join(word.capitalize() for word in label.split()),
-        "shortDescription": {"text": f"{label}: {meaning}."},
-        "defaultConfiguration": {"level": level},
-    }
-
-
-def _result(review: Review, flag: Flag, rules: Mapping[str, int]) -> dict[str, Any]:
-    rule = _rule_id(flag)
+def _result(review: Review, flag: Flag) -> dict[str, Any]:
+    rule = _id(flag.kind, flag.label or NOT_JUDGED)
     sure = "" if flag.confidence is None else f" ({flag.confidence:.0%})".replace("%", " %")
     within = f"{flag.within[0].upper()}{flag.within[1:]}: " if flag.within else ""
     work = f" [{flag.work}]" if flag.work else ""
@@ -95,7 +82,7 @@ def _result(review: Review, flag: Flag, rules: Mapping[str, int]) -> dict[str, A
     known_by = f"{rule}\n{flag.work or ''}\n{flag.statement}\n{flag.sentence}"
     result: dict[str, Any] = {
         "ruleId": rule,
-        "ruleIndex": rules[rule],
+        "ruleIndex": PLACES[rule],
         "level": flag.level,
         "message": {"text": _as_it_stands(text)},
         "locations": [_location(flag.file, flag.line)],
@@ -142,7 +129,3 @@ def _location(file: str, line: int | None) -> dict[str, Any]:
     if line is not None:
         location["region"] = {"startLine": line}
     return {"physicalLocation": location}
-
-
-def _slug(label: str) -> str:
-    return NOT_WORD.sub("-", label.lower()).strip("-")

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,15 +25,15 @@ from pydantic import Field, TypeAdapter
 from aisr import UserError
 from aisr.files import cache_folder
 from aisr.text import valid_text, without_keys
-from aisr_papers.check.dismissed import mark_dismissed
 from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
 from aisr_papers.check.flags import Flag
-from aisr_papers.check.review import Review, left_out, list_recomputed
+from aisr_papers.check.review import Review, left_out, list_recomputed, mark_dismissed
 from aisr_papers.draft import Draft, Paragraph, Place, Sentence
 
 if TYPE_CHECKING:
     from aisr import LanguageModel
-    from aisr_papers.check.judging import Checker, Programs
+    from aisr_papers.check.judging import Programs
+    from aisr_papers.check.questions import Checks
 
 MOST_FLAGS = 50  # of one answer: agents cut off what is much longer
 AT_ONCE = 4  # calls that work; others wait
@@ -43,11 +44,9 @@ class Settings:
     """What a server is started with."""
 
     folders: Sequence[Path]  # agents name files below these alone
-    artifacts: Path
-    lm: "LanguageModel | None" = None  # with the limits for all calls; None: what needs a model is not checked
-    programs: "Programs | None" = None  # the compiled ones; None: the uncompiled ones judge
-    evidence: str | None = None  # what an uncompiled program shows of a picture, see `make_checkers`
     dismissed: Set[str] = frozenset()  # the digests of flags that a reader dismissed
+    lm: "LanguageModel | None" = None  # with the limits for all calls; None: what needs a model is not checked
+    programs: "Programs | None" = None  # that judge; there where an LM is
 
 
 @dataclass(frozen=True)
@@ -103,26 +102,18 @@ def make_server(settings: Settings) -> MCPServer:
         server.add_tool(_in_thread(work, limiter), work.__name__, None, about, hints, structured_output=True)
 
     def check_paper(
-        context: Context[Any, Any],
-        path: PaperPath,
-        papers: PapersPath = None,
-        root: Root = None,
-        interpretations: Annotated[bool, Field(description="Also judge causes without a number.")] = False,
+        context: Context[Any, Any], path: PaperPath, papers: PapersPath = None, root: Root = None
     ) -> Checked:
         draft, cited = _read(settings, path, papers, root)
         if lm is None:
             return _checked(settings, without_lm(draft, cited))
-        from aisr_papers.check.judging import review_draft
         from aisr_papers.check.questions import collect_checks
 
-        checks = collect_checks(draft, cited, interpretations)
-        progress = _Progress(context, len(checks.claims) + len(checks.citations))
-        review = review_draft(draft, checks, _checkers(settings, lm, draft), lm, progress)
-        return _checked(settings, add_exact_flags(review, cited))
+        return _checked(
+            settings, add_exact_flags(_judge(settings, draft, collect_checks(draft, cited), context), cited)
+        )
 
     def check_sentences(context: Context[Any, Any], sentences: Sentences, evidence: Evidence) -> Checked:
-        assert lm
-        from aisr_papers.check.judging import review_draft
         from aisr_papers.check.questions import Check, Checks
         from aisr_papers.draft_record import DraftRecord
 
@@ -136,10 +127,7 @@ def make_server(settings: Settings) -> MCPServer:
         check = Check(DraftRecord.model_validate(record), tuple((0, number) for number in range(len(texts))))
         paragraph = Paragraph(tuple(Sentence(one, Place("sentences")) for one in texts))
         draft = Draft(settings.folders[0], "", (paragraph,), {}, {})
-        checkers = _checkers(settings, lm, draft)
-        return _checked(
-            settings, review_draft(draft, Checks((check,), (), {}, {}), checkers, lm, _Progress(context, 1))
-        )
+        return _checked(settings, _judge(settings, draft, Checks((check,), (), {}, {}), context))
 
     def list_unread(path: PaperPath, papers: PapersPath = None, root: Root = None) -> Unread:
         draft, cited = _read(settings, path, papers, root)
@@ -159,24 +147,28 @@ def make_server(settings: Settings) -> MCPServer:
     return server
 
 
+def _judge(settings: Settings, draft: Draft, checks: "Checks", context: "Context[Any, Any]") -> Review:
+    """Return a draft with the flags of the model. Tells the client how many questions were answered: calls outlast the
+    time that many clients wait in silence. Ends where the client cancelled the call."""
+    from aisr_papers.check.judging import make_checkers, review_draft
+
+    assert settings.lm
+    assert settings.programs
+    answered, total = count(1), len(checks.claims) + len(checks.citations)
+
+    def done(_: object) -> None:
+        anyio.from_thread.check_cancelled()
+        number = next(answered)
+        # Questions for reasons come on top.
+        anyio.from_thread.run(context.report_progress, number, max(total, number), "questions answered")
+
+    return review_draft(draft, checks, make_checkers(settings.programs, settings.lm, draft), settings.lm, done)
+
+
 def serve(settings: Settings) -> None:
     """Serve over standard input and output until the input ends."""
     make_server(settings).run("stdio")
     os._exit(0)  # calls that still work in threads would keep the process, and spend, until they end
-
-
-class _Progress:
-    """Tells a client how many questions were answered: calls outlast the time that many clients wait in silence. Ends
-    the work where the client cancelled the call."""
-
-    def __init__(self, context: "Context[Any, Any]", total: int) -> None:
-        self._context, self._total, self._answered = context, total, 0
-
-    def __call__(self, _: object) -> None:
-        anyio.from_thread.check_cancelled()
-        self._answered += 1
-        total = max(self._total, self._answered)  # second questions, and reasons, come on top
-        anyio.from_thread.run(self._context.report_progress, self._answered, total, "questions answered")
 
 
 def _in_thread(work: Callable[..., Any], limiter: anyio.CapacityLimiter) -> Callable[..., Any]:
@@ -204,25 +196,19 @@ def _checked(settings: Settings, review: Review) -> Checked:
         flags[:MOST_FLAGS],
         len(flags[MOST_FLAGS:]),
         review.counts(),
-        {one.label: review.meaning(one) for one in review.flags if one.label},
+        {one.label: one.meaning for one in review.flags if one.label},
         list(review.reliability),
         [one.title for one in left_out(review)],
         dict(settings.lm.spend) if settings.lm else {},
     )
 
 
-def _checkers(settings: Settings, lm: "LanguageModel", draft: Draft) -> "Sequence[Checker]":
-    from aisr_papers.check.judging import Programs, make_checkers
-
-    programs = settings.programs or Programs()
-    return make_checkers(programs, lm, draft.folder, draft.drawings, settings.artifacts, settings.evidence)
-
-
 def _read(settings: Settings, path: str, papers: str | None, root: str | None) -> tuple[Draft, Any]:
     """A paper below the folders, and its cited papers."""
     file = resolve_path(settings.folders, path)
     cited, above = (None if one is None else resolve_path(settings.folders, one, folder=True) for one in (papers, root))
-    return read_paper(file, above, cited, cache_folder(settings.artifacts) / "figures" if settings.lm else None)
+    figures = cache_folder(settings.programs.artifacts) / "figures" if settings.programs else None
+    return read_paper(file, above, cited, figures)
 
 
 def resolve_path(folders: Sequence[Path], name: str, *, folder: bool = False) -> Path:

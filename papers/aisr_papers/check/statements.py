@@ -1,5 +1,5 @@
 """Which sentences of a paper are statements that the rest of it can support or deny: results, in running text, captions
-and notes; on request interpretations too."""
+and notes."""
 
 import re
 from collections import Counter
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisr_papers.citations import find_marks
-from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.recompute.grid import Grid, find_mentions
 from aisr_papers.recompute.numbers import Number, find_numbers
@@ -35,8 +34,8 @@ class Statements(NamedTuple):
     skipped: Counter[str]  # reason -> number of sentences that are none
 
 
-def choose_statements(draft: Draft, tables: Sequence[Grid], interpretations: bool) -> Statements:
-    """The statements of a draft. interpretations: whether causes and generality without a number are among them."""
+def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
+    """The statements of a draft."""
     places: dict[int, tuple[int, ...]] = {}
     skipped: Counter[str] = Counter()
     front, left = _front(draft), MOST_STATEMENTS
@@ -47,7 +46,7 @@ def choose_statements(draft: Draft, tables: Sequence[Grid], interpretations: boo
         else:
             own = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
             reasons = [
-                FRONT if number in front and not one.hidden else skip_reason(one, tables, own, interpretations)
+                FRONT if number in front and not one.hidden else skip_reason(one, tables, own)
                 for one in paragraph.sentences
             ]
             statements = [place for place, reason in enumerate(reasons) if not reason]
@@ -164,11 +163,11 @@ def result_numbers(text: str) -> list[Number]:
     return numbers if any(one.text.strip() not in NO_RESULTS for one in numbers) else []
 
 
-def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool, interpretations: bool) -> str:
+def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> str:
     """Why a sentence is no statement of a result of this paper, as far as its words show; empty where it is one: a
     number or an amount in words; a comparison or a claim of scope, of something that is this paper's; a result of what
     a table names; without a number, none that is marked as a guess. of_this_paper: whether its section speaks of little
-    else; interpretations: whether causes and any generality count too."""
+    else."""
     text = plain_text(sentence.text)
     if reason := _no_statement(sentence, text):
         return reason
@@ -180,7 +179,7 @@ def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool,
     compares = COMPARISON.search(text) is not None
     if compares and (is_ours or DEFINITE.search(text)):
         return ""
-    if is_ours and (SCOPE.search(text) or (interpretations and (names_cause(text) or is_general(text)))):
+    if is_ours and SCOPE.search(text):
         return ""
     names_result = compares or RESULT.search(text) is not None
     return "" if names_result and any(find_mentions(text, table) for table in tables) else NO_RESULT

@@ -5,10 +5,51 @@ psychology (1985–2013)", Behavior Research Methods 48, 1205–1226.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
 
-from aisr_papers.recompute.facts import Fact, Label, Outcome
 from aisr_papers.recompute.p_values import p_of_chi_square, p_of_f, p_of_t, p_of_z
+
+# --- What recomputing a statement of a paper gives.
+
+
+class Label(StrEnum):
+    """What can be wrong with a statement that was recomputed; shown to people, and part of SARIF's rule ids."""
+
+    PERCENTAGE = "Wrong percentage"
+    TEST = "Inconsistent test"
+
+
+MEANINGS: Mapping[Label, str] = {
+    Label.PERCENTAGE: "the counts give another percentage",
+    Label.TEST: "statistic, degrees of freedom and p do not fit together (as statcheck tells it)",
+}
+
+
+class Outcome(StrEnum):
+    """What recomputing a statement gives."""
+
+    HOLDS = "holds"
+    WRONG = "wrong"
+    UNDECIDED = "not decided"  # it does not fit, but the sentence may mean something else
+
+
+class Fact(NamedTuple):
+    """One recomputation."""
+
+    label: Label  # its kind, named by what would be wrong
+    statement: str  # the words that were recomputed
+    computed: str  # what they come to, and from what
+    outcome: Outcome
+
+    @property
+    def wrong(self) -> bool:
+        """Whether they disagree, whatever the statement may mean."""
+        return self.outcome is Outcome.WRONG
+
+
+# --- Reported tests.
 
 # What fonts of journals turn into when a PDF is read: equals signs, less than, greater than, minus; and bounds, which
 # are read as their strict forms: a p that is printed is rounded.

@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.table import Table
+
 from aisr import UserError
 from aisr.files import write_whole
-from aisr_papers.check.exact import NO_LM, without_lm
+from aisr_papers.check.exact import without_lm
 from aisr_papers.check.flags import Flag
-from aisr_papers.check.review import Review
+from aisr_papers.check.review import NO_LM, Review
 from aisr_papers.cli import ARTIFACTS
-from aisr_papers.display import note, print_spend, table
+from aisr_papers.display import console, note, print_spend
 from aisr_papers.draft import Draft
 from aisr_papers.open import read_draft
 from benchmarks.injected_errors.errors import Fault, Kind
@@ -97,11 +99,10 @@ def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Dr
 
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts."""
-    from aisr_papers.check.questions import without_pictures
     from benchmarks.injected_errors.checking import labelled
 
     made = [one for copy in copies(papers, seeds, faults) for one in labelled(*copy)]
-    write_whole(out, "".join(without_pictures(one).model_dump_json() + "\n" for one in made))
+    write_whole(out, "".join(one.model_dump_json() + "\n" for one in made))
     note(f"{out}: {len(made)} records; `aisr split {out} --task {DRAFT_TASK}` keeps those of one paper together")
     return 0
 
@@ -172,8 +173,10 @@ def print_results(runs: Sequence[Run], places: Counter[Kind]) -> None:
     if not runs:
         return
     results = [to_result(run) for run in runs]
-    rows = [[kind, *map(str, one[:4]), str(one.share) if one.share else "-"] for kind, one in recalls(results).items()]
-    table("injected errors", ["", "injected", "looked at", "error or warning", "error", "recall, %"], rows)
+    table = Table("", "injected", "looked at", "error or warning", "error", "recall, %", title="injected errors")
+    for kind, recall in recalls(results).items():
+        table.add_row(kind, *map(str, recall[:4]), str(recall.share or "-"))
+    console.print(table, soft_wrap=False)
     rate = untouched(results)
     shares = [f"{100 * rate.levels[name] / max(rate.judged, 1):.1f} {name}s" for name in LEVELS]
     both = f"; errors and warnings together {rate.flags}" if rate.flags else ""
@@ -194,11 +197,6 @@ def _missed(fault: Fault, result: CheckResult) -> bool:
     return result.flagged.get((fault.paragraph, fault.sentence)) not in FLAGS
 
 
-def _price(text: str) -> tuple[float, float]:
-    prompt, completion = map(float, text.split(","))
-    return prompt, completion
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.injected_errors", description="Inject errors into papers and check them."
@@ -207,13 +205,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--lm", help="as for `check-paper`; `none` checks tests and percentages alone")
     parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
     parser.add_argument("--program", help="a compiled program, as for `check-paper`")
-    parser.add_argument("--interpretations", action="store_true", help="also judge what states no number")
     parser.add_argument("--records", type=Path, help="write labelled records of drafts to this file, and check nothing")
     parser.add_argument("--shown", action="store_true", help="print what is asked and shown, and check nothing")
     parser.add_argument("--seeds", type=int, default=3, help="copies of each paper, with other faults")
     parser.add_argument("--faults", type=int, default=12, help="most faults in a copy")
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--price", type=_price, help="USD a million prompt,completion tokens")
+    parser.add_argument("-L", dest="lm_settings", action="append", default=[], help="NAME=VALUE, as of `check-paper`")
     parser.add_argument("--max-usd", type=float)
     parser.add_argument("--max-calls", type=int)
     parser.add_argument("--artifacts", type=Path, default=ARTIFACTS)

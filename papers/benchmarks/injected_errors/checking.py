@@ -15,12 +15,19 @@ from aisr_papers.check.judging import Programs, make_checkers, review_draft
 from aisr_papers.check.questions import Check, collect_checks
 from aisr_papers.check.review import Review
 from aisr_papers.cli import open_lm
-from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import Draft
 from aisr_papers.draft_record import DraftLabel, DraftRecord
 from aisr_papers.recompute.grid import find_mentions, make_grids
 from aisr_papers.recompute.numbers import find_numbers
-from benchmarks.injected_errors.errors import CONTRADICTED, Fault, labels_by_level, matching_cells, spots
+from benchmarks.injected_errors.errors import (
+    CONTRADICTED,
+    Fault,
+    is_general,
+    labels_by_level,
+    matching_cells,
+    names_cause,
+    spots,
+)
 
 
 class Checking:
@@ -28,22 +35,15 @@ class Checking:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.lm = open_lm(
-            options.lm,
-            api_base=options.api_base,
-            threads=options.threads,
-            price=options.price,
-            max_usd=options.max_usd,
-            max_calls=options.max_calls,
-        )
+        limits = {"max_usd": options.max_usd, "max_calls": options.max_calls}
+        self.lm = open_lm(options.lm, options.api_base, options.lm_settings, **limits)
 
     def check(self, paper: Path) -> Review:
         """A paper with all its flags but those on citations."""
         artifacts = self.options.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
-        programs = Programs(self.options.program)
-        checkers = make_checkers(programs, self.lm, draft.folder, draft.drawings, artifacts)
-        checks = collect_checks(draft, cited, self.options.interpretations)
+        checkers = make_checkers(Programs(artifacts, self.options.program), self.lm, draft)
+        checks = collect_checks(draft, cited)
         return add_exact_flags(review_draft(draft, checks, checkers, self.lm), cited)
 
 
@@ -66,7 +66,9 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftReco
             if place in known and known[place][1] in tables
         ]
         if labelled and isinstance(check.record, DraftRecord):
-            fields = {"id": f"{name}:{check.record.id}", "sentences": labelled}
+            # A path would lead to another picture away from the paper's folder, or to none.
+            evidence = [item.model_copy(update={"img_path": None}) for item in check.record.evidence_bundle]
+            fields = {"id": f"{name}:{check.record.id}", "sentences": labelled, "evidence_bundle": evidence}
             records.append(DraftRecord.model_validate({**check.record.model_dump(), **fields}))
     return records
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from aisr_papers.cues import is_general, names_cause
 from aisr_papers.draft import MOST_TABLES, Draft, Paragraph, Sentence
 from aisr_papers.recompute.grid import Cell, Grid, Mention, find_mentions, make_grids
 from aisr_papers.recompute.numbers import Number, find_numbers
@@ -30,6 +29,16 @@ CAUSES = (
     "as its representations separate the rare cases more clearly",
     "owing to the regularising effect of its training signal",
     "since it suppresses noise in the early layers",
+)
+QUANTIFIER = re.compile(
+    r"\b(?:all|any|every\w*|always|never|none|no|each|entire\w*|across|universal\w*|consistent\w*|invariabl\w*|"
+    r"regardless|in general|generally|without exception)\b",
+    re.IGNORECASE,
+)
+CAUSE = re.compile(
+    r"\b(?:because|due to|owing to|thanks to|since|as a result|caus\w+|driv\w+|thereby|therefore|hence|explain\w*|"
+    r"attribut\w+|stems? from|result\w* from|mechanism\w*|leads? to|enabl\w+|suggest\w*|impl(?:y|ies|ying))\b",
+    re.IGNORECASE,
 )
 FEWEST_DIGITS = 2  # of a number that tells its cell; one digit stands for anything
 ALONE_DIGITS = 3  # the same where the sentence names the table and none of its rows and columns
@@ -88,6 +97,16 @@ class Spot(NamedTuple):
 
 
 Change = tuple[int, int, str, str]  # start, end, words, table
+
+
+def names_cause(sentence: str) -> bool:
+    """Whether a sentence has causal or mechanistic words."""
+    return CAUSE.search(sentence) is not None
+
+
+def is_general(sentence: str) -> bool:
+    """Whether a sentence has words that claim generality."""
+    return QUANTIFIER.search(sentence) is not None
 
 
 def faults(draft: Draft, seed: int) -> list[Fault]:

@@ -20,8 +20,8 @@ from aisr_papers.recompute.grid import make_grids
 from paper_support.drafts import SITES, draft, table
 
 
-def judged(made: Draft, interpretations: bool = False) -> list[str]:
-    places = choose_statements(made, make_grids(made.floats.values()), interpretations).places
+def judged(made: Draft) -> list[str]:
+    places = choose_statements(made, make_grids(made.floats.values())).places
     return [made.paragraphs[one].sentences[k].text for one, numbers in places.items() for k in numbers]
 
 
@@ -47,6 +47,7 @@ def paper(heading: str, *sentences: Sentence | str) -> Draft:
         ("The benefit is even larger than under the primary one.", True),
         ("Our filter works for every model family and size.", True),
         ("Our filter may work for every model family and size.", False),
+        ("It wins because of its filter.", False),
         ("We listened two times per night.", False),
         ("Wren may be better than Lark.", False),
         ("These results are consistent with a better filter.", False),
@@ -75,12 +76,6 @@ def test_others_results_are_none_and_comparisons_in_an_introduction_are_ours_alo
     assert judged(paper("Introduction", "Birds are larger than bats.", "Our birds are larger than bats.")) == [
         "Our birds are larger than bats."
     ]
-
-
-def test_causes_and_generality_without_a_number_are_judged_on_request() -> None:
-    made = paper("Results", "It wins because of its filter.", "All birds sing by it.", "It may win by its filter.")
-    assert judged(made) == []
-    assert judged(made, interpretations=True) == ["It wins because of its filter.", "All birds sing by it."]
 
 
 def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:

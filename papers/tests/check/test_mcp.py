@@ -16,6 +16,7 @@ import pytest
 
 from aisr.api import LanguageModel
 from aisr.lm.budget import Limits
+from aisr_papers.check.judging import Programs
 from aisr_papers.check.server import Settings
 from paper_support.paths import SAMPLE
 from support.runs import opened
@@ -54,7 +55,7 @@ def settings(loopback: "Loopback", tmp_path: Path) -> Open:
 
     def make(**limits: Any) -> Settings:
         lm = LanguageModel(opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5))
-        return Settings([tmp_path / "papers"], tmp_path / "artifacts", lm)
+        return Settings([tmp_path / "papers"], lm=lm, programs=Programs(tmp_path / "artifacts"))
 
     return make
 
@@ -102,7 +103,7 @@ async def test_a_paper_is_checked_in_one_call_with_progress(settings: Open) -> N
     assert flag["file"] == "a.md"
     assert flag["line"] == 5
     assert flag["reasons"][0]["place"]["name"] == "Table 1"
-    assert (checked["more"], checked["counts"]["Supported"]) == (0, 1)
+    assert (checked["more"], checked["counts"]["Supported"]) == (0, 2)
     assert checked["spent"]["calls"] == len(heard) == 2  # what is judged, and why
     assert [one[0] for one in heard] == [1, 2]
     assert any("not read: 1" in title for title in checked["not_checked"])
@@ -171,7 +172,7 @@ async def test_what_goes_wrong_is_answered_with_the_reason(settings: Open, loopb
 
 async def test_without_a_model_there_are_the_tools_that_need_none(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(PAPER, encoding="utf-8")
-    async with connect(Settings([tmp_path], tmp_path / "artifacts")) as client:
+    async with connect(Settings([tmp_path])) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["check_paper", "list_unread"]
         checked = await call(client, "check_paper", path="a.md")
     assert [one["label"] for one in checked["flags"]] == ["Wrong percentage"]

@@ -1,5 +1,4 @@
-"""Why a sentence is flagged: what a model states of it, looked up in the evidence, and what two checks of one sentence
-become."""
+"""Why a sentence is flagged: what a model states of it, looked up in the evidence."""
 
 import json
 from dataclasses import replace
@@ -11,80 +10,16 @@ from dspy.utils.exceptions import LMBillingError
 from PIL import Image
 
 from aisr.lm.budget import Ledger, Limits
-from aisr_papers.check.dismissed import mark_dismissed
-from aisr_papers.check.flags import LABELS, Flag, Mark, NamedPlace, Piece, Reason, make_flag
+from aisr_papers.check.flags import Flag, Mark, NamedPlace, Reason
 from aisr_papers.check.judging import review_draft
 from aisr_papers.check.questions import collect_checks
-from aisr_papers.check.review import Review, failing_flags
-from aisr_papers.check.sarif import as_sarif
-from aisr_papers.check.write import as_jsonl, format_line
+from aisr_papers.check.review import Review
+from aisr_papers.check.write import format_line
 from aisr_papers.display import print_review
 from aisr_papers.draft import Draft, Float, Picture, Place, add_captions
-from paper_support import drafts, papers, reasons
+from paper_support import drafts, reasons
 from paper_support.judges import checker, opened
 from support.scripted import field, question, requests, written
-
-CELL = Piece("Table 1", ("Table 1: F1 at two sites.", "Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1"))
-SENTENCE = papers.TEXTS[1][1]  # "At Heath, Lark reaches 70.2."
-
-
-def twice(folder: Path) -> Review:
-    """A review in which the table and a model flag the same sentence, the latter by another piece of evidence, and
-    call a citation in it overstated."""
-    review = papers.reviewed(folder)
-    cell = Mark(0, 3, columns=(2,))
-    recomputed = make_flag(
-        review.draft, "statistics", (1, 1), "Lark reaches 70.2", "Wrong percentage", pieces=(CELL,), marks=(cell,),
-        reasons=(Reason("Lark has 66.1 there", "66.1", NamedPlace("Table 1", "Heath", "Lark"), mark=cell),),
-    )  # fmt: skip
-    by_model = replace(
-        review.flags[2], reasons=(Reason("70.2 is Wren's", "70.2", NamedPlace("Table 1", "Heath"), mark=Mark(1, 2)),)
-    )
-    citation = replace(review.flags[0], position=(1, 1))
-    return replace(review, flags=(citation, by_model, recomputed), labels={**review.labels, **LABELS})
-
-
-def test_two_checks_of_a_sentence_give_one_flag_with_two_reasons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    review = mark_dismissed(twice(tmp_path), set())
-    assert review.counts() == {"Overstate": 1, "Wrong percentage": 1}
-    assert format_line(review.flags[1]) == (
-        "main.tex:12: Wrong percentage (Lark has 66.1 there [Table 1: Heath, Lark]; "
-        f"Contradicted 83 %: 70.2 is Wren's [Table 1: Heath]): {SENTENCE}"
-    )
-    row = json.loads(as_jsonl(review).splitlines()[1])
-    place = {"name": "Table 1", "row": "Heath"}
-    assert row["reasons"] == [
-        {
-            "label": "", "confidence": None, "text": "Lark has 66.1 there", "quote": "66.1",
-            "place": {**place, "column": "Lark"},
-        },
-        {
-            "label": "Contradicted", "confidence": 0.83, "text": "70.2 is Wren's", "quote": "70.2",
-            "place": {**place, "column": ""},
-        },
-    ]  # fmt: skip
-    result = json.loads(as_sarif(review))["runs"][0]["results"][1]
-    assert [one["message"]["text"] for one in result["relatedLocations"]] == ["Table 1: Heath, Lark", "Table 1: Heath"]
-
-
-def test_a_merged_flag_fails_by_either_label_and_is_dismissed_as_one(tmp_path: Path) -> None:
-    review = mark_dismissed(twice(tmp_path), set())
-    (_, merged) = review.flags
-    assert failing_flags(review, {"Wrong percentage"}, 0.9) == [merged]
-    assert failing_flags(review, {"Contradicted"}, 0.8) == [merged]
-    assert failing_flags(review, {"Contradicted"}, 0.9) == []  # the model is less sure
-    without_model = replace(review, flags=twice(tmp_path).flags[2:])
-    (alone,) = mark_dismissed(without_model, set()).flags
-    assert alone.digest == merged.digest
-    dismissed = mark_dismissed(twice(tmp_path), {merged.digest})
-    assert [one.label for one in dismissed.dismissed] == ["Wrong percentage"]
-    assert failing_flags(dismissed, {"Contradicted"}, 0) == []
-
-
-# --- what a model states, looked up
 
 CLAIM = "Lark reaches an F1 of 72.4 on the heath (Table 1)."
 NOTE = "We tested each detector on twelve calm nights – “no wind” – and gained −3.5 points."

@@ -1,16 +1,13 @@
-"""Flags on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
+"""Flags on the sentences of a paper: what becomes of failures, and which evidence is marked."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from aisr.lm.budget import Ledger, Limits
-from aisr_papers.check.flags import Flag, Mark
-from aisr_papers.check.judging import judge_checks, review_draft
-from aisr_papers.check.questions import collect_checks
-from paper_support import drafts, papers, reasons
+from aisr_papers.check.flags import Mark
+from aisr_papers.check.judging import judge_checks
+from paper_support import papers
 from paper_support.judges import checker, opened
-from support.scripted import field, question, requests, written
+from support.scripted import question, written
 
 LABELS = ["Supported", "Contradicted", "Beyond the evidence"]
 
@@ -40,46 +37,3 @@ def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None
     assert [one.label for one in flags] == [None] * 3
     assert all("unusable answer" in str(one.failed) for one in flags)
     assert not any(one.neutral for one in flags)
-
-
-FINCHES = "\n".join(["Detector | F1", *(f"Finch-{k} | {k}.5" for k in range(300))])
-TEXTS = "Table 1 shows all.", "Finch-270 reaches an F1 of 61.2.", "It is 3 % more than expected.", "Bats sing 4 songs."
-
-
-def review_of(*answers: Any, **more: Any) -> tuple[list[Flag], list[str]]:
-    """The flags on a paragraph that refers to a long table, by answers in turn, and the questions."""
-    made = drafts.draft(*TEXTS, tables=(drafts.table(FINCHES),))
-    labels = iter(answers)
-
-    def answer(request: Any) -> str:
-        prompt = question(request)
-        if reasons.asks_why(prompt):
-            return reasons.first_words(prompt)
-        return written(prompt, {"sentence_labels": next(labels)})
-
-    lm = opened(answer)
-    for name, value in more.items():
-        setattr(lm.opened.lm, name, value)
-    flags = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).flags
-    return list(flags), [one for one in map(question, requests(lm.opened)) if not reasons.asks_why(one)]
-
-
-def test_a_number_that_was_not_found_is_asked_once_more_with_the_table_of_its_paragraph_whole() -> None:
-    first, second = ["Not found", "Supported", "Not found"], ["Contradicted", "Not found"]
-    flags, questions = review_of(first, second)
-    assert [(one.label, one.level) for one in flags] == [
-        ("Contradicted", "error"), ("Supported", None), ("Not found", "note"),
-    ]  # fmt: skip
-    assert [json.loads(field(one, "sentences") or "") for one in questions] == [
-        [TEXTS[1], TEXTS[2], TEXTS[3]], [TEXTS[1], TEXTS[3]],
-    ]  # fmt: skip
-    assert ["Finch-150 | 150.5" in one for one in questions] == [False, True]
-
-
-def test_a_second_question_that_fails_or_is_not_reached_leaves_no_flag() -> None:
-    flags, _ = review_of(["Not found", "Supported", "Supported"], "no list", "no list")
-    assert [one.label for one in flags] == [None, "Supported", "Supported"]
-    assert "UnusableAnswer" in str(flags[0].failed)
-    flags, _ = review_of(["Not found", "Supported", "Supported"], ledger=Ledger(Limits(calls=1)))
-    assert [one.label for one in flags] == [None, "Supported", "Supported"]
-    assert "not reached: 1 LM call was sent" in str(flags[0].failed)

@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from aisr.programs.track2 import TRACK2
 from aisr_papers.check.flags import (
-    Labels,
     Mark,
     Piece,
     hidden_flags,
@@ -15,7 +13,7 @@ from aisr_papers.check.flags import (
 from aisr_papers.check.questions import Check
 from aisr_papers.check.review import Review
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
-from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftRecord
+from aisr_papers.draft_record import DraftRecord
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [
@@ -61,10 +59,6 @@ def claim_check() -> Check:
     return Check(record, ((1, 0), (1, 1), (1, 2)))
 
 
-LABELS = {
-    "claim": Labels("Supported", DRAFT_DEFINITIONS),
-    "citation": Labels("Supported", TRACK2.definitions),
-}
 BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1.", "Bog | 61.0", "Heath | 70.2")))
 
 
@@ -75,7 +69,7 @@ def reviewed(folder: Path, **more: Any) -> Review:
     made = draft(folder)
     flags = [
         make_flag(
-            made, "claim", (1, 0), TEXTS[1][0], "Supported", neutral=True, confidence=0.91, pieces=BUNDLE,
+            made, "claim", (1, 0), TEXTS[1][0], "Supported", confidence=0.91, pieces=BUNDLE,
             marks=(Mark(1, 0),),
         ),
         make_flag(made, "claim", (1, 1), TEXTS[1][1], "Contradicted", confidence=0.83, pieces=BUNDLE, marks=row),
@@ -89,7 +83,6 @@ def reviewed(folder: Path, **more: Any) -> Review:
         "draft": made,
         "lm": "scripted",
         "flags": sort_flags([*hidden_flags(made), *flags]),
-        "labels": LABELS,
         "reliability": ("A reader's aid, no proof.",),
         "skipped": {"no number": 1},
         "missing": {"elm2019": 1},

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from aisr_papers.readers.latex import read
-from aisr_papers.recompute.facts import Fact, Label, Outcome
 from aisr_papers.recompute.p_values import p_of_chi_square, p_of_f, p_of_t, p_of_z
-from aisr_papers.recompute.recompute import recompute
-from aisr_papers.recompute.sentences import check_sentence
+from aisr_papers.recompute.recompute import check_sentence, recompute
+from aisr_papers.recompute.significance import Fact, Label, Outcome
 from paper_support.drafts import draft
 
 
