@@ -17,9 +17,9 @@ FEW = ("--optimizer", "labeled", "--candidates", "1", "--demos", "1", "--max-tra
 OPTIONS = {
     "track1": (*FEW, "6"),
     "track2": (*FEW, "6", "-T", "context_tokens=100"),
-    "averitec": (*FEW, "4", "--max-dev", "2", "--budget", "light", "-T", "questions=0"),
-    "context24-figures": (*FEW, "4", "--max-dev", "2", "-T", "rerank_top=4"),
-    "context24-text": (*FEW, "4", "--max-dev", "2", "-T", "sentences=3"),
+    "averitec": (*FEW, "4", "--max-dev", "2", "--budget", "light"),
+    "context24-figures": (*FEW, "4", "--max-dev", "2"),
+    "context24-text": (*FEW, "4", "--max-dev", "2"),
 }
 
 

@@ -19,10 +19,9 @@ the 17th layer of roberta-large, without idf weights and without rescaling; so i
 """
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -64,14 +63,11 @@ def _scorer() -> Any:
     return RougeScorer(KINDS, tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
-Likeness = Callable[[str, str], Sequence[float]]  # of a predicted and a gold text: one number or several, in 0-1
-
-
-def snippet_match(predicted: Sequence[str], gold: Sequence[str], likeness: Likeness, numbers: int) -> Floats:
-    """How well the snippets of one claim match, shape (numbers,), as many as `likeness` gives of a pair. Nothing is
-    earned where nothing was predicted, and where nothing is gold."""
-    if not predicted or not gold:
-        return np.zeros(numbers)
+def snippet_match(
+    predicted: Sequence[str], gold: Sequence[str], likeness: Callable[[str, str], Sequence[float]] = rouge
+) -> Floats:
+    """Return how well the snippets of one claim match, at least one on either side: as many numbers in 0-1 as
+    `likeness` gives of a predicted and a gold text."""
     best = [np.max([likeness(one, right) for right in gold], axis=0) for one in dict.fromkeys(predicted)]
     return np.asarray(np.sum(best, axis=0) / len(predicted))
 
@@ -91,11 +87,14 @@ class RougeScores(MeanScores):
 
     @classmethod
     def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str] | None]) -> Self:
-        """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ."""
+        """None is a claim that failed: it earns nothing, as does one without gold. Raises ValueError where the numbers
+        of claims differ."""
         check_pairs(gold, predicted)
         answers = [guess or () for guess in predicted]
-        matches = [snippet_match(one, right, rouge, len(KINDS)) for one, right in zip(answers, gold, strict=True)]
-        table = np.array(matches).reshape(len(answers), len(KINDS))
+        table = np.zeros((len(answers), len(KINDS)))
+        for row, snippets, right in zip(table, answers, gold, strict=True):
+            if snippets and right:
+                row[:] = snippet_match(snippets, right)
         lengths = [[len(text.split()) for text in texts] for texts in answers]
         return cls(
             values=table[:, RANKING],
@@ -121,7 +120,6 @@ class RougeScores(MeanScores):
 
 MODEL = "roberta-large"  # what bert-score takes for English
 GIGABYTES = 1.4
-Snippets = Mapping[str, Sequence[str]]  # by the ids of claims
 
 
 class _Row(BaseModel):
@@ -131,41 +129,8 @@ class _Row(BaseModel):
     context: list[str]
 
 
-@dataclass(frozen=True)
-class Official:
-    """What the organisers' scorer prints, in 0-1."""
-
-    means: dict[str, float]  # by the names of `KINDS`, and `bertscore` with --bertscore
-    claims: int
-    per_claim: dict[str, dict[str, float]]  # ROUGE of the claims that were predicted and have gold
-    unknown: list[str]  # ids that gold does not have
-
-
-def score_official(gold: Snippets, predicted: Snippets, bertscore: bool = False) -> Official:
-    """Score predictions against gold. Raises UserError for a claim with an empty list of predictions, at which the
-    organisers' scorer stops, and where BERTScore is wanted and not installed."""
-    scored = {key: (texts, gold[key]) for key, texts in predicted.items() if gold.get(key)}
-    if empty := [key for key, (texts, _) in scored.items() if not texts]:
-        raise UserError(f"{empty[0]}: no snippet; the organisers' scorer stops there. Leave the claim out, or give one")
-    matches = {key: snippet_match(texts, right, rouge, len(KINDS)) for key, (texts, right) in scored.items()}
-    means = {kind: sum(float(match[k]) for match in matches.values()) / len(gold) for k, kind in enumerate(KINDS)}
-    if bertscore:
-        likeness = bert_likenesses(
-            [(one, right) for texts, rights in scored.values() for one in texts for right in rights]
-        )
-        alike = [snippet_match(*pair, lambda one, right: [likeness[one, right]], 1) for pair in scored.values()]
-        means["bertscore"] = sum(float(match[0]) for match in alike) / len(gold)
-    return Official(
-        means,
-        claims=len(gold),
-        per_claim={key: dict(zip(KINDS, map(float, match), strict=True)) for key, match in matches.items()},
-        unknown=[key for key in predicted if key not in gold],
-    )
-
-
-def bert_likenesses(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Return BERTScore's F1 of pairs of a predicted and a gold text. Raises UserError where bert-score is not
-    installed."""
+def bert_score_mean(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
+    """Return the score by BERTScore in the place of ROUGE. Raises UserError where bert-score is not installed."""
     try:
         import bert_score
     except ImportError as error:
@@ -174,23 +139,12 @@ def bert_likenesses(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], f
             f"({GIGABYTES:g} GB, which bert-score downloads at its first use); pip install 'aisr[bertscore]', or leave "
             "out --bertscore"
         ) from error
-    distinct = list(dict.fromkeys(pairs))
-    if not distinct:
-        return {}
-    predicted, gold = zip(*distinct, strict=True)
-    _, _, f1 = bert_score.score(list(predicted), list(gold), lang="en")
-    return dict(zip(distinct, map(float, f1), strict=True))
-
-
-def read_snippets(file: Path) -> dict[str, list[str]]:
-    """Return the snippets of a JSON list of claims, by id. Raises UserError for a file that is no such list, and for an
-    id that stands there twice (the organisers' scorer takes the last)."""
-    by_id: dict[str, list[str]] = {}
-    for row in read_list(file, _Row):
-        if row.id in by_id:
-            raise UserError(f"{file}: id: {row.id!r} stands there twice; expected each claim once")
-        by_id[row.id] = row.context
-    return by_id
+    claims = [(texts, right) for texts, right in zip(predicted, gold, strict=True) if texts and right]
+    pairs = list(dict.fromkeys((one, other) for texts, right in claims for one in texts for other in right))
+    _, _, f1 = bert_score.score([one for one, _ in pairs], [other for _, other in pairs], lang="en")
+    likeness = dict(zip(pairs, map(float, f1), strict=True))
+    matches = [snippet_match(texts, right, lambda one, other: [likeness[one, other]]) for texts, right in claims]
+    return float(np.sum(matches)) / len(gold)
 
 
 def main() -> None:
@@ -201,18 +155,20 @@ def main() -> None:
     parser.add_argument("gold", type=Path, help="JSON list of claims with gold snippets, such as task2-train-dev.json")
     parser.add_argument("predictions", type=Path, help="JSON list of claims with predicted snippets")
     parser.add_argument("--bertscore", action="store_true", help="BERTScore too; needs bert-score and its model")
-    parser.add_argument("--json", action="store_true", help="everything as JSON, with the ROUGE of each claim")
     options = parser.parse_args()
-    official = score_official(read_snippets(options.gold), read_snippets(options.predictions), options.bertscore)
-    for key in official.unknown:
+    gold, answers = (
+        {row.id: row.context for row in read_list(file, _Row)} for file in (options.gold, options.predictions)
+    )
+    for key in answers.keys() - gold.keys():
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
-    if options.json:
-        print(json.dumps(asdict(official), indent=1))
-        return
-    for name, value in official.means.items():
+    predicted = [answers.get(key, []) for key in gold]
+    means = dict(RougeScores.of(list(gold.values()), predicted).report().parts)
+    if options.bertscore:
+        means["bertscore"] = bert_score_mean(list(gold.values()), predicted)
+    for name, value in means.items():
         print(f"{name:10} {100 * value:5.1f}")
-    missing = official.claims - len(official.per_claim)
-    print(f"of {official.claims} claims, {missing} of which count as 0: not predicted, or no gold")
+    missing = sum(not (texts and right) for texts, right in zip(predicted, gold.values(), strict=True))
+    print(f"of {len(gold)} claims, {missing} of which count as 0: not predicted, or no gold")
 
 
 if __name__ == "__main__":

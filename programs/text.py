@@ -46,6 +46,21 @@ def words(text: str) -> list[str]:
     return [word[cut : cut + LONGEST] for word in parts for cut in range(0, len(word), LONGEST)]
 
 
+def pieces(text: str, most: int) -> list[str]:
+    """Return a text in pieces of whole sentences, `most` words at most; a longer sentence is cut."""
+    parts: list[str] = []
+    current: list[str] = []
+    for sentence in sentences(text):
+        split = words(sentence)
+        for begin in range(0, len(split), most):
+            more = split[begin : begin + most]
+            if current and len(current) + len(more) > most:
+                parts.append(" ".join(current))
+                current = []
+            current += more
+    return [*parts, " ".join(current)] if current else parts
+
+
 def length(row: Any, fields: Sequence[str]) -> int:
     """Estimate how many tokens a row takes as a demo."""
     return sum(tokens(str(row[name])) for name in fields if name in row)

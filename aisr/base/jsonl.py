@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 import jsonlines
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from aisr.base.errors import UserError
@@ -133,21 +133,22 @@ def _record(content: dict[str, Any] | UserError, model: type[RecordT], default_i
         raise UserError(explain(error)) from error
 
 
-def read_list(path: Path, model: type[RecordT]) -> list[RecordT]:
-    """The entries of a JSON list, the form of the organisers' files of related tasks. Raises UserError, naming the
-    entry by its place from 0 and the field, for anything else and for an empty list."""
+def read_as(form: Any, path: Path) -> Any:
+    """Return the content of a JSON file, validated as a type: the form of the organisers' files of related tasks.
+    Raises UserError, naming the place in the file, for anything else."""
     try:
-        raw = valid_texts(json.loads(path.read_text(encoding="utf-8")))
+        return TypeAdapter(form).validate_python(valid_texts(json.loads(path.read_text(encoding="utf-8"))))
+    except ValidationError as error:
+        raise UserError(f"{path}: {explain(error)}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: {error}; expected a JSON list, an entry a claim") from error
-    if not isinstance(raw, list) or not raw:
+        raise UserError(f"{path}: {error}; expected JSON") from error
+
+
+def read_list(path: Path, model: type[RecordT]) -> list[RecordT]:
+    """Return the entries of a JSON list. Raises UserError as `read_as`, and for an empty list."""
+    entries: list[RecordT] = read_as(list[model], path)  # type: ignore[valid-type]
+    if not entries:
         raise UserError(f"{path}: expected a JSON list with an entry a claim")
-    entries = []
-    for place, entry in enumerate(raw):
-        try:
-            entries.append(model.model_validate(entry))
-        except ValidationError as error:
-            raise UserError(f"{path}: entry {place}: {explain(error)}") from error
     return entries
 
 

@@ -1,23 +1,34 @@
 """The organisers' files as records: `python -m aisr.programs.averitec.convert FILE --documents STORE --out OUT`.
 
-Reads their JSON list (or JSON Lines), gives each claim its place in it as `claim_id`, and puts the best excerpts of its
-pages beside it, so that a record holds all that is needed to judge it.
+Reads their JSON list, gives each claim its place in it as `claim_id`, and puts the best excerpts of its pages beside
+it, so that a record holds all that is needed to judge it.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import replacing
-from aisr.base.jsonl import valid_texts
-from aisr.programs.averitec.record import excerpts, pages
+from aisr.base.jsonl import explain, read_list, valid_texts
+from aisr.programs.averitec.record import Document, passages_of
+from aisr.programs.records import Text
+from aisr.programs.retrieval import bm25, indexed, order
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
-SUFFIXES = (".json", ".jsonl")
+
+
+class Claim(BaseModel):
+    """An entry of the organisers' list, whose other fields go into the record as they are."""
+
+    model_config = ConfigDict(extra="allow")
+    claim: Text
+    claim_id: int | None = None
 
 
 def main() -> None:
@@ -25,53 +36,58 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m aisr.programs.averitec.convert", description="Claims with the best excerpts of their documents."
     )
-    parser.add_argument("file", type=Path, help="the organisers' claims, a JSON list or JSON Lines")
+    parser.add_argument("file", type=Path, help="the organisers' claims, a JSON list")
     parser.add_argument("--documents", type=Path, required=True, help="folder with 0.json, 1.json, …: pages by claim")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
-    parser.add_argument("--passages", type=int, default=PASSAGES, help=f"passages a claim; {PASSAGES} by default")
     options = parser.parse_args()
-    count = write(options.file, options.documents, options.out, options.passages)
-    print(f"wrote {options.out}: {count} claims")
+    claims = read_list(options.file, Claim)
+    with replacing(options.out) as new:
+        for place, claim in enumerate(claims):
+            number = place if claim.claim_id is None else claim.claim_id
+            best = excerpts(claim.claim, pages(options.documents / f"{number}.json"))
+            record = {
+                **claim.model_dump(),
+                "claim_id": number,
+                "documents": [page.model_dump() for page in best],
+            }
+            new.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+    print(f"wrote {options.out}: {len(claims)} claims")
 
 
-def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES) -> int:
-    """Write the records, and return how many there are. They take their place when all are done. Raises UserError for a
-    file that holds no claims, for a claim without pages, and where `out` exists."""
-    if out.exists():
-        raise UserError(f"{out} exists; choose another --out or remove it")
-    if passages < 1:
-        raise UserError(f"--passages {passages}: expected 1 or more")
-    count = 0
-    with replacing(out) as new:
-        for count, claim in enumerate(_claims(file), start=1):
-            number = claim.setdefault("claim_id", count - 1)
-            if not isinstance(claim.get("claim"), str):
-                raise UserError(f"{file}: entry {count - 1}: claim: missing; expected the text of a claim")
-            best = excerpts(claim["claim"], pages(_pages_of(documents, number)), passages)
-            claim["documents"] = [page.model_dump() for page in best]
-            new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
-    return count
+def pages(file: Path) -> Iterator[Document]:
+    """Yield the pages of a claim's file, a JSON object a line. Raises UserError, naming the line, for anything else.
 
-
-def _claims(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a JSON list, or of JSON Lines. Raises UserError for anything else."""
+    The `type` of a line, which says of some pages that they are gold, is not read."""
     try:
-        text = file.read_text(encoding="utf-8")
-        is_list = text.lstrip().startswith("[")
-        entries = json.loads(text) if is_list else [json.loads(row) for row in text.split("\n") if row.strip()]
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{file}: {error}; expected a JSON list of claims, or a claim a line") from error
-    if not entries or not all(isinstance(claim, dict) for claim in entries):
-        raise UserError(f"{file}: expected a JSON list of claims, or a claim a line")
-    yield from map(valid_texts, entries)
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {error}; expected the pages of each claim by its number") from error
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield Document.model_validate(valid_texts(json.loads(line)))
+            except ValueError as error:
+                reason = explain(error) if isinstance(error, ValidationError) else error
+                raise UserError(f"{file}:{number}: {reason}; expected a page with url and url2text") from error
 
 
-def _pages_of(folder: Path, number: Any) -> Path:
-    """Return the file of a claim's pages. Raises UserError where there is none."""
-    for suffix in SUFFIXES:
-        if isinstance(number, int) and (file := folder / f"{number}{suffix}").is_file():
-            return file
-    raise UserError(f"{folder}: no {number!r}{SUFFIXES[0]} in there; expected the pages of each claim by its number")
+def excerpts(claim: str, documents: Iterable[Document]) -> list[Document]:
+    """Return excerpts of pages, in their order: the `PASSAGES` that match a claim best by BM25, each with the one
+    before it and the one after it on its page. Those that touch are one excerpt."""
+    passages = list(passages_of(documents).values())
+    best = order(bm25(claim, [passage.text for passage in passages]))[:PASSAGES]
+    indexed.cache_clear()  # of the next claim there are as many pages again
+    kept = {
+        near
+        for place in map(int, best)
+        for near in (place - 1, place, place + 1)
+        if 0 <= near < len(passages) and passages[near].url == passages[place].url
+    }
+    # Places that follow each other on a page are as far from their number as the one before.
+    touching = groupby(enumerate(sorted(kept)), key=lambda pair: (pair[1] - pair[0], passages[pair[1]].url))
+    return [
+        Document(url=url, text=" ".join(passages[place].text for _, place in places)) for (_, url), places in touching
+    ]
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import dspy
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from aisr.base.errors import UserError
 from aisr.base.files import write_whole
@@ -26,8 +26,6 @@ from aisr.metrics.averitec import (
     Pair,
     Verdict,
     evidence_match,
-    of_pairs,
-    of_questions,
 )
 from aisr.metrics.scores import Scores
 from aisr.programs.averitec.record import (
@@ -103,13 +101,11 @@ class AnswerFromPassages(dspy.Signature):
     passages: str = dspy.InputField(desc="passages of documents, each after its [id] and where it is from")
     claim: str = dspy.InputField(desc="the claim to check")
     context: str = dspy.InputField(desc="who said it, when and where, as far as that is known")
+    questions: list[str] = dspy.InputField(desc="what to look for; other questions may be answered as well")
     pairs: list[SourcedPair] = dspy.OutputField(
         desc="evidence, the most telling first: a question that stands alone; its answer, a quotation of 15 to 80 "
         "words from the passage; source, the id of that passage, such as D3.1"
     )
-
-
-QUESTIONS = dspy.InputField(desc="what to look for; other questions may be answered as well")
 
 
 class JudgeClaim(dspy.Signature):
@@ -137,13 +133,6 @@ class JudgeClaim(dspy.Signature):
 class AveritecOptions(LabelOptions, SearchOptions):
     """The options of an AVeriTeC program."""
 
-    questions: int = Field(
-        default=MOST_QUESTIONS,
-        ge=0,
-        le=MOST_QUESTIONS,
-        description="Most questions to ask before evidence is looked for; 0: the claim alone is looked for.",
-    )
-
 
 class Averitec(Program):
     """Checks a claim against a collection of documents."""
@@ -155,11 +144,8 @@ class Averitec(Program):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        find: Any = AnswerFromPassages
-        if self.options.questions:
-            self.inquire = dspy.Predict(AskAboutClaim)
-            find = find.insert(-1, "questions", QUESTIONS, list[str])
-        self.find = dspy.Predict(find)
+        self.inquire = dspy.Predict(AskAboutClaim)
+        self.find = dspy.Predict(AnswerFromPassages)
         stated = self.options.verbalized_confidence
         self.judge = dspy.Predict(with_confidence(JudgeClaim, VERDICTS) if stated else JudgeClaim)
 
@@ -184,16 +170,16 @@ class Averitec(Program):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            questions = [item(question.question) for question in record.gold.questions]
+            pairs = gold_pairs(record.gold)
             right = {
-                "questions": questions[: self.options.questions or None],
-                "evidence": as_lines(gold_pairs(record.gold), {}),
+                "questions": [item(question.question) for question in record.gold.questions[:MOST_QUESTIONS]],
+                "evidence": as_lines(pairs, {}),
                 "label": record.gold.label,
                 "gold": record.gold,
                 "baseline": FactCheck(COMMONEST, tuple(filled(record.claim, best.values()))),
             }
-            if pairs := sourced(record.gold, best):
-                right["pairs"] = pairs
+            if answered := sourced(pairs, best):
+                right["pairs"] = answered
         return self.example(record, inputs, right)
 
     def forward(
@@ -203,16 +189,14 @@ class Averitec(Program):
         `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `lm_evidence_ids`,
         those that the pairs rest on. The next passages fill the evidence up to ten pairs, as answers to "Is it true
         that …?": they are marked, and the LM does not see them."""
-        questions: list[str] = []
-        if most := self.options.questions:
-            answer = self.ask(
-                self.inquire,
-                lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
-                limits={"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
-                claim=claim,
-                context=context,
-            )
-            questions = [item(question) for question in answer.questions if question.strip()][:most]
+        answer = self.ask(
+            self.inquire,
+            lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
+            limits={"questions": {"minItems": 1, "maxItems": MOST_QUESTIONS, "items": {"maxLength": LONGEST_QUESTION}}},
+            claim=claim,
+            context=context,
+        )
+        questions = [item(question) for question in answer.questions if question.strip()][:MOST_QUESTIONS]
         best = best_passages(collection, [claim, *questions], 2 * READ, self.match)
         read = dict(list(best.items())[:READ])
         pairs = self._find_pairs(claim, context, read, questions) if read else []
@@ -238,7 +222,6 @@ class Averitec(Program):
             "answer": {**text, "maxLength": LONGEST_ANSWER},
             "source": {"type": "string", "enum": list(read)},
         }
-        more = {"questions": questions} if self.options.questions else {}
         answer = self.ask(
             self.find,
             lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
@@ -246,7 +229,7 @@ class Averitec(Program):
             passages=rendered(read),
             claim=claim,
             context=context,
-            **more,
+            questions=questions,
         )
         return list(answer.pairs)[:MOST_PAIRS]
 
@@ -306,12 +289,12 @@ def gold_pairs(gold: ClaimGold) -> list[Pair]:
     ]
 
 
-def sourced(gold: ClaimGold, passages: Passages) -> list[dict[str, str]]:
+def sourced(right: Sequence[Pair], passages: Passages) -> list[dict[str, str]]:
     """Return the gold pairs that passages of their page answer, each in the words of the passage that shares most words
     with the gold answer; a passage answers one question."""
     pairs = []
     left = dict(passages)
-    for pair in gold_pairs(gold):
+    for pair in right:
         words = set(pair.answer.lower().split())
         near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
         if near:
@@ -335,13 +318,6 @@ class ClaimList(Submission):
     """A JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's page
     (`id`, `label`) and that of 2024 (`claim_id`, `pred_label`) in one, as neither minds the other's fields."""
 
-    def problem(self, record: AveritecRecord, answer: FactCheck) -> str | None:
-        """Too many pairs, or one without a question."""
-        if len(answer.evidence) > MOST_PAIRS:
-            return f"{len(answer.evidence)} pairs of evidence; at most {MOST_PAIRS} count"
-        empty = [place for place, pair in enumerate(answer.evidence, start=1) if not pair.question.strip()]
-        return f"evidence {empty[0]}: no question; a pair is a question and its answer" if empty else None
-
     def fallback(self, record: AveritecRecord) -> FactCheck:
         """The commonest label, and the ten best passages by BM25."""
         best = best_passages(passages_of(record.documents or []), [record.claim], MOST_PAIRS, bm25)
@@ -353,24 +329,14 @@ class ClaimList(Submission):
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Raises UserError where claims have numbers and these are not all from 0 on: servers match by position."""
-        numbered = [line["claim_id"] for line in lines if line["claim_id"] is not None]
-        if numbered and sorted(numbered) != list(range(len(lines))):
+        numbers = {line["claim_id"] for line in lines}
+        if numbers != {None} and numbers != set(range(len(lines))):
             raise UserError(
-                f"claim_id: {len(numbered)} of {len(lines)} claims have one, up to {max(numbered)}; servers match by "
-                f"position, so expected each of 0 to {len(lines) - 1} once: predict the whole file of the organisers"
+                f"claim_id: servers match by position, so expected each of 0 to {len(lines) - 1} once: predict the "
+                "whole file of the organisers"
             )
-        ordered = sorted(lines, key=lambda line: line["claim_id"]) if numbered else lines
-        entries = [
-            {
-                "id": line["id"],
-                "claim_id": place,
-                "claim": line["claim"],
-                "label": line["label"],
-                "pred_label": line["label"],
-                "evidence": [{key: pair[key] for key in ("question", "answer", "url")} for pair in line["evidence"]],
-            }
-            for place, line in enumerate(ordered)
-        ]
+        ordered = lines if numbers == {None} else sorted(lines, key=lambda line: int(line["claim_id"]))
+        entries = [{**line, "claim_id": k, "pred_label": line["label"]} for k, line in enumerate(ordered)]
         write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
 
@@ -404,13 +370,12 @@ class AveritecTask(Task):
         return str(example.passages)
 
     def answer_right(self, gold: ClaimGold, answer: FactCheck | None) -> bool:
-        evidence = of_pairs(answer.evidence if answer else ()).strings
-        return evidence_match(evidence, of_questions(gold.questions).strings) > HEADLINE
+        return answer is not None and evidence_match(answer.strings.strings, gold.strings.strings) > HEADLINE
 
     def feedback(self, gold: ClaimGold, answer: FactCheck) -> str:
         """What is wrong with label and evidence."""
-        right = of_questions(gold.questions).strings
-        match = evidence_match(of_pairs(answer.evidence).strings, right)
+        right = gold.strings.strings
+        match = evidence_match(answer.strings.strings, right)
         label = (
             "The label is right."
             if answer.label == gold.label

@@ -7,7 +7,7 @@ its `citekey`. `--captions` is their folder with a JSON object a paper, text by 
 `figures_tables` (2025), and else the figures that have a caption, and the panels in it.
 
 The files were made by people and programs: labels hold stray quotes and line ends, claims occur twice, texts lack line
-ends, captions are quoted Python strings. What is changed is listed.
+ends, captions are quoted Python strings. What is changed is printed.
 """
 
 import argparse
@@ -17,22 +17,24 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
-from aisr.base.jsonl import explain, read_list
+from aisr.base.jsonl import read_as, read_list
 from aisr.metrics.context24_figures import LABEL, place_of, tidy
 from aisr.programs.context24_figures.citations import parts
-from aisr.programs.context24_figures.task import LONGEST, UNFIT, Context24FiguresRecord
-from aisr.programs.context24_text.convert import full_texts, organisers_json
+from aisr.programs.context24_figures.task import FIT
+from aisr.programs.context24_text.convert import full_texts
 from aisr.programs.records import Text
 from aisr.programs.text import sentences
+
+# --- Labels
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
 APART = re.compile(r"(?:(?<!\s)\s++)?[,;&]\s*+|\sand\s", re.IGNORECASE)
@@ -62,14 +64,14 @@ def cleaned(typed: str) -> list[str]:
             place = place_of(label)
             figure = label.removesuffix(place.panel) if place else ""
             labels.append(label)
-    return list(dict.fromkeys(label for label in labels if label and len(label) <= LONGEST and not UNFIT.search(label)))
+    return list(dict.fromkeys(label for label in labels if re.fullmatch(FIT, label)))
 
 
-def _labels(typed: str, where: str, changes: list[str]) -> list[str]:
-    """Return the same, and add a line to the changes where they are not what was typed."""
+def _labels(typed: str, where: str) -> list[str]:
+    """Return the same, and print them where they are not what was typed."""
     labels = cleaned(typed)
     if labels != [typed]:
-        changes.append(f"{where} {typed!r}: now {', '.join(labels) or 'left out'}")
+        print(f"  {where} {typed!r}: now {', '.join(labels) or 'left out'}")
     return labels
 
 
@@ -97,59 +99,37 @@ HEAD = re.compile(r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|scheme|box|panel)\b", re.IGN
 PIECE = re.compile(r"-\d+$")  # of a caption that goes on over pages
 NUMBER = re.compile(r"\d+")
 
-Listed = dict[str, str]  # an element of a record: label, and where there is one caption and img_path
+Element = dict[str, str]  # of a record: label, and where there is one caption and img_path
 
 
-class Elements:
-    """The figures and tables of papers. changes: what was done to their labels and captions, a line each."""
+def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None) -> list[Element]:
+    """Return the elements of a paper: those that have a picture, or else those `listed`, or else those with a caption
+    and the panels that it tells apart."""
+    texts = captions_of(captions / f"{citekey}.json") if captions else {}
+    folder = figures / citekey if figures else None
+    pictures = {
+        file.stem: f"{citekey}/{file.name}"
+        for file in (sorted(folder.iterdir()) if folder and folder.is_dir() else ())
+        if file.suffix.lower() in PICTURES and CAPTION not in file.name
+    }
+    elements: dict[str, Element] = {}
+    for typed, picture in (pictures or dict.fromkeys([*listed] or _figure_labels(texts), "")).items():
+        for label in _labels(typed, f"{citekey}: element"):
+            element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
+            elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
+    return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
 
-    def __init__(self, captions: Path | None, figures: Path | None) -> None:
-        if figures is not None and not figures.is_dir():
-            raise UserError(f"--figures {figures}: no such folder; expected one with a folder of pictures a paper")
-        if captions is not None and not captions.is_dir():
-            raise UserError(f"--captions {captions}: no such folder; expected one with a JSON object a paper")
-        self.changes: list[str] = []
-        self._captions = captions
-        self._figures = figures
-        self._known: dict[tuple[str, tuple[str, ...]], list[Listed]] = {}
 
-    def of(self, citekey: str, listed: Sequence[str]) -> list[Listed]:
-        """Return the elements of a paper: those that have a picture, or else those `listed`, or else those with a
-        caption and the panels that it tells apart. Raises UserError for a citekey that is no name of a file."""
-        if Path(citekey).name != citekey or citekey in (".", ".."):
-            raise UserError(f"citekey {citekey[:80]!r}: expected a name, such as li2022molecular")
-        key = (citekey, tuple(listed))
-        if key in self._known:
-            return self._known[key]
-        captions = self._captions_of(citekey)
-        folder = self._figures / citekey if self._figures else None
-        files = sorted(folder.iterdir()) if folder and folder.is_dir() else []
-        pictures = {
-            file.stem: f"{citekey}/{file.name}"
-            for file in files
-            if file.suffix.lower() in PICTURES and CAPTION not in file.name
-        }
-        elements: dict[str, Listed] = {}
-        for typed, picture in (pictures or dict.fromkeys([*listed] or _figure_labels(captions), "")).items():
-            for label in _labels(typed, f"{citekey}: element", self.changes):
-                element = {"label": label, "caption": _caption_of(label, captions), "img_path": picture}
-                elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
-        self._known[key] = sorted(elements.values(), key=lambda element: _by_number(element["label"]))
-        return self._known[key]
-
-    def _captions_of(self, citekey: str) -> dict[str, str]:
-        """Return the captions of a paper by the squeezed labels of what they are about."""
-        file = self._captions / f"{citekey}.json" if self._captions else None
-        raw = organisers_json(file) if file and file.is_file() else {}
-        if not isinstance(raw, dict) or not all(isinstance(text, str) for text in raw.values()):
-            raise UserError(f"captions of {citekey}: expected a JSON object, a text by the name of each figure")
-        captions = {}
-        for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
-            if text := readable(raw[name]):
-                captions[_squeezed(Path(name).stem.replace(CAPTION, ""))] = text
-            elif raw[name].strip("'\" \n"):
-                self.changes.append(f"{citekey}: {name}: what was read is no caption; left out")
-        return captions
+def captions_of(file: Path) -> dict[str, str]:
+    """Return the captions of a paper by the squeezed labels of what they are about; none where there is no file."""
+    raw = read_as(dict[str, str], file) if file.is_file() else {}
+    captions = {}
+    for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
+        if text := readable(raw[name]):
+            captions[_squeezed(Path(name).stem.replace(CAPTION, ""))] = text
+        elif raw[name].strip("'\" \n"):
+            print(f"  {file.stem}: {name}: what was read is no caption; left out")
+    return captions
 
 
 def readable(read: str) -> str:
@@ -205,33 +185,42 @@ class Claim(BaseModel):
 
     id: Text
     claim: Text
-    citekey: Text
+    citekey: Annotated[str, Field(pattern=r"^[^./\\][^/\\]*$")]  # a file and a folder have its name
     dataset: str | None = None
     findings: list[str] | None = None
     figures_tables: list[str] | None = None
 
 
 def convert(
-    claims: Path, papers: Path, captions: Path | None = None, figures: Path | None = None
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the records as JSON, and a line for each thing that was changed or left out. Raises UserError for a file
-    of another form, and where no claim is left."""
-    changes: list[str] = []
-    texts = full_texts(papers)
-    elements = Elements(captions, figures)
+    claims: Sequence[Claim], texts: Mapping[str, list[str]], captions: Path | None, figures: Path | None
+) -> list[dict[str, Any]]:
+    """Return the records as JSON, and print what was changed or left out. texts: the paragraphs of papers."""
+    listed = {claim.citekey: claim.figures_tables or () for claim in claims}
+    elements = {citekey: elements_of(citekey, labels, captions, figures) for citekey, labels in listed.items()}
     records = []
-    for claim in _merged(read_list(claims, Claim), changes):
-        candidates = elements.of(claim.citekey, claim.figures_tables or ())
-        if candidates:
-            records.append(_record(claim, texts, candidates, changes))
-        else:
-            changes.append(f"{claim.id}: left out; of {claim.citekey} no figure or table is known")
-    if not records:
-        raise UserError(f"{claims}: no claim of a paper with figures; expected --captions, --figures or figures_tables")
-    return records, [*changes, *elements.changes]
+    for claim in _merged(claims):
+        if not elements[claim.citekey]:
+            print(f"  {claim.id}: left out; of {claim.citekey} no figure or table is known")
+            continue
+        if claim.citekey not in texts:
+            print(f"  {claim.id}: no full text of {claim.citekey}; its captions are all that is known")
+        record = {
+            **claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True),
+            "paragraphs": texts.get(claim.citekey, []),
+            "elements": elements[claim.citekey],
+        }
+        if claim.findings is not None:
+            spelled = {tidy(element["label"]): element["label"] for element in elements[claim.citekey]}
+            record["findings"] = [spelled.get(tidy(label), label) for label in claim.findings]
+            if lacking := [label for label in claim.findings if tidy(label) not in spelled]:
+                print(
+                    f"  {claim.id}: {', '.join(lacking)}: gold, and no element of its paper; kept, and not to be found"
+                )
+        records.append(record)
+    return records
 
 
-def _merged(claims: Sequence[Claim], changes: list[str]) -> list[Claim]:
+def _merged(claims: Sequence[Claim]) -> list[Claim]:
     """Return claims whose labels are clean, each once: labelled ones of the same words about the same paper are one,
     which has the findings of all; another claim of an id that was given before gets an id of its own."""
     first: dict[tuple[str, str], Claim] = {}
@@ -239,43 +228,19 @@ def _merged(claims: Sequence[Claim], changes: list[str]) -> list[Claim]:
     kept = []
     for claim in claims:
         if claim.findings is not None:
-            labels = [label for typed in claim.findings for label in _labels(typed, f"{claim.id}: findings:", changes)]
+            labels = [label for typed in claim.findings for label in _labels(typed, f"{claim.id}: findings:")]
             claim.findings = list(dict.fromkeys(labels))
         before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
-        if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
-            before.findings = list(dict.fromkeys([*(before.findings or ()), *(claim.findings or ())])) or None
-            changes.append(f"{claim.id}: the same claim as {before.id}; now one, with the findings of both")
+        if before is not claim and before.findings and claim.findings:
+            before.findings = list(dict.fromkeys([*before.findings, *claim.findings]))
+            print(f"  {claim.id}: the same claim as {before.id}; now one, with the findings of both")
             continue
         ids[claim.id] += 1
         if (count := ids[claim.id]) > 1:
-            changes.append(f"{claim.id}: the id of another claim already; now {claim.id}-{count}")
+            print(f"  {claim.id}: the id of another claim already; now {claim.id}-{count}")
             claim.id = f"{claim.id}-{count}"
         kept.append(claim)
     return kept
-
-
-def _record(
-    claim: Claim, texts: dict[str, list[str]], elements: Sequence[Listed], changes: list[str]
-) -> dict[str, Any]:
-    """Return a claim with its paper."""
-    key = claim.citekey
-    if key not in texts:
-        changes.append(f"{claim.id}: no full text of {key}; its captions are all that is known")
-    spelled = {tidy(element["label"]): element["label"] for element in elements}
-    record = {
-        **claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True),
-        "paragraphs": texts.get(key, []),
-        "elements": elements,
-    }
-    if claim.findings is not None:
-        record["findings"] = [spelled.get(tidy(label), label) for label in claim.findings]
-    if lacking := [label for label in claim.findings or () if tidy(label) not in spelled]:
-        changes.append(f"{claim.id}: {', '.join(lacking)}: gold, and no element of {key}; kept, and cannot be found")
-    try:
-        Context24FiguresRecord.model_validate(record)
-    except ValidationError as error:
-        raise UserError(f"{claim.id}: {explain(error)}") from error
-    return record
 
 
 def main() -> None:
@@ -289,14 +254,16 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, help="folder with a folder of pictures a paper: FIG 1A.png, …")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
     options = parser.parse_args()
-    records, changes = convert(options.claims, options.papers, options.captions, options.figures)
+    for folder in (options.captions, options.figures):
+        if folder and not folder.is_dir():
+            raise UserError(f"{folder}: no such folder; expected one with the captions or pictures of each paper")
+    claims, texts = read_list(options.claims, Claim), full_texts(options.papers)
+    records = convert(claims, texts, options.captions, options.figures)
+    if not records:
+        raise UserError(f"{options.claims}: no claim of a paper with figures; give --captions or --figures")
     write_whole(options.out, "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
-    for change in changes:
-        print(f"  {change}")
     papers = {record["citekey"] for record in records}
-    print(
-        f"wrote {options.out}: {len(records)} claims about {len(papers)} papers; {len(changes)} changes, listed above"
-    )
+    print(f"wrote {options.out}: {len(records)} claims about {len(papers)} papers; what was changed is listed above")
 
 
 if __name__ == "__main__":

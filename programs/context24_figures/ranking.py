@@ -1,8 +1,9 @@
 """Ranks the figures and tables of a paper for a claim, by what their captions and the text that cites them say.
 
-The ways are those of CSIRO-LT at Context24 (2024). `element`: the chunks of text that cite an element are its document,
-and documents are ranked. `chunk`: chunks are ranked, and elements by the sum of the inverse ranks of those that cite
-them. `fusion`: the four rankings that these give by sentences and by 100 words, fused by rank.
+The ways are those of CSIRO-LT at Context24 (2024). By elements: the chunks of text that cite an element are its
+document, and documents are ranked. By chunks: chunks are ranked, and elements by the sum of the inverse ranks of those
+that cite them. `element/100` is the first by chunks of 100 words; `fusion` the four rankings that both ways give by 100
+words and by sentences, fused by rank.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,10 @@ from aisr.programs.context24_figures.citations import Cited, citations, of_panel
 from aisr.programs.retrieval import RANK_CONSTANT, Matcher, order
 from aisr.programs.text import sentences, words
 
-ELEMENT, FUSION, SENTENCE = "element", "fusion", "sentence"
-# Where chunks end stands behind the stroke; 100: after so many words between blanks, whatever ends there.
-Strategy = Literal["element/100", "element/sentence", "chunk/100", "chunk/sentence", "fusion"]
+Strategy = Literal["element/100", "fusion"]
 DEFAULT: Strategy = "element/100"
-FUSED: tuple[Strategy, ...] = ("element/100", "element/sentence", "chunk/100", "chunk/sentence")
+WINDOW = 100  # words of a chunk, whatever ends there
+SENTENCE = 0  # in the place of a number of words
 PAPERS = 256  # whose chunks and citations are kept: a paper has several claims
 
 Labels = tuple[str, ...]
@@ -59,26 +59,26 @@ def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
 def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
     """Return the labels of all elements of a paper, best first; those without any text come last, in the order of the
     record. Raises what the matcher raises."""
-    if strategy == FUSION:
-        # Reciprocal rank fusion (Cormack et al. 2009); equals stand in the order of the first.
-        rankings = [rank_elements(claim, paper, one, match) for one in FUSED]
-        total = dict.fromkeys(rankings[0], 0.0)
-        for ranking in rankings:
-            for place, label in enumerate(ranking, start=1):
-                total[label] += 1 / (RANK_CONSTANT + place)
-        return sorted(total, key=lambda label: -total[label])
-    kind, _, size = strategy.partition("/")
-    if kind == ELEMENT:
-        texts = list(documents(paper, strategy).values())
-        scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
-        return [paper.labels[place] for place in order(scores)]
-    return _by_chunks(claim, paper, size, match)
+    if strategy == DEFAULT:
+        return _by_elements(claim, paper, WINDOW, match)
+    # Reciprocal rank fusion (Cormack et al. 2009); equals stand in the order of the first.
+    rankings = [way(claim, paper, size, match) for way in (_by_elements, _by_chunks) for size in (WINDOW, SENTENCE)]
+    total = dict.fromkeys(rankings[0], 0.0)
+    for ranking in rankings:
+        for place, label in enumerate(ranking, start=1):
+            total[label] += 1 / (RANK_CONSTANT + place)
+    return sorted(total, key=lambda label: -total[label])
 
 
-def documents(paper: Paper, strategy: Strategy = DEFAULT) -> dict[str, str]:
-    """Return the text on each element, by its label: its caption, and the chunks that cite it, of the size of the
-    default strategy with `fusion`. A panel that is never cited has the chunks that cite its figure's other panels."""
-    _, _, size = (DEFAULT if strategy == FUSION else strategy).partition("/")
+def _by_elements(claim: str, paper: Paper, size: int, match: Matcher) -> list[str]:
+    texts = list(documents(paper, size).values())
+    scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
+    return [paper.labels[place] for place in order(scores)]
+
+
+def documents(paper: Paper, size: int = WINDOW) -> dict[str, str]:
+    """Return the text on each element, by its label: its caption, and the chunks that cite it. A panel that is never
+    cited has the chunks that cite its figure's other panels. size: as in `chunks`."""
     texts = chunks(paper.paragraphs, size)
     cited = cited_by(texts, paper.labels)
     result = {}
@@ -92,12 +92,12 @@ def documents(paper: Paper, strategy: Strategy = DEFAULT) -> dict[str, str]:
 
 
 @lru_cache(maxsize=2 * PAPERS)
-def chunks(paragraphs: tuple[str, ...], size: str) -> tuple[str, ...]:
-    """Return the chunks of a paper in document order, none of them empty. size: `sentence`, or a number of words."""
+def chunks(paragraphs: tuple[str, ...], size: int) -> tuple[str, ...]:
+    """Return the chunks of a paper in document order, none of them empty. size: their words, or `SENTENCE`."""
     if size == SENTENCE:
         return tuple(sentence for text in paragraphs for sentence in sentences(" ".join(words(text))))
     each = [word for text in paragraphs for word in words(text)]
-    return tuple(" ".join(each[begin : begin + int(size)]) for begin in range(0, len(each), int(size)))
+    return tuple(" ".join(each[begin : begin + size]) for begin in range(0, len(each), size))
 
 
 @lru_cache(maxsize=2 * PAPERS)
@@ -124,7 +124,7 @@ def letters(panel: str) -> list[str]:
     return [first[0]]
 
 
-def _by_chunks(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
+def _by_chunks(claim: str, paper: Paper, size: int, match: Matcher) -> list[str]:
     texts = chunks(paper.paragraphs, size)
     captions = _caption_chunks(paper)
     cited = [*cited_by(texts, paper.labels), *captions.values()]

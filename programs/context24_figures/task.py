@@ -6,18 +6,15 @@ organisers' files (`id`, `claim`, `citekey`, `findings`), with the paper beside 
 
 import csv
 import io
-import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import dspy
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from aisr.base.errors import UserError
 from aisr.base.files import write_whole
-from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
+from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of
 from aisr.metrics.scores import Scores
 from aisr.programs.context24_figures.ranking import (
     DEFAULT,
@@ -43,24 +40,13 @@ MOST = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
 # caption of one element; of that and the sentences that cite it together; of these where the caption leaves no room.
 SHARED, CAPTION, READ, LEAST = 3000, 1200, 800, 300
-MOST_RERANKED = 20  # elements that the LM may put in order
-LONGEST = 80  # characters of a label
-# Labels are joined by commas in a CSV file, and stand in brackets in prompts.
-UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
+# A label, such as FIG 2A: labels are joined by commas in a CSV file, and stand in brackets in prompts.
+FIT = r'^[^,"\[\]\x00-\x1f\x7f]{1,80}$'
 
 # --- Records
 
 
-def _fit(label: str) -> str:
-    if not label.strip() or len(label) > LONGEST or UNFIT.search(label):
-        raise UserError(
-            f"{label[:LONGEST]!r} is no label; expected one line of at most {LONGEST} characters without commas, "
-            "quotes and square brackets, such as FIG 2A"
-        )
-    return " ".join(label.split())
-
-
-Label = Annotated[str, AfterValidator(_fit)]
+Label = Annotated[str, StringConstraints(strip_whitespace=True, pattern=FIT)]
 
 
 class Element(BaseModel):
@@ -86,14 +72,6 @@ class Context24FiguresRecord(Record):
     paragraphs: list[str]
     elements: Annotated[list[Element], Field(min_length=1)]
     findings: list[Label] | None = None
-
-    @model_validator(mode="after")
-    def _labels_are_unique(self) -> Self:
-        names = Counter(tidy(element.label) for element in self.elements)
-        twice, count = names.most_common(1)[0]
-        if count > 1:
-            raise UserError(f"elements: {twice!r} stands there more than once; expected each figure and table once")
-        return self
 
     @property
     def paper(self) -> Paper:
@@ -158,11 +136,8 @@ class Context24FiguresOptions(SearchOptions):
 
     strategy: Strategy = Field(
         default=DEFAULT,
-        description="How figures are ranked: by the sentences that cite them (`element/…`) or that match the claim "
-        "(`chunk/…`), or by the `fusion` of the four ways.",
-    )
-    rerank_top: int = Field(
-        default=MOST, ge=2, le=MOST_RERANKED, description="How many of the best figures the LM puts in order."
+        description="How figures are ranked for the LM: by the windows of 100 words that cite them, or by the `fusion` "
+        "of four ways.",
     )
 
 
@@ -183,10 +158,10 @@ class Context24Figures(Program):
         ranking of the no-LM baseline.
         """
         paper = record.paper
-        texts = documents(paper, self.options.strategy)
+        texts = documents(paper)
         best_first = rank_elements(record.claim, paper, self.options.strategy, self.match)
         # Elements without any text are no candidates.
-        candidates = [label for label in best_first[: self.options.rerank_top] if texts[label]]
+        candidates = [label for label in best_first[:MOST] if texts[label]]
         inputs: dict[str, Any] = {
             "claim": item(record.claim, texts.__contains__),
             "elements": rendered(record.claim, paper, candidates),
@@ -228,8 +203,7 @@ class Context24Figures(Program):
 
 def baseline_ranking(record: Context24FiguresRecord) -> Ranking:
     """Return the ranking of the no-LM baseline: the default strategy with BM25."""
-    paper = record.paper
-    return tuple(rank_elements(record.claim, paper, DEFAULT, bm25)[:MOST])
+    return tuple(rank_elements(record.claim, record.paper, DEFAULT, bm25)[:MOST])
 
 
 class _Row(NamedTuple):
@@ -307,14 +281,11 @@ class LabelTable(Submission):
     at commas and strips nothing, so none stands beside a blank."""
 
     def problem(self, record: Context24FiguresRecord, answer: Ranking) -> str | None:
-        """A label that is no element of the paper, one that repeats, or no label."""
-        known = {element.label for element in record.elements}
-        unknown = next((label for label in answer if label not in known), None)
-        if unknown is not None:
-            return f"{unknown[:80]!r} is no element of the paper"
-        if len(set(answer)) < len(answer):
-            return f"{Counter(answer).most_common(1)[0][0]!r} stands there more than once"
-        # The organisers' parser makes of nothing a label without letters, which is worth half at the first place.
+        """A label that is no element of the paper, or no label: the organisers' parser makes of nothing a label without
+        letters, which is worth half at the first place."""
+        unknown = set(answer).difference(element.label for element in record.elements)
+        if unknown:
+            return f"{min(unknown)[:80]!r} is no element of the paper"
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from aisr.base.errors import UserError
 from aisr.base.files import write_whole
-from aisr.metrics.context24_text import KINDS, RIGHT, RougeScores, rouge, snippet_match
+from aisr.metrics.context24_text import RIGHT, RougeScores, snippet_match
 from aisr.metrics.scores import Scores
 from aisr.programs.context24_text.sentences import (
     BY_HAND,
@@ -25,7 +25,7 @@ from aisr.programs.context24_text.sentences import (
     paper_of,
     without_page,
 )
-from aisr.programs.program import Options, Program, unknown_names
+from aisr.programs.program import Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text
 from aisr.programs.retrieval import bm25, order
 from aisr.programs.shared_evidence import claim_key, paper_keys
@@ -34,7 +34,7 @@ from aisr.programs.task import Exhibit, Task
 from aisr.programs.text import alike, item, plain
 
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
-SENTENCES, MOST_SENTENCES = 5, 30
+SENTENCES = 5  # that are taken at most
 READ = 15  # sentences that the LM chooses among
 DISTRACTORS = 4  # sentences of a demo beside the gold ones
 SNIPPET_LENGTH = 300  # characters of a gold snippet in the feedback for an optimizer
@@ -101,17 +101,9 @@ class ChooseMethod(dspy.Signature):
     )
 
 
-class Context24TextOptions(Options):
-    """The options of a Context24 program for text."""
-
-    sentences: int = Field(default=SENTENCES, ge=1, le=MOST_SENTENCES, description="Most sentences to take.")
-
-
 class Context24Text(Program):
     """Finds the sentences of a paper that ground a claim."""
 
-    Options: ClassVar[type[Context24TextOptions]] = Context24TextOptions
-    options: Context24TextOptions
     fitted: MethodWeights | None = None  # the weights of features of sentences on method
 
     def __init__(self, **options: Any) -> None:
@@ -157,7 +149,7 @@ class Context24Text(Program):
             if not located:  # the candidate that is most like what is gold
                 likeness = bm25(" ".join(record.gold), [source.sentences[place] for place in places])
                 located = [places[int(order(likeness)[0])]]
-            chosen = list(dict.fromkeys(located))[: self.options.sentences]
+            chosen = list(dict.fromkeys(located))[:SENTENCES]
             right["chosen"] = [_id(place) for place in chosen]
         return self.example(record, inputs, right)
 
@@ -168,7 +160,7 @@ class Context24Text(Program):
             return None
         source: Paper = example.source
         gold = sorted({place for places in locate(source, example.gold) for place in places})
-        right = gold[: self.options.sentences] or [_place(key) for key in example.chosen]
+        right = gold[:SENTENCES] or [_place(key) for key in example.chosen]
         others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
         passages = _with_neighbours(source, sorted({*right, *others}))
         return example.copy(passages=passages, chosen=[_id(place) for place in right])
@@ -176,17 +168,16 @@ class Context24Text(Program):
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided
         by their number; `lm_evidence_ids`, the ids of these sentences; `ranking`, those of the candidates."""
-        most = self.options.sentences
         items = {"type": "string", "enum": list(candidates)}
         answer = self.ask(
             self.ground,
             lambda answer: unknown_names(answer.chosen, candidates, "sentence id"),
-            limits={"chosen": {"minItems": 0, "maxItems": most, "items": items}},
+            limits={"chosen": {"minItems": 0, "maxItems": SENTENCES, "items": items}},
             passages=passages,
             claim=claim,
         )
         best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
-        chosen = list(dict.fromkeys(answer.chosen))[:most] or best
+        chosen = list(dict.fromkeys(answer.chosen))[:SENTENCES] or best
         return dspy.Prediction(
             snippets=[source.text(map(_place, chosen))], lm_evidence_ids=chosen, ranking=list(candidates)
         )
@@ -277,7 +268,7 @@ class Context24TextTask(Task):
         """How well the snippets match, and the gold ones."""
         if not gold:
             return "Nothing is gold for this claim; no answer to it earns anything."
-        one, two, longest = snippet_match(answer, gold, rouge, len(KINDS))
+        one, two, longest = snippet_match(answer, gold)
         match = f"ROUGE-L {longest:.2f}, ROUGE-1 {one:.2f}, ROUGE-2 {two:.2f}."
         if longest >= RIGHT:
             return f"{match} That is close to the gold passages."

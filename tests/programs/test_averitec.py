@@ -2,18 +2,17 @@
 organisers' files; the score and the submission."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aisr.base.errors import UserError
+from aisr.base.errors import UserError, exit_code
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.metrics.averitec import FactCheck
 from aisr.predict.judge import judge
+from aisr.programs.averitec import convert
 from aisr.programs.averitec.record import AveritecRecord
 from aisr.programs.averitec.task import AVERITEC, Averitec
 
@@ -65,7 +64,7 @@ def submitted(out: Path, *numbers: int | None) -> list[dict[str, Any]]:
     """The submission of claims with these numbers."""
     row = {
         "label": "Refuted",
-        "evidence": [{"question": "Q?", "answer": "A.", "url": "https://a.example", "filled": 1}],
+        "evidence": [{"question": "Q?", "answer": "A.", "url": "https://a.example"}],
     }
     lines = [{"id": f"c{k}", "claim_id": n, "claim": f"Claim {k}.", **row} for k, n in enumerate(numbers)]
     AVERITEC.submission.write(lines, out)
@@ -110,13 +109,12 @@ def dev(file: Path, numbers: int) -> Path:
     return file
 
 
-def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
+def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "dev.jsonl"
-    words = [dev(tmp_path / "dev.json", 3), "--documents", store(tmp_path / "pages", 3), "--out", out, "--passages", 2]
-    done = subprocess.run(
-        [sys.executable, "-m", "aisr.programs.averitec.convert", *map(str, words)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    words = [dev(tmp_path / "dev.json", 3), "--documents", store(tmp_path / "pages", 3), "--out", out]
+    monkeypatch.setattr("sys.argv", ["convert", *map(str, words)])
+    monkeypatch.setattr(convert, "PASSAGES", 2)
+    assert exit_code(convert.main) == 0
     records = list(read(out, AveritecRecord, "averitec"))
     assert [record.claim_id for record in records] == [0, 1, 2]
     for k, record in enumerate(records):

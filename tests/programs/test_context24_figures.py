@@ -15,7 +15,7 @@ from aisr.base.jsonl import read
 from aisr.metrics import context24_figures
 from aisr.programs.context24_figures import convert as context24_figures_data
 from aisr.programs.context24_figures.citations import citations
-from aisr.programs.context24_figures.ranking import Strategy, cited_by, documents, paper_of
+from aisr.programs.context24_figures.ranking import SENTENCE, Strategy, cited_by, documents, paper_of
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
 
 PARAGRAPHS = [
@@ -54,14 +54,10 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
     submission.write(lines, out)
     rows = [*csv.reader(out.read_text().splitlines())]
     assert rows == [["claimid", "predictions"], ["a", "FIG 2A,TAB 1"], ["b, c", "FIG 1"]]
-    assert context24_figures.read_predictions(out, official_quirks=True) == {
-        "a": ["FIG 2A", "TAB 1"],
-        "b, c": ["FIG 1"],
-    }
+    assert context24_figures.read_predictions(out) == {"a": ["FIG 2A", "TAB 1"], "b, c": ["FIG 1"]}
     # What the evaluator would misread is refused before.
     assert submission.problem(claim(), ("FIG 1", "FIG 2")) is None
     assert "'FIG 9' is no element of the paper" in str(submission.problem(claim(), ("FIG 9",)))
-    assert "'FIG 1' stands there more than once" in str(submission.problem(claim(), ("FIG 1", "FIG 2", "FIG 1")))
     assert "no element" in str(submission.problem(claim(), ()))
 
 
@@ -142,7 +138,7 @@ def test_files_become_records_and_every_change_is_listed(
         "a-2: findings: 'FIG 1\\n': now FIG 1",
         "a-1: the same claim as a-1; now one, with the findings of both",
         "a-2: the id of another claim already; now a-2-2",
-        "a-2-2: FIG 9: gold, and no element of moss2020",
+        "a-2-2: FIG 9: gold, and no element of its paper",
         "a-4: left out; of lost2019 no figure or table is known",
         "moss2020: CAPTION TAB1.png: what was read is no caption",
         "moss2020: element 'FIG 2B ': now FIG 2B",
@@ -215,7 +211,7 @@ def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
     assert cited_in("Fig. 7 is not there.") == []
     # A panel that is never cited has the text on its figure.
     paper = paper_of(["It grew (Fig. 1A).", "Much later it died (Table 1)."], dict.fromkeys(ALL, ""))
-    texts = documents(paper, "element/sentence")
+    texts = documents(paper, SENTENCE)
     assert texts["FIG 1B"] == texts["FIG 1A"] == texts["FIG 1"] == "It grew (Fig. 1A)."
     assert texts["SUPP FIG S1"] == texts["SCHEME 1"] == ""
 

@@ -52,9 +52,9 @@ def test_the_organisers_files_become_records_or_nothing(
     claims.write_text(json.dumps([CLAIM]))
     monkeypatch.setattr("sys.argv", ["data", str(claims), "--papers", str(papers), "--out", str(out)])
     for content, message in (
-        ({}, "entry 0: citekey: no paper 'moss'"),
-        (["T"], "papers.json: expected"),
-        ({"moss": " "}, "moss: no text"),
+        ({}, "papers.json: no text of 'moss'"),
+        (["T"], "papers.json: Input should be a valid dictionary"),
+        ({"moss": " "}, "papers.json: no text of 'moss'"),
     ):
         papers.write_text(json.dumps(content))
         assert exit_code(convert.main) == 2

@@ -113,17 +113,17 @@ def test_averitec(
         return quoting(request.question, "Refuted" if request.has_demos else "Supported")
 
     hidden = ("label", "questions", "claim_types", "justification")
-    walked = walk("averitec", reply, hidden, "-T", "questions=3")
+    walked = walk("averitec", reply, hidden)
     scores = walked.manifest["scores"]
-    assert walked.manifest["options"]["questions"] == 3
     # The commonest label: no better than the no-LM baseline.
     assert scores["test"]["accuracy"] == scores["no_lm_test"]["accuracy"]
     state = json.loads((walked.folder / "program.json").read_text())["state"]
     assert {name: len(part["demos"]) for name, part in state.items()} == {"inquire": 2, "find": 2, "judge": 2}
     for words in ("label accuracy", "no-LM baseline", "words a string"):
         assert words in walked.output["evaluate"]
-    official = averitec.score_official(as_json(tmp_path / "gold.json", read_rows(walked.gold)), walked.packed)
-    assert official.averitec["0.25"] == pytest.approx(scores["test"]["score"])
+    gold = read_list(as_json(tmp_path / "gold.json", read_rows(walked.gold)), averitec.ClaimGold)
+    official = averitec.Matches.of(gold, read_list(walked.packed, averitec.Predicted))
+    assert official.report().score == pytest.approx(scores["test"]["score"])
     ranked = aisr("retrieval", walked.gold, "--task", "averitec", "--retrievers", "bm25")
     assert ranked.code == 0, ranked.err
 
@@ -143,17 +143,16 @@ def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
         return written(request.question, {"ranking": [best if request.has_demos else shown[-1]]})
 
     findings = {row["claim"]: row["findings"] for row in sample("context24-figures")}
-    walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=element/sentence", "-T", "rerank_top=6")
+    walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=fusion")
     scores = walked.manifest["scores"]
-    assert walked.manifest["options"]["strategy"] == "element/sentence"
+    assert walked.manifest["options"]["strategy"] == "fusion"
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
     assert "nDCG@10" in walked.output["evaluate"]
     rows = [{**row, "figures_tables": [one["label"] for one in row["elements"]]} for row in read_rows(walked.gold)]
     claims = read_list(as_json(tmp_path / "gold.json", rows), context24_figures.Claim)
-    means = {}
+    rankings, means = context24_figures.read_predictions(walked.packed), {}
     for quirks in (False, True):
-        rankings = context24_figures.read_predictions(walked.packed, quirks)
         values = context24_figures.score_claims(claims, rankings, 10, quirks).values()
         means[quirks] = sum(values) / len(values)
     assert means[False] == pytest.approx(walked.report["ndcg_10"])
@@ -167,7 +166,7 @@ def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -
         longest = sorted(shown, key=lambda one: -len(one[1]))[:3]
         return written(request.question, {"chosen": [key for key, _ in (longest if request.has_demos else shown[:1])]})
 
-    walked = walk("context24-text", reply, ["context"], "-T", "sentences=4")
+    walked = walk("context24-text", reply, ["context"])
     assert "What ranks sentences, fitted to the gold passages of train" in walked.output["inspect"]
     scores = walked.manifest["scores"]
     assert {"rouge_1", "rouge_2", "rouge_l"} <= set(scores["test"])
@@ -177,7 +176,10 @@ def test_context24_text(walk: Callable[..., Walk], aisr: Aisr, tmp_path: Path) -
     assert saved["fitted"]["weights"]
     assert "ROUGE-L" in walked.output["evaluate"]
     assert "fitted to the gold passages of train" in walked.output["inspect"]
-    gold = context24_text.read_snippets(as_json(tmp_path / "gold.json", read_rows(walked.gold)))
-    official = context24_text.score_official(gold, context24_text.read_snippets(walked.packed))
-    assert official.means["rougeL"] == pytest.approx(scores["test"]["score"])
-    assert set(json.loads(walked.packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
+    rows = {row["id"]: row for row in json.loads(walked.packed.read_text())}
+    gold = read_rows(walked.gold)
+    official = context24_text.RougeScores.of(
+        [row["context"] for row in gold], [rows[row["id"]]["context"] for row in gold]
+    )
+    assert official.report().score == pytest.approx(scores["test"]["score"])
+    assert all(row.keys() == {"id", "citekey", "dataset", "context"} for row in rows.values())
