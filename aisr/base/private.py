@@ -3,12 +3,10 @@
 1. `dspy._vendor.lm15.transports`: DSPy's connections, where bodies of errors can still be seen (`aisr.lm.endpoint`).
 2. `adapter_message_call`: DSPy recognises calls of its own adapters by the LM's identity and warns of any other;
    `LedgerLM` stands in between.
-3. `litellm_errors`, `error_boundary`: from an error of LiteLLM to the one of DSPy that says whether a call may be sent
-   again.
-4. `MIPROv2._optimize_prompt_parameters`: MIPROv2 makes its evaluation and its sets of demos itself, between its steps;
+3. `MIPROv2._optimize_prompt_parameters`: MIPROv2 makes its evaluation and its sets of demos itself, between its steps;
    the last step is the one place where they pass through.
-5. Events of a span of MLflow: errors in full, which quote what a server answered, and no public way takes one out.
-6. `_node_ip_address` of Ray: left to itself it listens at the machine's address, where anybody on the network could
+4. Events of a span of MLflow: errors in full, which quote what a server answered, and no public way takes one out.
+5. `_node_ip_address` of Ray: left to itself it listens at the machine's address, where anybody on the network could
    have it run code.
 """
 
@@ -17,10 +15,8 @@ from typing import Any
 import dspy
 from dspy._vendor.lm15.transports import StdlibTransport
 from dspy.clients._deprecation import adapter_message_call
-from dspy.clients.engines.litellm_errors import litellm_errors
-from dspy.clients.errors import error_boundary
 
-__all__ = ["StdlibTransport", "adapter_message_call", "error_boundary", "litellm_errors"]
+__all__ = ["StdlibTransport", "adapter_message_call"]
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):

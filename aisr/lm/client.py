@@ -2,8 +2,10 @@
 and `OpenLM`: that, with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
 
 import json
+import os
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import dspy
@@ -16,7 +18,7 @@ from aisr.base.files import digest_text
 from aisr.base.private import adapter_message_call
 from aisr.lm.answers import Answer, read_answer
 from aisr.lm.budget import Ledger, Spend
-from aisr.lm.config import Price, address_in_environment
+from aisr.lm.config import LMConfig, Price
 from aisr.lm.retries import Contact
 
 if TYPE_CHECKING:
@@ -44,33 +46,19 @@ def _as_json(value: Any) -> Any:
 
 class LedgerLM(dspy.LM):
     """A `dspy.LM` whose answers DSPy's cache keeps as text, that enters each call into a ledger, sends nothing once a
-    limit of the ledger is reached, and keeps no history (pictures would fill the memory).
+    limit of the ledger is reached, and keeps no history (pictures would fill the memory)."""
 
-    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.program`).
-    name: what errors call it, with the address of its server, if the user gave one, as `address`. recorder: see
-    `aisr.lm.recorded`.
-    """
-
+    gives_logprobs = False  # whether programs ask for log-probabilities with their answers
     recorder: "Recorder | None" = None
-    limit_option = "-L max_tokens"  # the option that sets how long an answer may be, as it is typed
-    address_option = "--api-base"
 
     def __init__(
-        self,
-        model: str,
-        *,
-        ledger: Ledger,
-        price: Price | None,
-        gives_logprobs: bool = False,
-        name: str | None = None,
-        address: str | None = None,
-        **kwargs: Any,
+        self, model: str, *, ledger: Ledger, price: Price | None, config: LMConfig | None = None, **kwargs: Any
     ) -> None:
+        """config: by which errors name the LM, its address and its options."""
         super().__init__(model, num_retries=0, **kwargs)
-        self.name, self.address = name or model, address
+        self.config = config or LMConfig(model)
         self.ledger = ledger
         self.price = price
-        self.gives_logprobs = gives_logprobs
         self.contact = Contact()
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -89,7 +77,7 @@ class LedgerLM(dspy.LM):
             answer = self.recorder.keep(answer)
         _latest.set(answer)
         self.contact.succeed()
-        return attributes(answer.outputs)
+        return [_with_attributes(output) for output in answer.outputs]
 
     def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
         """Return the answer to a call. call: its digest."""
@@ -131,7 +119,7 @@ class LedgerLM(dspy.LM):
         one."""
         limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
         answer = _latest.get()
-        return answer.failure(limit, self.limit_option) if answer else None
+        return answer.failure(limit, self.config.option("max_tokens")) if answer else None
 
     @staticmethod
     def record_keys() -> list[str]:
@@ -147,41 +135,35 @@ class LedgerLM(dspy.LM):
             dspy.cache.put(self._cache_key(call), None, enable_memory_cache=False)
 
     def _cache_key(self, call: str) -> dict[str, Any]:
-        return {"call": call, "server": address_in_environment(self.model)}
+        """Return the key of an answer. Two servers answer differently under one name, and DSPy and LiteLLM read their
+        address from the environment as well, such as from OPENAI_BASE_URL."""
+        provider = self.model.partition("/")[0].removesuffix("_chat").replace("-", "_").upper()
+        server = os.environ.get(f"{provider}_BASE_URL") or os.environ.get(f"{provider}_API_BASE") or None
+        return {"call": call, "server": server}
 
     def _explain(self, error: LMError) -> None:
         """Have an error name this LM as the user did, its status, and what may be wrong, in one line; DSPy and lm15
         write the name of an engine, and advice on their own settings."""
-        words = [f"{self.name} at {self.address}" if self.address else self.name]
+        address = self.config.api_base
+        words = [f"{self.config.model} at {address}" if address else self.config.model]
         said = " ".join(error.message.partition("\n\n")[0].split())
         if error.status and f"HTTP {error.status}" not in said:
             words.append(f"HTTP {error.status}")
-        words.append(said)
-        if self.address and error.status in (404, 405):
-            words[-1] += (
-                f" (is {self.address_option} right? requests go to {self.address.rstrip('/')}/chat/completions)"
-            )
-        elif self.address and isinstance(error, LMAuthError):
-            words[-1] += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
-        error.message = ": ".join(words)
+        if address and error.status in (404, 405):
+            option = self.config.option("api_base")
+            said += f" (is {option} right? requests go to {address.rstrip('/')}/chat/completions)"
+        elif address and isinstance(error, LMAuthError):
+            said += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
+        error.message = ": ".join([*words, said])
         error.args = (error.message,)
 
 
-class AttributeDict(dict[str, Any]):
-    """A dictionary whose keys are attributes, as DSPy and LiteLLM give log-probabilities."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
-def attributes(value: Any) -> Any:
-    """Return plain data with `AttributeDict` in place of its dictionaries."""
-    if isinstance(value, dict):
-        return AttributeDict({key: attributes(item) for key, item in value.items()})
-    return [attributes(item) for item in value] if isinstance(value, list) else value
+def _with_attributes(output: Any) -> Any:
+    """Return an output whose log-probabilities have attributes, as DSPy and LiteLLM give them."""
+    if not isinstance(output, dict) or not output.get("logprobs"):
+        return output
+    entries = json.loads(json.dumps(output["logprobs"]), object_hook=lambda entry: SimpleNamespace(**entry))
+    return {**output, "logprobs": entries}
 
 
 def _without_keys(answer: Answer) -> Answer:

@@ -28,54 +28,42 @@ from aisr.base.private import StdlibTransport
 from aisr.lm.config import LMConfig
 
 MOST_WORDS = 300  # bytes of an error whose form is not known
-OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
+OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"  # the former may be empty: for a server that is sent none
 ANSWERS = (TextPart, RefusalPart, DataPart)  # no reasoning, and no calls of tools that nobody offered
 
 
-def key_of_servers() -> str | None:
-    """The variable whose key servers of the user's own are sent: `OWN_KEY`, which may be empty, where it is set, else
-    OpenAI's; None for none, as such servers often ask for no key."""
-    name = OWN_KEY if OWN_KEY in os.environ else OPENAI_KEY
-    return name if os.environ.get(name) else None
-
-
 class Endpoint:
-    """An engine for `dspy.LM(engine=...)`. name: the provider in model strings and errors."""
+    """An engine for `dspy.LM(engine=...)`. name: the provider in model strings."""
 
     supports_function_calling = False
     supports_reasoning = False
 
     def __init__(self, name: str, config: LMConfig) -> None:
-        assert config.api_base
-        key = key_of_servers()
+        variable = OWN_KEY if OWN_KEY in os.environ else OPENAI_KEY
+        has_key = bool(os.environ.get(variable))
         definition = ProviderDefinition.chat(
-            AccessPolicy(provider=name, env_keys=(key,) if key else (), base_url=config.api_base),
+            AccessPolicy(provider=name, env_keys=(variable,) if has_key else (), base_url=config.api_base),
             compat=OpenAIChatCompat(),
-            placeholder_key=None if key else "none",
-        )
-        self.name = name
-        self.supports_response_schema = config.schema
-        self.supported_params = frozenset(
-            {"temperature", "max_tokens", "logprobs", "top_logprobs"}
-            | ({"response_format"} if config.schema else set())
+            placeholder_key=None if has_key else "none",
         )
         transport = Transport(
             read_timeout=config.timeout,
             max_connections=max(config.threads, 8),
             trust_env=bool(getproxies()),  # left to itself, lm15 looks for proxies in the environment at each call
         )
-        self._router = LMRouter(RouterConfig(providers=(definition,), transport=transport))
+        self._name, self._router = name, LMRouter(RouterConfig(providers=(definition,), transport=transport))
+        self.supports_response_schema = config.schema
+        taken = {"temperature", "max_tokens", "logprobs", "top_logprobs"}
+        self.supported_params = frozenset(taken | {"response_format"} if config.schema else taken)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Endpoint":
         return self
 
     def complete(self, request: Request) -> Response:
-        """One answer, without what no program reads. Raises lm15's errors."""
-        routed = replace(request, model=f"{self.name}:{request.model.partition('/')[2]}")
-        response = self._router.complete(routed)
+        """Return one answer, without what no program reads. Raises lm15's errors."""
+        response = self._router.complete(replace(request, model=f"{self._name}:{request.model.partition('/')[2]}"))
         parts = [part for part in response.message.parts if isinstance(part, ANSWERS)]
-        message = Message.assistant(parts or [TextPart("")])
-        return replace(response, id=None, model=request.model, message=message, provider_data=None)
+        return replace(response, message=Message.assistant(parts or [TextPart("")]), provider_data=None)
 
     def close(self) -> None:
         """Close the connections for good."""

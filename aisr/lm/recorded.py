@@ -30,20 +30,17 @@ from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
 # --- The lines of a recording
 
 
-class _Strict(BaseModel):
+class Model(BaseModel):
+    """An LM as far as it shapes prompts and the choice of a champion: fields of `OpenLM`, `LedgerLM` and its engine. It
+    stands in the place of that engine, and answers nothing."""
+
     model_config = ConfigDict(extra="forbid")
-
-
-class Model(_Strict):
-    """An LM as far as it shapes prompts and the choice of a champion. Fields are as `OpenLM`, `LedgerLM` and its engine
-    have them."""
-
     spec: str
     model: str
     endpoint: str | None
     adapter: Literal["JSONAdapter", "ChatAdapter"]
     sampling: dict[str, Any]  # temperature, longest answer
-    price: tuple[float, float] | None  # the champion is chosen by score and price
+    price: Price | None  # the champion is chosen by score and price
     gives_logprobs: bool
     supports_vision: bool | None
     reflection_tokens: int
@@ -53,10 +50,26 @@ class Model(_Strict):
     supports_reasoning: bool
     supported_params: list[str]
 
+    @classmethod
+    def of(cls, lm: OpenLM) -> "Model":
+        client = lm.lm
+        special: dict[str, Any] = {
+            "adapter": type(lm.adapter).__name__,
+            "sampling": {name: value for name, value in client.kwargs.items() if name not in CONNECTION},
+            "supported_params": sorted(client.supported_params),
+            "takes_constraints": getattr(client.engine, "takes_constraints", False),
+        }
+        rest = [name for name in cls.model_fields if name not in special]
+        return cls.model_validate(special | {name: getattr(lm if hasattr(lm, name) else client, name) for name in rest})
 
-class Header(_Strict):
+    def complete(self, request: Request) -> Response:
+        raise InvalidRequestError("a recording answers no request but those of its compile")
+
+
+class Header(BaseModel):
     """The first line. aisr: the version that wrote it; lms: by role, `lm` and maybe `teacher`."""
 
+    model_config = ConfigDict(extra="forbid")
     format: Literal[1] = 1
     aisr: str
     lms: dict[str, Model]
@@ -79,6 +92,16 @@ def read_lines(path: Path) -> Iterator[Header | Answer]:
         ) from error
 
 
+def _packed(answer: Answer) -> bytes:
+    """Return an answer as it is kept in memory: the log-probabilities of 20 alternatives a token are a hundred times as
+    long as the text."""
+    return zlib.compress(answer.model_dump_json().encode(), 1)
+
+
+def _unpacked(packed: bytes) -> Answer:
+    return Answer.model_validate_json(zlib.decompress(packed))
+
+
 # --- Recording
 
 
@@ -93,7 +116,7 @@ def recording(path: Path, lms: Mapping[str, OpenLM]) -> Iterator["Recorder"]:
             next(read_lines(path))
         except LMUnavailable as error:
             raise UserError(f"--record {path} exists and is no recording; choose another name") from error
-    header = Header(aisr=version("aisr"), lms={role: _model(lm) for role, lm in lms.items()})
+    header = Header(aisr=version("aisr"), lms={role: Model.of(lm) for role, lm in lms.items()})
     with replacing(path) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as lines:
         recorder = Recorder(lines)
         recorder.write(header)
@@ -148,28 +171,6 @@ class Recorder:
             self.error = self.error or error
 
 
-def _model(lm: OpenLM) -> Model:
-    client = lm.lm
-    special: dict[str, Any] = {
-        "adapter": type(lm.adapter).__name__,
-        "sampling": {name: value for name, value in client.kwargs.items() if name not in CONNECTION},
-        "supported_params": sorted(client.supported_params),
-        "takes_constraints": getattr(client.engine, "takes_constraints", False),
-    }
-    rest = [name for name in Model.model_fields if name not in special]
-    return Model.model_validate(special | {name: getattr(lm if hasattr(lm, name) else client, name) for name in rest})
-
-
-def _packed(answer: Answer) -> bytes:
-    """An answer as it is kept in memory: log-probabilities of 20 alternatives a token are a hundred times as long as
-    the text."""
-    return zlib.compress(answer.model_dump_json().encode(), 1)
-
-
-def _unpacked(packed: bytes) -> Answer:
-    return Answer.model_validate_json(zlib.decompress(packed))
-
-
 # --- Replaying
 
 
@@ -207,23 +208,6 @@ class RecordedLM(LedgerLM):
         )
 
 
-class _Abilities:
-    """An engine that answers nothing and says what the recorded one could."""
-
-    def __init__(self, model: Model) -> None:
-        self.takes_constraints = model.takes_constraints
-        self.supports_response_schema = model.supports_response_schema
-        self.supports_function_calling = model.supports_function_calling
-        self.supports_reasoning = model.supports_reasoning
-        self.supported_params = frozenset(model.supported_params)
-
-    def complete(self, request: Request) -> Response:
-        raise InvalidRequestError("a recording answers no request but those of its compile")
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-
 def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
     """Return the recorded LM of the role of a config. Raises `LMUnavailable`."""
     path = Path(config.model.removeprefix(RECORDED))
@@ -233,14 +217,8 @@ def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
     model = header.lms.get(config.role or "lm")
     if model is None:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: that compile had no such LM; leave the option out")
-    lm = RecordedLM(
-        model.model,
-        ledger=ledger,
-        price=model.price and Price(*model.price),
-        gives_logprobs=model.gives_logprobs,
-        engine=_Abilities(model),
-    )
-    lm.kwargs = dict(model.sampling)
+    lm = RecordedLM(model.model, config=config, ledger=ledger, price=model.price, engine=model)
+    lm.gives_logprobs, lm.kwargs = model.gives_logprobs, dict(model.sampling)
     lm.path, lm.header, lm.answers, lm.asked = path, header, answers, set()
     return OpenLM(
         lm,

@@ -34,8 +34,8 @@ AT = ["compile", "--task", "track1"]
         (["--seed", str(2**32)], "Invalid value for '--seed': Input should be less than or equal to 4294967295"),
         (["--candidates", str(10**9)], "Invalid value for '--candidates': Input should be less than or equal to 1000"),
         (["--optimizer", "kn"], "--optimizer 'kn': expected one of: "),
-        (["--lm", "openai/x", "--api-base", "http://[::1"], "--api-base 'http://[::1': "),
-        (["--lm", "openai/x", "--api-base", "http://h:port"], "--api-base 'http://h:port': "),
+        (["--lm", "openai/x", "--api-base", "http://[::1"], "--api-base: expected an address such as http:/"),
+        (["--lm", "openai/x", "--api-base", "http://h:port"], "--api-base: expected an address such as http:/"),
     ],
     ids=lambda words: " ".join(words)[:30] if isinstance(words, list) else "",
 )
