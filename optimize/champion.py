@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import dspy
-from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.prompt_page import prompt_tokens
 from aisr.base.files import percent
 from aisr.lm.client import OpenLM
+from aisr.lm.retries import BudgetSpent
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
 from aisr.optimize.search import Candidate
@@ -79,7 +79,7 @@ def choose(
     above one standard error (+.2 and +.4 were once taken, and lost 2 and 4 points on test).
 
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
-    cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
+    cannot score are left out. Raises `BudgetSpent` where that happens to the first, the uncompiled program.
     """
     order = [dev[row] for row in nested([task.balance_key(example.gold) for example in dev])]
     outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
@@ -89,8 +89,8 @@ def choose(
         for k in list(running):
             try:
                 fresh = judge_all(task, candidates[k].program, order[len(outcomes[k]) : size], lm)
-            except LMBillingError:
-                if k == 0 or lm.ledger.spent_out() is None:
+            except BudgetSpent:
+                if k == 0:
                     raise
                 running.remove(k)
                 unscored.append(candidates[k].name)

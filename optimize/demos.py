@@ -199,10 +199,10 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
     of one source, or with statements that are nearly the same. Any `demos` of them fit into the token budget."""
     settings, student, fields = search.settings, search.student, _fields(search)
     rows = []
-    for k, example in enumerate(search.train):
+    for example in search.train:
         demo = student.trimmed_demo(example)
         if demo is not None and (not example.get("incomplete") or "trimmed" in example):
-            rows.append(demo.copy(**{SOURCE: search.group[k]} if search.group else {}))
+            rows.append(demo.copy(**{SOURCE: example.group} if "group" in example else {}))
     rows = rows or _trimmed_demos(search)
     short = affordable(rows, fields, settings.demos, settings.demo_tokens // 2)
     group = near_duplicates([wording(row.get(student.statement)) for row in short])

@@ -1,13 +1,15 @@
 """A command as a dry run: it runs as it is, with an LM that sends nothing, counts its calls, and answers itself.
 
-Labelled records get their gold labels where demos stand in the prompt, so that a program with demos wins the race, as
-it mostly does, and what follows is counted with its longer prompts. All other answers name the first label. A prompt
-that was counted once is not counted again, as the response cache would answer it. A token is taken for four bytes.
+An answer names the first label; but a compile's labelled records get their gold labels where a prompt has demos, or
+another instruction than the hand-written one. So what an optimizer tries is better than what it began with, as it
+mostly is, and what follows is counted with its longer prompts: with the first label alone, a compile of the sample
+would count four fifths of its calls. A prompt that was counted once is not counted again, as the response cache would
+answer it. A token is taken for four bytes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
+from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, get_args, get_origin
 
@@ -16,8 +18,9 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from pydantic import BaseModel
 
 from aisr.lm.budget import Ledger, Spend
-from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.client import LedgerLM, OpenLM, call_digest
 from aisr.lm.config import Price
+from aisr.optimize.run import Callbacks, Plan, Run
 from aisr.programs.pictures import SHOWN_PIXELS
 from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
 from aisr.programs.program import Program
@@ -25,48 +28,52 @@ from aisr.programs.text import tokens
 
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 MOST_NAMED = 3  # ids that an answer names, and texts that it lists, at most
-# A text of an answer: as long as instructions that optimizers propose, some 300 tokens.
-FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 12
+# A text of an answer: as long as instructions that optimizers propose, some 600 tokens.
+FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 24
 
 
 class DryRun:
-    """What a command would ask for. Usage: open the LMs of the command by `open`, and run it with these.
-
-    ledger: calls, tokens and price so far.
-    """
+    """What a command would ask for. ledger: calls, tokens and price so far."""
 
     def __init__(self) -> None:
         self.ledger = Ledger()
         self._lock = Lock()
         self._counted: set[str] = set()
         self._gold: dict[tuple[str, ...], dspy.Example] = {}
-        self._opened: list[tuple[OpenLM, OpenLM]] = []
+        self._instructions: set[str] = set()  # of the uncompiled program
 
     def open(self, lm: OpenLM) -> OpenLM:
-        """Return the same LM, with which nothing is sent; one and the same each time, so that a teacher that is the LM
-        itself stays that."""
-        for real, dry in self._opened:
-            if real is lm:
-                return dry
-        engine = _SilentEngine()
-        silent: LedgerLM = lm.lm.copy(engine=engine, timeout=None)  # DSPy refuses a timeout beside an engine
+        """Return the same LM, with which nothing is sent."""
+        silent: LedgerLM = lm.lm.copy(engine=_SilentEngine(), timeout=None)  # no timeout beside an engine, says DSPy
         silent.ledger = self.ledger
-        dry = replace(lm, lm=silent, adapter=_CountingAdapter(self, lm.adapter))
-        self._opened.append((lm, dry))
-        return dry
+        return replace(lm, lm=silent, adapter=_CountingAdapter(self, lm.adapter))
 
-    def add_gold(self, program: Program, examples: Iterable[dspy.Example]) -> None:
-        """Note the gold answers of labelled examples of a program, whole or cut to what teaches."""
+    def compile(self, plan: Plan, lm: OpenLM, teacher: OpenLM, callbacks: Callbacks) -> Run:
+        """Go through a compile of opened LMs, without its artifact. Raises what it raises."""
+        dry = self.open(lm)
+        run = Run(plan, dry, dry if teacher is lm else self.open(teacher), Path(), callbacks)
+        run.prepare()
+        self._learn_gold(run.student, [example for examples in run.examples.values() for example in examples])
+        run.check_alive()
+        run.search()
+        run.add_label_weights()
+        run.score_test()
+        return run
+
+    def _learn_gold(self, student: Program, examples: Sequence[dspy.Example]) -> None:
+        """Note the gold answers of labelled examples, whole or cut to what teaches."""
+        self._instructions = {predictor.signature.instructions for predictor in student.predictors()}
         for example in examples:
-            for row in (example, program.trimmed_demo(example)):
+            for row in (example, student.trimmed_demo(example)):
                 if row is not None:
-                    self._gold[_key(program.main_predictor.signature, row)] = row
+                    self._gold[_key(student.main_predictor.signature, row)] = row
 
     def answer(
-        self, signature: Any, inputs: Mapping[str, Any], limits: Mapping[str, Any], has_demos: bool, text: str
+        self, signature: Any, demos: Sequence[Any], inputs: Mapping[str, Any], limits: Mapping[str, Any], text: str
     ) -> dict[str, Any]:
         """Return a value of each output field. limits: of `ask`; text: what a free text says."""
-        gold: Any = self._gold.get(_key(signature, inputs), {}) if has_demos else {}
+        is_compiled = demos or signature.instructions not in self._instructions
+        gold: Any = self._gold.get(_key(signature, inputs), {}) if is_compiled else {}
         names = [str(name) for name in next((value for value in inputs.values() if isinstance(value, list)), [])]
         fields = signature.output_fields
         values = {
@@ -79,15 +86,12 @@ class DryRun:
 
     def count(self, call: str, price: Price | None, read: int, written: int) -> None:
         """Enter a call of so many prompt and completion tokens, or an answer of the cache where it was counted before.
-        call: tells it from others."""
+        call: its digest."""
         with self._lock:
             is_new = call not in self._counted
             self._counted.add(call)
-        if is_new:
-            usd = price.usd(read, written) if price else None if read or written else 0.0
-            self.ledger.add(Spend(1, prompt_tokens=read, completion_tokens=written, usd=usd))
-        else:
-            self.ledger.from_cache()
+        usage = {"prompt_tokens": read, "completion_tokens": written}
+        self.ledger.add(Spend.of(usage, price) if is_new else Spend(cached_calls=1))
 
 
 class _CountingAdapter(dspy.Adapter):
@@ -105,37 +109,22 @@ class _CountingAdapter(dspy.Adapter):
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         messages = self.inner.format(signature, demos, inputs)
-        sampling = [kwargs.get(name) for kwargs in (lm.kwargs, lm_kwargs) for name in ("rollout_id", "temperature")]
-        call = _digest((lm.model, sampling, messages))
+        call = call_digest(lm, messages=messages, **lm_kwargs)
         limits = (lm_kwargs.get("metadata") or {}).get("constraints") or {}
         # No two texts are the same, so that each proposed instruction is a candidate.
-        values = self.run.answer(signature, inputs, limits, bool(demos), f"{call[:8]} {FILLER}")
+        values = self.run.answer(signature, demos, inputs, limits, f"{call[:8]} {FILLER}")
         written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
         self.run.count(call, lm.price, sum(_tokens(message["content"]) for message in messages), written)
         return [values] * (lm_kwargs.get("n") or 1)
 
 
 class _SilentEngine:
-    """The engine of an LM that only prompts of its own adapter reach, which answers them."""
+    """The engine of an LM whose adapter answers."""
 
-    supports_response_schema = True
-    supports_function_calling = False
-    supports_reasoning = False
-    supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
-    takes_constraints = True  # aisr.programs.program: what a list may hold, and how many
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "_SilentEngine":
-        return self
+    takes_constraints = True  # `Program.ask`: what a list may hold, and how many
 
     def complete(self, request: Request) -> Response:
         raise InvalidRequestError("a dry run sends nothing")
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-
-def _digest(call: Any) -> str:
-    return sha256(repr(call).encode("utf-8", "replace")).hexdigest()
 
 
 def _key(signature: Any, row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -149,11 +138,11 @@ def _first(annotation: Any, limits: Mapping[str, Any], names: Sequence[str], tex
     if origin is Literal or "enum" in limits:
         return (limits.get("enum") or get_args(annotation))[0]
     if origin is list:
-        within = limits.get("items", {})
+        items = limits.get("items", {})
         count = limits.get("minItems") or min(limits.get("maxItems", MOST_NAMED), MOST_NAMED)
-        if "enum" in within:
-            return list(within["enum"][:count])
-        return [_first(get_args(annotation)[0], within, names, text) for _ in range(count)]
+        if "enum" in items:
+            return list(items["enum"][:count])
+        return [_first(get_args(annotation)[0], items, names, text) for _ in range(count)]
     if origin is dict:
         return dict.fromkeys(names, text)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

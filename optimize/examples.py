@@ -25,14 +25,9 @@ class LabeledRecord(NamedTuple):
     fingerprint: Fingerprint
 
 
-def examples(rows: Sequence[LabeledRecord]) -> list[dspy.Example]:
-    """The examples alone."""
-    return [row.example for row in rows]
-
-
-def read_labeled(task: Task, judge: Program, path: Path, limit: int | None = None) -> list[LabeledRecord]:
+def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[LabeledRecord]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
-    return prepare_all(task, judge.prepare, islice(read(path, task.record, task.name), limit), path)
+    return prepare_all(task, program.prepare, islice(read(path, task.record, task.name), limit), path)
 
 
 def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[LabeledRecord]:
@@ -40,7 +35,7 @@ def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: P
     as their `group`."""
     rows = []
     for record in records:
-        rows.append(prepare_one(task, prepare, record))
+        rows.append(LabeledRecord(record, prepare(record), fingerprint(task, record)))
         if "gold" not in rows[-1].example:
             raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
     if not rows:
@@ -48,11 +43,6 @@ def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: P
     for row, group in zip(rows, group_records(rows), strict=True):
         row.example.group = group
     return rows
-
-
-def prepare_one(task: Task, prepare: Prepare, record: Record) -> LabeledRecord:
-    """A record with its example."""
-    return LabeledRecord(record, prepare(record), fingerprint(task, record))
 
 
 def group_records(rows: Sequence[LabeledRecord]) -> list[int]:

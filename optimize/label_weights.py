@@ -28,7 +28,7 @@ from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import Tally
 from aisr.optimize.demos import in_prompt
-from aisr.optimize.examples import LabeledRecord, examples, group_records
+from aisr.optimize.examples import LabeledRecord, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.label_weights import LabelWeights, Rule, logs, softmax
@@ -66,7 +66,7 @@ def judge_without_own_demos(
     group = group_records(rows)
     exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
     fair = [row for key, row in zip(group, rows, strict=True) if key not in exposed]
-    outcomes = judge_all(task, program.with_label_weights(None), examples(fair), lm, done)
+    outcomes = judge_all(task, program.with_label_weights(None), [row.example for row in fair], lm, done)
     return [JudgedRecord(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
-from dspy.utils.exceptions import LMBillingError, LMError
+from dspy.utils.exceptions import LMError
 
 from aisr.artifact.manifest import (
     Data,
@@ -30,11 +29,12 @@ from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
+from aisr.lm.retries import BudgetSpent
 from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
-from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, examples, prepare_all
+from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
@@ -70,11 +70,6 @@ class Plan:
         records = read(self.data[split], self.task.record, self.task.name)
         return islice(records, None if split == "train" else self.limits.get(split))
 
-    def train_for_lm(self, train: Sequence[LabeledRecord]) -> list[LabeledRecord]:
-        """Return the first `limits["train"]` records of train: the only ones that the LM judges and prompts may hold.
-        The ranker and the no-LM baseline are fitted on all of train."""
-        return [*train[: self.limits.get("train")]]
-
 
 @dataclass(frozen=True)
 class Callbacks:
@@ -83,8 +78,6 @@ class Callbacks:
     stage: Callable[[str], None] = lambda text: None  # a stage begins
     judged: Callable[[], None] = lambda: None  # a record was judged
     scored: Callable[[Contender], None] = lambda contender: None  # a contender was scored on dev
-    # Before all LM calls, with the student and the labelled examples of all splits.
-    prepared: Callable[[Program, Sequence[dspy.Example]], None] = lambda student, examples: None
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
@@ -100,11 +93,14 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
         raise UserError(
             f"{run.folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
         )
-    run.check_alive()
+    try:
+        run.check_alive()
+    except BudgetSpent as error:
+        raise UserError(f"{error}; not even dev could be judged once, nothing is saved") from error
     # Only now: an address or a model that was mistyped must not take the name from the right one.
     write_whole(claim, as_json(identity))
     run.search()
-    run.fit_label_weights()
+    run.add_label_weights()
     run.score_test()
     run.save()
     write_index(root)
@@ -124,8 +120,8 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     student: Program = field(init=False)  # the uncompiled program
-    rows: dict[str, list[LabeledRecord]] = field(default_factory=dict, init=False)  # by split
-    examples: dict[str, list[dspy.Example]] = field(init=False)  # the same; of train those that the LM is shown
+    rows: dict[str, list[LabeledRecord]] = field(default_factory=dict, init=False)  # by split, of train those to judge
+    examples: dict[str, list[dspy.Example]] = field(init=False)  # the same
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
     choice: Choice = field(init=False)
@@ -137,24 +133,26 @@ class Run:
         """Build the student, read the records, and fit to the gold of train what needs no LM: the evidence ranker, and
         what the judge itself fits.
         """
-        plan, stage = self.plan, self.callbacks.stage
-        self.student = attach(plan.task.build(plan.options), self.lm, plan.image_folder)
+        plan, task, stage = self.plan, self.plan.task, self.callbacks.stage
+        self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
-        prepare_train = self._fit_to_train(list(plan.records("train")))
+        train = list(plan.records("train"))
+        self.rows["train"] = prepare_all(task, self._fit_to_train(train), train, plan.data["train"])
         for name, path in plan.data.items():
-            prepare = prepare_train if name == "train" else self.student.prepare
-            self.rows[name] = prepare_all(plan.task, prepare, plan.records(name), path)
+            if name != "train":
+                self.rows[name] = prepare_all(task, self.student.prepare, plan.records(name), path)
         self.leaks = cross_split_leakage(self.rows)
-        for name, leak in self.leaks.items():
-            if leak.any_kind:
-                stage(f"{name} shares with train: {leak}; its score is optimistic (`aisr split` avoids this)")
-        self.examples = {name: examples(rows) for name, rows in self.rows.items()}
-        others = [self.examples[name] for name in self.examples if name != "train"]
-        add_no_lm_baseline(plan.task, self.student, self.examples["train"], others)
-        self.examples["train"] = examples(plan.train_for_lm(self.rows["train"]))
+        for name, shared in self.leaks.items():
+            if shared.any_kind:
+                stage(f"{name} shares with train: {shared}; its score is optimistic (`aisr split` avoids this)")
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
-        self.callbacks.prepared(self.student, [example for rows in self.examples.values() for example in rows])
+        self.examples = {name: [row.example for row in rows] for name, rows in self.rows.items()}
+        others = [own for name, own in self.examples.items() if name != "train"]
+        add_no_lm_baseline(task, self.student, self.examples["train"], others)
+        # The ranker and this baseline learn of all of train; no prompt and no LM sees more than these.
+        for part in (self.rows, self.examples):
+            part["train"] = part["train"][: plan.limits.get("train")]
 
     def _fit_to_train(self, train: Sequence[Record]) -> Prepare:
         """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
@@ -200,8 +198,7 @@ class Run:
         anything is saved."""
         dev = self.examples["dev"]
         self.callbacks.stage(f"judging {len(dev)} records of dev with the uncompiled program")
-        with self._budget("not even the uncompiled program could be scored on dev"):
-            baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
+        baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
         check_any_judged(baseline, "dev")
 
     def search(self) -> None:
@@ -224,7 +221,6 @@ class Run:
                 lm=self.lm,
                 teacher=self.teacher,
                 note=stage,
-                group=[example.group for example in self.examples["train"]],
             )
             known = len(candidates)
             try:
@@ -271,24 +267,21 @@ class Run:
         loaded.copy_context(program)
         return loaded
 
-    def fit_label_weights(self) -> None:
+    def add_label_weights(self) -> None:
         """Fit the champion's label weights on dev, which is judged already, and on as many records of train as the
         settings say; none where there are no labels, or where the budget does not reach that far."""
-        task = self.plan.task
+        task, train, seed = self.plan.task, self.rows["train"], self.plan.settings.seed
         if not task.labels:
             return
-        train = self.plan.train_for_lm(self.rows["train"])
         balanced = nested([task.balance_key(row.example.gold) for row in train])
-        rows = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
-        self.callbacks.stage(f"fitting label weights to the champion's label probabilities on {len(rows)} records")
+        records = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
+        self.callbacks.stage(f"fitting label weights to the champion's label probabilities on {len(records)} records")
         try:
-            judged = judge_without_own_demos(task, self.champion, rows, self.lm, self.callbacks.judged)
-        except LMBillingError as error:
-            self._raise_unless_our_limit(error)
+            judged = judge_without_own_demos(task, self.champion, records, self.lm, self.callbacks.judged)
+        except BudgetSpent:
             self.callbacks.stage("label weights: not fitted, the budget is spent")
             return
-        seed, choose_evidence = self.plan.settings.seed, self.champion.choose_evidence
-        self.fitted = fit_label_weights(task, judged, seed, self.lm.identity, choose_evidence)
+        self.fitted = fit_label_weights(task, judged, seed, self.lm.identity, self.champion.choose_evidence)
         self.champion.label_weights = self.fitted.weights
         self.champion = self._reload(self.champion)
 
@@ -309,26 +302,10 @@ class Run:
             self.callbacks.stage(f"scoring the {role} ({name}) on {len(test)} records of test")
             try:
                 results.append(evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged))
-            except LMBillingError as error:
-                self._raise_unless_our_limit(error)
+            except BudgetSpent:
                 self.callbacks.stage(f"{role} ({name}) not scored on test, the budget is spent")
                 break
         self.test = HeldOutScores(*results) if results else None
-
-    @contextmanager
-    def _budget(self, missing: str) -> Iterator[None]:
-        """Turn a spent budget within the block, without which nothing can be saved, into a UserError. missing: what
-        could not be done."""
-        try:
-            yield
-        except LMBillingError as error:
-            self._raise_unless_our_limit(error)
-            raise UserError(f"{error}; {missing}, nothing is saved") from error
-
-    def _raise_unless_our_limit(self, error: LMBillingError) -> None:
-        """Raise the error where it is the provider's, and not our own limit's."""
-        if self.lm.ledger.spent_out() is None:
-            raise error
 
     def save(self) -> None:
         """Write the artifact."""

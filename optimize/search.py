@@ -102,7 +102,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Search:
-    """What an optimizer works on. Examples carry `gold` beside their fields."""
+    """What an optimizer works on. Examples carry `gold` beside their fields, and `group`
+    where it is known: two groups share no evidence."""
 
     task: Task
     student: Program
@@ -113,7 +114,6 @@ class Search:
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     note: Callable[[str], None]
-    group: Sequence[int] = ()  # of each record of train; two groups share no evidence; none: unknown
 
     @cached_property
     def objective(self) -> Objective:

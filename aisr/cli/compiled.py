@@ -1,7 +1,6 @@
 """The work of `aisr compile`, and what it says: which program it chose, how that did, where it is registered."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from aisr.base.errors import UserError
@@ -48,10 +47,9 @@ def find_optimizers(names: str | None, sizes: Settings, train: Path, most_train:
 def print_estimate(plan: Plan, lm: OpenLM, teacher: OpenLM, limits: Limits) -> None:
     """Print the calls, tokens and cost of a compile; nothing is sent or kept."""
     run = DryRun()
-    with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
-        phases = Callbacks(progress.stage, progress.judged, lambda contender: None, run.add_gold)
-        compile_program(plan, run.open(lm), run.open(teacher), Path(nowhere), phases)
-    display.print_estimate(run, limits)
+    with display.live(run.ledger) as progress:
+        run.compile(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
+    display.print_estimate(run.ledger.spend, limits)
 
 
 def compile_and_register(plan: Plan, lm: OpenLM, teacher: OpenLM, artifacts: Path, track: bool) -> bool:

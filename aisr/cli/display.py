@@ -115,9 +115,8 @@ def note(text: str) -> None:
     console.print(printable(text), markup=False)
 
 
-def print_estimate(run: Any, limits: Any) -> None:
+def print_estimate(spend: Any, limits: Any) -> None:
     """What a dry run came to, and which of the limits would end the command early."""
-    spend = run.ledger.spend
     price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if spend.usd is None else f"{spend.usd:.2f} USD"
     note(
         f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt and {spend.completion_tokens:,} completion "

@@ -130,7 +130,7 @@ def compare(
     from aisr.artifact.program import uncompiled
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.examples import examples, read_labeled
+    from aisr.optimize.examples import read_labeled
     from aisr.predict.evaluate import evaluate as score_program
     from aisr.predict.prepare import find_image_folder
     from aisr.tracking import registry
@@ -144,7 +144,7 @@ def compare(
     for name in names:
         loaded = compiled[name] if name in compiled else uncompiled(*compiled.values())
         attach(loaded.program, opened, image_folder)
-        records = examples(read_labeled(chosen, loaded.program, data, limit))
+        records = [row.example for row in read_labeled(chosen, loaded.program, data, limit)]
         display.note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
             results.append(score_program(chosen, loaded.program, records, opened, progress.judged))

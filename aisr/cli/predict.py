@@ -69,7 +69,7 @@ def predict(
         attach(loaded.program, opened, images)
         with display.live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
-        display.print_estimate(dry, ledger.limits)
+        display.print_estimate(dry.ledger.spend, ledger.limits)
         return
     attach(loaded.program, opened, images)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")

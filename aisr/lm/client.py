@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dspy
 from dspy.utils.callback import with_callbacks
-from dspy.utils.exceptions import LMAuthError, LMBillingError, LMError
+from dspy.utils.exceptions import LMAuthError, LMError
 from pydantic import BaseModel
 
 from aisr.base import redact
@@ -19,7 +19,7 @@ from aisr.base.private import adapter_message_call
 from aisr.lm.answers import Answer, read_answer
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.retries import Contact
+from aisr.lm.retries import BudgetSpent, Contact
 
 if TYPE_CHECKING:
     from aisr.lm.recorded import Recorder
@@ -92,7 +92,7 @@ class LedgerLM(dspy.LM):
 
     def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
         if reason := self.ledger.spent_out():
-            raise LMBillingError(self.ledger.refuse(reason))
+            raise BudgetSpent(self.ledger.refuse(reason))
         usage: dict[str, Any] = {}
         try:
             # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.

@@ -35,8 +35,20 @@ class Unreachable(LMTransportError):
     """No call has reached the server: its address is wrong, or it does not run."""
 
 
+class BudgetSpent(LMBillingError):
+    """A limit of the user's own kept a call from being sent."""
+
+
 # Errors that every record would meet.
-FATAL_ERRORS = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError, WaitTooLong, Unreachable)
+FATAL_ERRORS = (
+    LMAuthError,
+    BudgetSpent,
+    LMBillingError,
+    LMConfigurationError,
+    LMUnsupportedModelError,
+    WaitTooLong,
+    Unreachable,
+)
 
 
 class Contact:
@@ -81,7 +93,7 @@ class Contact:
 
     def _wait(self, error: LMError, attempt: int) -> float:
         """Return the seconds to wait before a call is sent again. Raises the error where it is final."""
-        if error.status or not isinstance(error, LMBillingError):  # else a limit kept the call from being sent
+        if not isinstance(error, BudgetSpent):
             self._error = self._error or error
         is_overload = isinstance(error, LMRateLimitError) or error.status in OVERLOADED
         if isinstance(error, LMTransportError) and self.error is not None and attempt > 1:

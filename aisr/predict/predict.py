@@ -15,7 +15,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dspy.utils.exceptions import LMBillingError
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
@@ -23,7 +22,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
-from aisr.lm.retries import FATAL_ERRORS
+from aisr.lm.retries import FATAL_ERRORS, BudgetSpent
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import picture_digest
@@ -104,7 +103,7 @@ def predict(
                     summary.failures[record.id] = outcome.failure
                 done()
         write_whole(out, b"".join(lines[record.id] for record in records if record.id in lines))
-    if fatal and not (isinstance(fatal[0], LMBillingError) and lm.ledger.stopped):  # without a limit it is the provider
+    if fatal and not isinstance(fatal[0], BudgetSpent):
         raise fatal[0]
     summary.stopped = lm.ledger.stopped if fatal else None
     return summary

@@ -20,8 +20,6 @@ from threading import Lock, Thread
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from dspy.utils.exceptions import LMBillingError
-
 from aisr.artifact.program import parse, program_text
 from aisr.base.errors import UserError
 from aisr.base.private import init_here
@@ -29,7 +27,7 @@ from aisr.lm.budget import Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
-from aisr.lm.retries import FATAL_ERRORS
+from aisr.lm.retries import FATAL_ERRORS, BudgetSpent
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach, open_images
 from aisr.programs.program import Program
@@ -78,7 +76,7 @@ def ray_workers(
 
     def judge_record(record: Record) -> Outcome:
         if reason := lm.ledger.spent_out():
-            raise LMBillingError(lm.ledger.refuse(reason))
+            raise BudgetSpent(lm.ledger.refuse(reason))
         actor = free.get()
         try:
             reply: _Reply = ray.get(actor.judge.remote(record))

@@ -13,12 +13,12 @@ from typing import Any
 
 import dspy
 from dspy.utils.callback import BaseCallback
-from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import redact
 from aisr.base.jsonl import read, valid_text
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
+from aisr.lm.retries import BudgetSpent
 from aisr.predict.judge import Outcome, judge, map_all
 from aisr.programs.program import Program
 from aisr.programs.records import Record
@@ -83,7 +83,7 @@ def replay(
         failed = ReplayedRecord(record, example, Outcome(None, reasons.get(record.id, FORGOTTEN)), [])
         try:
             return _judge_one(task, program, record, example, cached)
-        except LMBillingError:  # the answer is not in the cache
+        except BudgetSpent:  # the answer is not in the cache
             return failed
 
     return map_all(work, islice(read(path, task.record, task.name), limit), lm.threads)

@@ -7,11 +7,11 @@ from itertools import chain, zip_longest
 from typing import Any
 
 import dspy
-from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import redact
 from aisr.base.private import clear_events
 from aisr.lm.client import OpenLM
+from aisr.lm.retries import BudgetSpent
 from aisr.predict.judge import judge
 from aisr.predict.replay import FORGOTTEN, ReplayedRecord, from_cache_only
 from aisr.programs.program import Program
@@ -33,7 +33,7 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
     mlflow.dspy.autolog(log_traces=True, silent=True)
     try:
         for one in reversed(records):  # the UI shows the latest first
-            with mlflow.start_span(redact.addresses(one.record.id)) as span, suppress(LMBillingError):
+            with mlflow.start_span(redact.addresses(one.record.id)) as span, suppress(BudgetSpent):
                 span.set_inputs({"record": task.text(one.record)})
                 failure, answer = one.outcome.failure, one.outcome.answer
                 span.set_outputs({"failed": failure} if failure else task.prediction.line(answer))

@@ -1,16 +1,14 @@
 """An estimate runs the command itself: a server on the loopback address counts what the command then asks for."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
 from aisr.optimize.estimate import DryRun
-from aisr.optimize.run import Plan, Run, compile_program
+from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS, find_task
 from aisr.programs.text import tokens
@@ -33,19 +31,14 @@ def plan(folder: Path, task: str, optimizer: str, **options: Any) -> Plan:
     return Plan(find_task(task), "x", [optimizer], settings, options, data, limits={}, command="aisr compile")
 
 
-def dry(compile_plan: Plan, root: Path, lm: OpenLM, teacher: OpenLM) -> tuple[DryRun, Run]:
-    run = DryRun()
-    silent = replace(SILENT, prepared=run.add_gold)
-    return run, compile_program(compile_plan, run.open(lm), run.open(teacher), root / "dry", silent)
-
-
 def test_the_estimate_has_the_calls_and_tokens_of_the_compile(loopback: Loopback, tmp_path: Path) -> None:
     """But for the champion on test: all answers of the server are alike, so it stays uncompiled and in the cache."""
     loopback.reply = lambda request: written(request.question, {"label": "Supported", "evidence_ids": []})
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(1.0, 10.0)))
-    compile_plan = plan(tmp_path, "track2", "knn")
-    run, _ = dry(compile_plan, tmp_path, lm, lm)
+    compile_plan, run = plan(tmp_path, "track2", "knn"), DryRun()
+    run.compile(compile_plan, lm, lm, SILENT)
     assert loopback.requests == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev.jsonl", "test.jsonl", "train.jsonl"]
     compile_program(compile_plan, lm, lm, tmp_path, SILENT)
     messages = [message for request in loopback.requests for message in request.body["messages"]]
     read = sum(tokens(str(message["content"])) for message in messages)
@@ -64,10 +57,11 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(loopback: Loopback
 )
 def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: Loopback, tmp_path: Path) -> None:
     """The teacher has its own price: a dollar a token, where the LM is free."""
+    run = DryRun()
     with serve() as school:
         lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
         teacher = open_lm(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))
-        run, made = dry(replace(plan(tmp_path, task, optimizer)), tmp_path, lm, teacher)
+        made = run.compile(plan(tmp_path, task, optimizer), lm, teacher, SILENT)
         assert loopback.requests == school.requests == []
     assert run.ledger.spend.calls > 4
     assert bool(run.ledger.spend.usd) == (optimizer != "labeled")  # the others ask a teacher

@@ -1,6 +1,7 @@
 """Label weights: what they learn, what they must not see, and what becomes of hopeless data."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from aisr.artifact.program import parse, program_text, uncompiled
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.optimize.examples import prepare_one
+from aisr.optimize.examples import prepare_all
 from aisr.optimize.label_weights import JudgedRecord, fit_label_weights, judge_without_own_demos
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Search, Settings, objective
@@ -33,7 +34,8 @@ def judged_claims(count: int, wrong: float = 0.0, seed: int = 0) -> list[JudgedR
         record = scripted.claim(*labels, number=k + 1)
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
-        rows.append(JudgedRecord(prepare_one(TRACK1, program.prepare, record), outcome))
+        (row,) = prepare_all(TRACK1, program.prepare, [record], Path("train.jsonl"))
+        rows.append(JudgedRecord(row, outcome))
     return rows
 
 
@@ -83,7 +85,7 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
     edited = scripted.claim(S, SCOPE, number=1).sentence_label
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
-    rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
+    rows = prepare_all(TRACK1, program.prepare, [parent, other, beside], Path("train.jsonl"))
     program.main_predictor.demos = [rows[2].example.toDict()]
     assert [row.example.id for row, _ in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
     program.main_predictor.demos = []
@@ -132,6 +134,3 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
     for request in scripted.requests(lm):
         assert "empty where the label is Irrelevant or Overstate or Topical Match" in scripted.wording(request)
         assert "contradict it decide, too" not in scripted.wording(request)
-
-
-# --- How many records of train are judged for them

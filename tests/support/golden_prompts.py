@@ -20,7 +20,7 @@ from dspy.lm15 import Request
 from aisr.artifact.program import parse, program_text
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
-from aisr.optimize.examples import Prepare, examples, prepare_all
+from aisr.optimize.examples import Prepare, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.search import Objective, Search, Settings
@@ -101,11 +101,10 @@ def build_compiled(case: Case, folder: Path, form: str) -> Program:
         student.ranker = fitted.ranker
         prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
     student.fit(train)
-    rows = examples(prepare_all(task, prepare, train, path))
+    rows = [row.example for row in prepare_all(task, prepare, train, path)]
     lm = open_scripted([], form)  # the optimizers of the cases ask nothing
     objective = Objective(task, task.score([], []))
-    groups = [row.group for row in rows]
-    search = Search(task, student, rows, [], lambda: objective, SETTINGS, lm, lm, print, groups)
+    search = Search(task, student, rows, [], lambda: objective, SETTINGS, lm, lm, print)
     program = compile_candidates(case.optimizer, search, [])[0].program
     loaded = parse(program_text(task, program), "the compiled program", task).program
     loaded.copy_context(student)
