@@ -13,7 +13,7 @@ import gzip
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
@@ -108,29 +108,10 @@ class Within:
     def __init__(self, reference: frozenset[str]) -> None:
         self._reference = reference
 
-    def synsets(self, word: str) -> list["Synset"]:
+    def synsets(self, word: str) -> list[SimpleNamespace]:
         """All synonyms as one synset (METEOR makes one set of them anyway), or none."""
-        known = synonyms(word)
-        return [] if known.isdisjoint(self._reference) else [Synset(known & self._reference)]
-
-
-class Synset:
-    """A synset as NLTK asks for it."""
-
-    def __init__(self, words: frozenset[str]) -> None:
-        self._words = words
-
-    def lemmas(self) -> list["Lemma"]:
-        return [Lemma(word) for word in self._words]
-
-
-class Lemma(str):
-    """A lemma as NLTK asks for it."""
-
-    __slots__ = ()
-
-    def name(self) -> str:
-        return str(self)
+        lemmas = [SimpleNamespace(name=partial(str, other)) for other in synonyms(word) & self._reference]
+        return [SimpleNamespace(lemmas=lambda: lemmas)] if lemmas else []
 
 
 @lru_cache(maxsize=1)

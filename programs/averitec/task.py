@@ -199,7 +199,7 @@ class Averitec(Program):
         questions = [item(question) for question in answer.questions if question.strip()][:MOST_QUESTIONS]
         best = best_passages(collection, [claim, *questions], 2 * READ, self.match)
         read = dict(list(best.items())[:READ])
-        pairs = self._find_pairs(claim, context, read, questions) if read else []
+        pairs = self._find_pairs(read, claim=claim, context=context, questions=questions) if read else []
         evidence = [Pair(question=pair.question, answer=pair.answer, url=read[pair.source].url) for pair in pairs]
         sources = {pair.answer: read[pair.source].text for pair in pairs}
         answer = self.ask(self.judge, claim=claim, evidence=as_lines(evidence, sources), context=context)
@@ -214,24 +214,18 @@ class Averitec(Program):
             ranking=list(read),
         )
 
-    def _find_pairs(self, claim: str, context: str, read: Passages, questions: Sequence[str]) -> list[SourcedPair]:
+    def _find_pairs(self, read: Passages, **inputs: Any) -> list[SourcedPair]:
         """Return what the passages answer, each pair with the id of one of them."""
-        text = {"type": "string", "maxLength": LONGEST_QUESTION}
-        pair = {
-            "question": text,
-            "answer": {**text, "maxLength": LONGEST_ANSWER},
-            "source": {"type": "string", "enum": list(read)},
-        }
-        answer = self.ask(
+        question, answer = ({"type": "string", "maxLength": most} for most in (LONGEST_QUESTION, LONGEST_ANSWER))
+        pair = {"question": question, "answer": answer, "source": {"type": "string", "enum": list(read)}}
+        evidence = self.ask(
             self.find,
             lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
             limits={"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
             passages=rendered(read),
-            claim=claim,
-            context=context,
-            questions=questions,
+            **inputs,
         )
-        return list(answer.pairs)[:MOST_PAIRS]
+        return list(evidence.pairs)[:MOST_PAIRS]
 
 
 def _context(record: AveritecRecord) -> str:
@@ -376,17 +370,13 @@ class AveritecTask(Task):
         """What is wrong with label and evidence."""
         right = gold.strings.strings
         match = evidence_match(answer.strings.strings, right)
-        label = (
-            "The label is right."
-            if answer.label == gold.label
-            else f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
-        )
+        label = f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
+        if answer.label == gold.label:
+            label = "The label is right."
         if match > HEADLINE:
             return f"{label} The evidence matches the gold evidence well enough ({match:.2f}; {HEADLINE} is needed)."
-        missing = " / ".join(right[:3])
-        return (
-            f"{label} The evidence matches the gold evidence by {match:.2f}, and {HEADLINE} is needed. It is: {missing}"
-        )
+        missing = f"The evidence matches the gold evidence by {match:.2f}, and {HEADLINE} is needed. It is: "
+        return f"{label} {missing}{' / '.join(right[:3])}"
 
     def shared_keys(self, record: AveritecRecord) -> set[str]:
         return {claim_key(record.claim), *evidence_keys(self.long_texts(record))}

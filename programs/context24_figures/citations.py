@@ -10,7 +10,7 @@ caption; a letter of another in between is a part of the text, such as the (B) o
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -199,19 +199,13 @@ def spelled_out(panels: str) -> tuple[str, ...]:
     """The panels of `a, b`, `a-c`, `A and B`."""
     letters: list[str] = []
     dashed = False
-    for word in _words(panels):
+    for word in re.findall(r"\w+|[-–—]", panels):
         if word in ("-", "–", "—", "to"):
             dashed = True
         elif len(word) == 1 and word.isalpha():
             letters += _between(letters[-1], word) if dashed and letters else (word.upper(),)
             dashed = False
     return tuple(dict.fromkeys(letters))
-
-
-def _words(text: str) -> Iterator[str]:
-    for sign in ",&–—-":
-        text = text.replace(sign, f" {sign} ")
-    yield from text.split()
 
 
 SEVERAL = r"[A-Za-z](?:\s?(?:[,&–—-]|and|to)\s?[A-Za-z]){0,9}"
@@ -251,13 +245,6 @@ def parts(caption: str) -> Parts:
         if len({panel for mark in marks for panel in mark.panels}) > 1:
             return _behind(text, marks) if way is WAYS[0] and _trails(text, marks) else _before(text, marks)
     return Parts(text, {})
-
-
-def of_panel(caption: str, letters: Sequence[str]) -> tuple[str, str]:
-    """The head of a caption, and its text on a panel, which goes by one letter or several; "" where it has only other
-    panels. One without panels is all head."""
-    head, panels = parts(caption)
-    return head, " ".join(dict.fromkeys(panels[letter] for letter in letters if panels.get(letter)))
 
 
 def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:

@@ -3,8 +3,8 @@
 
 CLAIMS is their JSON list, such as `task1-train-dev.json`; PAPERS a JSON object with the full text of each paper under
 its `citekey`. `--captions` is their folder with a JSON object a paper, text by the name of the caption's picture;
-`--figures` their folder of pictures, whose names are the candidates. Without that the candidates are the claim's
-`figures_tables` (2025), and else the figures that have a caption, and the panels in it.
+`--figures` their folder of pictures, whose names are the candidates (2024); else they are the claim's `figures_tables`
+(2025).
 
 The files were made by people and programs: labels hold stray quotes and line ends, claims occur twice, texts lack line
 ends, captions are quoted Python strings. What is changed is printed.
@@ -17,7 +17,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +28,6 @@ from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
 from aisr.base.jsonl import read_as, read_list
 from aisr.metrics.context24_figures import LABEL, place_of, tidy
-from aisr.programs.context24_figures.citations import parts
 from aisr.programs.context24_figures.task import FIT
 from aisr.programs.context24_text.convert import full_texts
 from aisr.programs.records import Text
@@ -103,8 +102,7 @@ Element = dict[str, str]  # of a record: label, and where there is one caption a
 
 
 def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None) -> list[Element]:
-    """Return the elements of a paper: those that have a picture, or else those `listed`, or else those with a caption
-    and the panels that it tells apart."""
+    """Return the elements of a paper: those that have a picture, or else those `listed`."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
     folder = figures / citekey if figures else None
     pictures = {
@@ -113,7 +111,7 @@ def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figu
         if file.suffix.lower() in PICTURES and CAPTION not in file.name
     }
     elements: dict[str, Element] = {}
-    for typed, picture in (pictures or dict.fromkeys([*listed] or _figure_labels(texts), "")).items():
+    for typed, picture in (pictures or dict.fromkeys(listed, "")).items():
         for label in _labels(typed, f"{citekey}: element"):
             element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
             elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
@@ -151,18 +149,6 @@ def _caption_of(label: str, captions: dict[str, str]) -> str:
     name = _squeezed(label)
     pieces = [text for key, text in captions.items() if key == name or PIECE.sub("", key) == name]
     return " ".join(dict.fromkeys(pieces))
-
-
-def _figure_labels(captions: dict[str, str]) -> Iterable[str]:
-    """Yield labels of figures by their captions, each with its panels behind it."""
-    whole = dict.fromkeys(PIECE.sub("", key) if PIECE.sub("", key) in captions else key for key in captions)
-    for key in whole:
-        (label,) = cleaned(key) or ("",)
-        place = place_of(label)
-        if place is not None:
-            yield label
-            if not place.panel:
-                yield from (f"{label}{panel}" for panel in sorted(parts(_caption_of(label, captions)).panels))
 
 
 def _by_number(label: str) -> str:
@@ -260,7 +246,9 @@ def main() -> None:
     claims, texts = read_list(options.claims, Claim), full_texts(options.papers)
     records = convert(claims, texts, options.captions, options.figures)
     if not records:
-        raise UserError(f"{options.claims}: no claim of a paper with figures; give --captions or --figures")
+        raise UserError(
+            f"{options.claims}: no claim of a paper with figures; expected --figures, or figures_tables of claims"
+        )
     write_whole(options.out, "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
     papers = {record["citekey"] for record in records}
     print(f"wrote {options.out}: {len(records)} claims about {len(papers)} papers; what was changed is listed above")

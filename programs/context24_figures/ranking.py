@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from aisr.metrics.context24_figures import Figure, Place, place_of
-from aisr.programs.context24_figures.citations import Cited, citations, of_panel
+from aisr.programs.context24_figures.citations import Cited, citations, parts
 from aisr.programs.retrieval import RANK_CONSTANT, Matcher, order
 from aisr.programs.text import sentences, words
 
@@ -26,34 +26,41 @@ PAPERS = 256  # whose chunks and citations are kept: a paper has several claims
 Labels = tuple[str, ...]
 
 
+class Caption(NamedTuple):
+    """What captions say of an element."""
+
+    whole: str  # the caption that it stands under; for a panel without one that of its figure
+    own_part: str  # what that says of a panel alone; "" where it tells no panels apart
+    text: str  # the caption; of a panel the part on all panels and its own
+
+
 class Paper(NamedTuple):
-    """The text of a paper, and its figures and tables.
+    """The text of a paper, and its figures and tables."""
 
-    paragraphs: in document order; labels: of the elements, in the order of the record. Of each element: wholes, the
-    caption that it stands under, for a panel without one that of its figure; own_parts, what that says of a panel
-    alone, "" where it tells no panels apart; captions, the caption, of a panel the part on all panels and its own."""
+    paragraphs: tuple[str, ...]  # in document order
+    captions: Mapping[str, Caption]  # of the elements, by label, in the order of the record
 
-    paragraphs: tuple[str, ...]
-    labels: Labels
-    wholes: tuple[str, ...]
-    own_parts: tuple[str, ...]
-    captions: tuple[str, ...]
+    @property
+    def labels(self) -> Labels:
+        """The labels of the elements."""
+        return tuple(self.captions)
 
 
 def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
     """Return a paper. captions: that of each element by its label, "" where it has none. A panel without a caption of
     its own has that of its figure."""
     figures = {place: captions[label] for label in captions if (place := place_of(label))}
-    wholes, own_parts, texts = [], [], []
+    known = {}
     for label, caption in captions.items():
         place = place_of(label)
         of_figure = figures.get(place._replace(panel=""), "") if place else ""
         whole = " ".join((caption or of_figure).split())
-        head, own_part = of_panel(whole, letters(place.panel)) if place and place.panel else (whole, "")
-        wholes.append(whole)
-        own_parts.append(own_part)
-        texts.append(" ".join(filter(None, (head, own_part))))
-    return Paper(tuple(paragraphs), tuple(captions), tuple(wholes), tuple(own_parts), tuple(texts))
+        head, own_part = whole, ""
+        if place and place.panel:
+            head, panels = parts(whole)
+            own_part = " ".join(dict.fromkeys(panels[letter] for letter in letters(place.panel) if panels.get(letter)))
+        known[label] = Caption(whole, own_part, " ".join(filter(None, (head, own_part))))
+    return Paper(tuple(paragraphs), known)
 
 
 def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
@@ -81,14 +88,14 @@ def documents(paper: Paper, size: int = WINDOW) -> dict[str, str]:
     cited has the chunks that cite its figure's other panels. size: as in `chunks`."""
     texts = chunks(paper.paragraphs, size)
     cited = cited_by(texts, paper.labels)
-    result = {}
-    for label, caption in zip(paper.labels, paper.captions, strict=True):
-        citing = [text for text, named in zip(texts, cited, strict=True) if label in named]
-        if not citing:
-            near = siblings(label, paper.labels)
-            citing = [text for text, named in zip(texts, cited, strict=True) if near.intersection(named)]
-        result[label] = " ".join(filter(None, (caption, *citing)))
-    return result
+
+    def citing(labels: set[str]) -> list[str]:
+        return [text for text, named in zip(texts, cited, strict=True) if labels.intersection(named)]
+
+    return {
+        label: " ".join(filter(None, (caption.text, *(citing({label}) or citing(siblings(label, paper.labels))))))
+        for label, caption in paper.captions.items()
+    }
 
 
 @lru_cache(maxsize=2 * PAPERS)
@@ -141,8 +148,8 @@ def _caption_chunks(paper: Paper) -> dict[str, Labels]:
     """Return captions as chunks, each with the elements that it is about: those that share it, and the figure of a
     panel."""
     about: dict[str, Labels] = {}
-    for label, text in zip(paper.labels, paper.captions, strict=True):
-        about[text] = (*about.get(text, ()), label)
+    for label, caption in paper.captions.items():
+        about[caption.text] = (*about.get(caption.text, ()), label)
     about.pop("", None)
     figures = {place.figure: label for label in paper.labels if (place := place_of(label)) and not place.panel}
     for text, labels in about.items():

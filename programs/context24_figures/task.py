@@ -222,26 +222,24 @@ def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     texts = chunks(paper.paragraphs, SENTENCE)
     cited = cited_by(texts, paper.labels)
     owner = [next((label for label in named if label in labels), "") for named in cited]
-    captions = dict(zip(paper.labels, paper.captions, strict=True))
-    wholes = dict(zip(paper.labels, paper.wholes, strict=True))
-    own_parts = dict(zip(paper.labels, paper.own_parts, strict=True))
-
     groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption
     for label in labels:
         about = tuple(place for place, named in enumerate(cited) if label in named)
         near = {label} if about else siblings(label, paper.labels)
         owners = dict.fromkeys(owner[place] for place, named in enumerate(cited) if near.intersection(named))
-        row = _Row(own_parts[label], about, tuple(filter(None, owners)))
-        groups.setdefault(wholes[label] or row, {}).setdefault(row, []).append(label)
+        row = _Row(paper.captions[label].own_part, about, tuple(filter(None, owners)))
+        groups.setdefault(paper.captions[label].whole or row, {}).setdefault(row, []).append(label)
 
     def line(own: Sequence[str], *parts: str) -> str:
-        return " ".join([*(f"[{label}]" for label in own), *(item(part, captions.__contains__) for part in parts)])
+        return " ".join(
+            [*(f"[{label}]" for label in own), *(item(part, paper.captions.__contains__) for part in parts)]
+        )
 
     lines = []
     for rows in groups.values():
         members = [label for label in labels if any(label in own for own in rows.values())]
         first = members[0]
-        shared = excerpt(claim, wholes[first], SHARED)
+        shared = excerpt(claim, paper.captions[first].whole, SHARED)
         if len(rows) > 1:
             lines.append(line(members, shared))
         for row, own in rows.items():
@@ -250,7 +248,7 @@ def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
             elif len(members) > 1 or (not row.part and (place := place_of(first)) and place.panel):
                 caption = shared
             else:
-                caption = excerpt(claim, captions[first], CAPTION)
+                caption = excerpt(claim, paper.captions[first].text, CAPTION)
             citing = " ".join(texts[place] for place in row.about if owner[place] in own)
             if citing:
                 citing = excerpt(claim, citing, max(READ - len(caption), LEAST))
@@ -263,14 +261,8 @@ def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
 
 def _wanted(gold: FigureGold, candidates: Sequence[str]) -> list[str]:
     """Return the gold elements among the candidates, and behind them their figures and panels."""
-    figures = {(place.figure, bool(place.panel)) for label in gold.findings if (place := place_of(label)) is not None}
-    right = [label for label in candidates if label in gold.findings]
-    near = [
-        label
-        for label in candidates
-        if label not in right and (at := place_of(label)) is not None and (at.figure, not at.panel) in figures
-    ]
-    return [*right, *near]
+    worth = {label: gain(label, gold.findings) for label in candidates}
+    return sorted(filter(worth.get, candidates), key=lambda label: -worth[label])
 
 
 # --- The task

@@ -228,21 +228,13 @@ class ContextList(Submission):
     """A JSON list of claims with their snippets, as the organisers' scorer takes it: `id` and `context`, a list of
     texts that is not empty; `citekey` and `dataset` beside them as in the organisers' own files."""
 
-    def problem(self, record: Context24TextRecord, answer: Snippets) -> str | None:
-        """No snippet, or a blank one."""
-        if not answer:
-            return "context: no snippet; the organisers' scorer stops at an empty list"
-        blank = [place for place, text in enumerate(answer, start=1) if not text.strip()]
-        return f"context: snippet {blank[0]} is blank; expected a passage of the paper" if blank else None
-
     def fallback(self, record: Context24TextRecord) -> Snippets:
         """The answer of the no-LM baseline."""
         return best_sentences(record.claim, paper_of(tuple(record.paragraphs)))
 
     def fields(self, record: Context24TextRecord) -> dict[str, Any]:
-        """The id, and the organisers' names of paper and collection where the record has them."""
-        names = {"citekey": record.citekey, "dataset": record.dataset}
-        return {"id": record.id, **{name: text for name, text in names.items() if text}}
+        """The id, and the organisers' names of paper and collection."""
+        return {"id": record.id, "citekey": record.citekey, "dataset": record.dataset}
 
     def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         write_whole(out, json.dumps(lines, ensure_ascii=False, indent=1) + "\n")
