@@ -60,7 +60,7 @@ def check(
         raise UserError(f"{file}: no records; expected one JSON object a line")
     if bad and (converter := chosen.record.converter):
         note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
-    print_pictures(image_folder.problems if image_folder else {})
+    print_pictures(image_folder)
     if bad or not records:
         raise typer.Exit(opt.REFUSED)
 

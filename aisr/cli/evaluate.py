@@ -65,7 +65,7 @@ def evaluate(
     display.print_scores(chosen.parts, scored.report())
     display.print_confidence(scored.confidence)
     display.print_failures(scored.failures)
-    display.print_pictures(image_folder.problems if image_folder else {})
+    display.print_pictures(image_folder)
     display.print_spend(opened.ledger.spend)
     done = Evaluation(loaded, program, data, opened, scored, seconds, repeating_command(context))
     logged = _save(done, replayed, output, artifacts if track else None, image_folder)
@@ -153,7 +153,7 @@ def compare(
     gain = results[1].gain(results[0])
     summary = in_words(gain, len(results[0].scores), first)
     display.note(f"difference, record by record: {gain}; {second}: {summary}")
-    display.print_pictures(image_folder.problems if image_folder else {})
+    display.print_pictures(image_folder)
     display.print_spend(opened.ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 
