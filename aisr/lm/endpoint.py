@@ -65,10 +65,6 @@ class Endpoint:
         parts = [part for part in response.message.parts if isinstance(part, ANSWERS)]
         return replace(response, message=Message.assistant(parts or [TextPart("")]), provider_data=None)
 
-    def close(self) -> None:
-        """Close the connections for good."""
-        self._router.close()
-
 
 # --- Bodies of answers
 

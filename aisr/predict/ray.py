@@ -27,7 +27,7 @@ from aisr.lm.budget import Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
-from aisr.lm.retries import FATAL_ERRORS, BudgetSpent
+from aisr.lm.retries import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach, open_images
 from aisr.programs.program import Program
@@ -75,8 +75,7 @@ def ray_workers(
     lock = Lock()
 
     def judge_record(record: Record) -> Outcome:
-        if reason := lm.ledger.spent_out():
-            raise BudgetSpent(lm.ledger.refuse(reason))
+        lm.ledger.check()
         actor = free.get()
         try:
             reply: _Reply = ray.get(actor.judge.remote(record))
