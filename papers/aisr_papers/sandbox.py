@@ -10,26 +10,47 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from aisr import UserError
 
 ROOT = str(Path(__file__).parents[1])
 # The only variables passed on: whoever breaks out of the library should find no key there.
 PASSED = ("LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")
+REFUSED = 3  # the exit code of a process that tells why
 OUT_OF_TIME = (-24, -9)  # ended by SIGXCPU, or by SIGKILL where its soft and hard limits are one
 
 
-def run(module: str, arguments: list[str], limits: dict[str, Any]) -> subprocess.CompletedProcess[bytes]:
-    """Run a module of ours with the arguments and the limits as JSON; the finished process with its output. Raises
-    subprocess.TimeoutExpired after `limits["waiting"]` seconds."""
-    return subprocess.run(
-        # -P: nothing of the current folder is imported there
-        [sys.executable, "-P", "-m", module, *arguments, json.dumps(limits)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env=environment() | {"OPENBLAS_NUM_THREADS": "1"},
-        timeout=limits["waiting"],
-        check=False,
-    )
+def run(module: str, arguments: list[str], limits: dict[str, Any]) -> bytes:
+    """The output of a module of ours, run with the arguments and the limits as JSON. Raises UserError with the reason
+    where it refuses its file, breaks, or takes more than its limits."""
+    try:
+        process = subprocess.run(
+            # -P: nothing of the current folder is imported there
+            [sys.executable, "-P", "-m", module, *arguments, json.dumps(limits)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment() | {"OPENBLAS_NUM_THREADS": "1"},
+            timeout=limits["waiting"],
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UserError(f"takes more than {limits['waiting']:g} seconds") from error
+    if process.returncode == REFUSED:
+        raise UserError(process.stderr.decode().strip())
+    if process.returncode in OUT_OF_TIME:
+        raise UserError(f"takes more than {limits['seconds']:g} seconds of a core")
+    if process.returncode and b"ModuleNotFoundError" in process.stderr:
+        raise UserError("PDFs need pypdfium2 and pillow; `pip install 'aisr-papers[pdf]'` brings them")
+    if process.returncode:
+        raise UserError(f"broken, or takes over {limits['memory'] >> 20} MiB of memory")
+    return process.stdout
+
+
+def refuse(reason: str) -> NoReturn:
+    """End this process, which tells the one that runs it why its file is not read."""
+    print(reason, file=sys.stderr)
+    sys.exit(REFUSED)
 
 
 def environment() -> dict[str, str]:

@@ -5,39 +5,24 @@ Each drawing is kept in a folder by the digest of its source, so that it is draw
 
 import json
 import re
-import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from aisr import UserError
 from aisr.files import digest_file, digest_text, write_whole
 from aisr_papers import sandbox
 from aisr_papers.draft import Draft, Float, Picture, Unread
+from aisr_papers.readers import pdf_process
 from aisr_papers.readers.files import PICTURES, find_main_file
+from aisr_papers.readers.pdf_process import Limits
 from aisr_papers.readers.word_archive import read_picture
 
 CHILD = "aisr_papers.readers.figure_child"
-REFUSED = 3  # its exit code for a figure that is not drawn
 EDITION = "1"  # of how figures are drawn: what an earlier one drew is drawn again
 NOT_DRAWN = ": not drawn: "
-
-
-class Limits(NamedTuple):
-    """What drawing may take."""
-
-    bytes: int = 50 * 2**20  # of a file
-    objects: int = 200_000  # of a page
-    pixels: int = 1_200_000
-    scale: float = 4.0  # pixels a point at most
-    memory: int = 2**30  # bytes of address space
-    seconds: float = 20.0  # of one core, for a figure
-    waiting: float = 60.0  # seconds that it may take beside other work
-    whole: float = 180.0  # the same for all figures of a paper
-
-
-LIMITS = Limits()
+LIMITS = pdf_process.LIMITS._replace(seconds=20.0, waiting=60.0)  # of a figure
+SECONDS = 180.0  # for all figures of a paper
 
 
 def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
@@ -49,7 +34,7 @@ def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
             paths.setdefault(picture.path(draft.folder), (picture, one))
     drawings: dict[str, Path] = {}
     reasons: dict[str, str] = {}  # of those that are not drawn
-    end = time.monotonic() + limits.whole
+    end = time.monotonic() + SECONDS
     for path, (picture, _) in paths.items():
         if picture.file.suffix.lower() in PICTURES:
             continue
@@ -79,26 +64,12 @@ def _keep(picture: Picture, folder: Path, limits: Limits, end: float) -> Path:
     kept = folder / f"{digest}{Path(picture.member).suffix.lower() or '.png'}"
     if not kept.is_file():
         if time.monotonic() > end:
-            raise UserError(f"the figures of this paper take more than {limits.whole:g} seconds")
-        content = read_picture(picture) if picture.member else _draw(picture, limits)
+            raise UserError(f"the figures of this paper take more than {SECONDS:g} seconds")
+        arguments = [str(picture.file), str(picture.page), json.dumps(picture.box)]
+        content = read_picture(picture) if picture.member else sandbox.run(CHILD, arguments, limits._asdict())
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, content)
     return kept
-
-
-def _draw(picture: Picture, limits: Limits) -> bytes:
-    """A drawing as PNG. Raises UserError where it is not drawn."""
-    arguments = [str(picture.file), str(picture.page), json.dumps(picture.box)]
-    try:
-        process = sandbox.run(CHILD, arguments, limits._asdict())
-    except subprocess.TimeoutExpired as error:
-        raise UserError(f"it takes more than {limits.waiting:g} s") from error
-    if process.returncode in sandbox.OUT_OF_TIME:
-        raise UserError(f"it takes more than {limits.seconds:g} s of a core")
-    if process.returncode:
-        reason = process.stderr.decode().strip() if process.returncode == REFUSED else ""
-        raise UserError(reason or "broken, or it takes too much memory")
-    return process.stdout
 
 
 # --- Figures that LaTeX draws by code, or whose file cannot be drawn: they stand in the PDF that was made of the paper.

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pypdfium2.raw as pdfium
 
-from aisr_papers.sandbox import confine
+from aisr_papers.sandbox import confine, refuse
 
 # --- The signs of a page as words, with what the file states of how they look.
 
@@ -298,32 +298,25 @@ BROKEN = "this page is broken; nothing of it is read"
 LOCKED = (4, 5)  # PDFium's errors for passwords and other protection
 
 
-class Refused(Exception):
-    """Why a document is not read."""
-
-
 def main() -> None:
     file, limits = sys.argv[1], json.loads(sys.argv[2])
     confine(limits["memory"], limits["seconds"])
-    try:
-        with open_document(file) as document:
-            _read(document, limits)
-    except Refused as error:
-        print(json.dumps({"refused": str(error)}))
+    with open_document(file) as document:
+        _read(document, limits)
 
 
 def _read(document: Any, limits: dict[str, Any]) -> None:
     count = pdfium.FPDF_GetPageCount(document)
     if not 0 < count <= limits["pages"]:
-        raise Refused(f"{count} pages; expected a paper of 1 to {limits['pages']}")
-    print(json.dumps({"pages": count, "title": _title(document), "outline": list(_outline(document))}))
+        refuse(f"{count} pages; expected a paper of 1 to {limits['pages']}")
+    print(json.dumps({"title": _title(document), "outline": list(_outline(document))}))
     left = limits["signs"]
     for number in range(count):
         with open_page(document, number) as page:
             line = _page(page, limits)
         left -= sum(len(word[0]) for word in line.get("words", ()))
         if left < 0:
-            raise Refused(f"more than {limits['signs']:,} signs of text; expected a paper")
+            refuse(f"more than {limits['signs']:,} signs of text; expected a paper")
         print(json.dumps(line), flush=True)
 
 
@@ -332,8 +325,8 @@ def open_document(file: str) -> Iterator[Any]:
     document = pdfium.FPDF_LoadDocument(os.fsencode(file) + b"\0", None)
     if not document:
         if pdfium.FPDF_GetLastError() in LOCKED:
-            raise Refused("encrypted, and opens with a password only; save it without one")
-        raise Refused("not a PDF, or a broken one; expected a PDF that a viewer opens")
+            refuse("encrypted, and opens with a password only; save it without one")
+        refuse("not a PDF, or a broken one; expected a PDF that a viewer opens")
     try:
         yield document
     finally:
