@@ -10,7 +10,7 @@ from aisr_papers.readers.files import Files, parse_count
 from aisr_papers.readers.latex_commands import LONG, TABULARS
 from aisr_papers.readers.latex_numbers import Numbers
 from aisr_papers.readers.latex_run import FloatParts, Item, Table, join_words
-from aisr_papers.readers.latex_tokens import Token, Tokens, source
+from aisr_papers.readers.latex_tokens import BALANCED, IN_BRACES, Token, source
 
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
 Kind = Literal["figure", "table"]
@@ -19,7 +19,10 @@ CAPTION_KIND = re.compile(r"\btype\*?\s*=\s*\{?(figure|table)\b")
 BLOCK = re.compile(r"(\d{0,2})-(\d{0,2})")
 CELL_SPANS = re.compile(r"\b([rc])\s*=\s*(\d{1,2})")
 CLOSERS = (")", "]")  # between two columns, they end the first
-MOST_COLUMNS = 200  # of a tabular, as its columns are declared
+# Of the columns that a tabular declares: *{2}{…}, and what stands between two, beside one, or is one.
+REPEATED = re.compile(rf"\*\s?\{{(\d+)\}}\s?{IN_BRACES}")
+COLUMN = re.compile(rf"[@!]\s?\{{(?P<between>{BALANCED})\}}|[<>]\s?{IN_BRACES}|[A-Za-z](?:\[[^\]]*+\]|{IN_BRACES})*+")
+LONGEST_COLUMNS = 2_000  # characters
 # Tables that are made of files, or otherwise than by an environment, with their arguments.
 UNREAD_TABLES = {
     "csvautotabular": "om", "csvautobooktabular": "om", "csvreader": "ommm", "pgfplotstabletypeset": "om",
@@ -92,7 +95,7 @@ class Floats(Numbers):
         if self._tables:
             self._tables[-1].depth += 1
             return
-        joints = {} if name.endswith("tblr") else self._joints(columns)
+        joints = {} if name.endswith("tblr") else self._joints(source(columns), token)
         waiting, self._captioned = self._captioned, None
         if not self._open and waiting is not None and waiting.kind == "table" and not waiting.tables:
             self._end_paragraph()
@@ -113,33 +116,23 @@ class Floats(Numbers):
         self._new_table()
         self._tables[-1].joints = joints
 
-    def _joints(self, columns: Tokens) -> dict[int, str]:
+    def _joints(self, columns: str, token: Token) -> dict[int, str]:
         """Column -> what is printed between it and the next one and may make one of two: the point of r@{.}l, nothing
         of r@{}l."""
+        columns = REPEATED.sub(lambda match: match[2] * parse_count(match[1], 0, 2), columns[:LONGEST_COLUMNS])
         joints: dict[int, str] = {}
-        between: Tokens | None = None
-        count, rest = 0, list(columns[::-1])
-        budget = 10 * MOST_COLUMNS  # tokens
-        while rest and count < MOST_COLUMNS and (budget := budget - 1):
-            token = rest.pop()
-            signs = token.text.strip() if token.kind in ("text", "bracket") else ""
-            if len(signs) > 1:
-                rest += [token._replace(text=sign) for sign in reversed(signs)]
-            elif signs == "*":
-                times, part = parse_count(source(_group(rest)), 0, 2), _group(rest)
-                rest += list(part[::-1]) * min(times, MOST_COLUMNS)
-            elif signs in ("@", "!"):
-                between = _group(rest)
-            elif signs in (">", "<"):
-                _group(rest)
-            elif signs.isalpha():
-                while rest and rest[-1].kind in ("open", "bracket"):
-                    _group(rest)
+        between: str | None = None
+        count = 0
+        for column in COLUMN.finditer(columns[:LONGEST_COLUMNS]):
+            if column[0][0] in "@!":
+                between = column["between"]
+            elif column[0][0].isalpha():
                 if between is not None and count:
-                    text = join_words(self._inline(between, between[0].place)) if between else ""
-                    if text and between and text not in CLOSERS:
-                        blanks = [" " if one.isspace() else "" for one in (between[0].text[:1], between[-1].text[-1:])]
-                        joints[count - 1] = text.join(blanks)
+                    text = join_words(self._inline(self._tokens(between, token), token.place))
+                    if text and text not in CLOSERS:
+                        joints[count - 1] = (
+                            f"{between[: between[0].isspace()]}{text}{between[-1:] if between[-1].isspace() else ''}"
+                        )
                     elif not between:
                         joints[count - 1] = ""
                 between = None
@@ -401,20 +394,3 @@ class Floats(Numbers):
     def _set_picture_folders(self, token: Token) -> None:
         folders = re.findall(r"[^{}]+", self.stream.word())
         self._picture_folders = ("", *(folder.strip() for folder in folders[:20] if folder.strip()))
-
-
-def _group(tokens: list[Token]) -> Tokens:
-    """The group in braces or brackets that comes next, or the one token, taken from reversed tokens."""
-    while tokens and tokens[-1].kind == "text" and not tokens[-1].text.strip():
-        tokens.pop()
-    if not tokens or tokens[-1].kind not in ("open", "bracket"):
-        return (tokens.pop(),) if tokens else ()
-    is_bracket = tokens.pop().kind == "bracket"
-    depth, group = 0, list[Token]()
-    while tokens:
-        token = tokens.pop()
-        if not depth and (token.text == "]" if is_bracket else token.kind == "close"):
-            break
-        depth += (token.kind == "open") - (token.kind == "close")
-        group.append(token)
-    return tuple(group)

@@ -12,7 +12,8 @@ Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "pa
 PIECE = re.compile(r"\\(?:([A-Za-z@]++)[ \t]*+|(.)|$)|([{}&~\[\]])|(\$\$?)|(#++\d?)|([^\\{}&~\[\]$#]++|.)")
 # What is read as it is typed: an address in braces, in which braces are balanced, and code between two signs.
 LINKS = r"url|nolinkurl|path|href|burl|urldef|hypertarget|Url"
-IN_BRACES = r"\{((?:[^{}\\]|\\.|\{[^{}]*+\})*+)\}"
+BALANCED = r"(?:[^{}\\]|\\.|\{[^{}]*+\})*+"
+IN_BRACES = rf"\{{({BALANCED})\}}"
 OPTION = r"(?:\[[^\]]{0,300}+\])?"
 TYPED = re.compile(rf"(?P<link>{LINKS})\*?\s*+{OPTION}\s*+{IN_BRACES}")
 CODE = re.compile(
@@ -36,7 +37,6 @@ VERBATIM_DEFINED = re.compile(
     r"(?:\[[^\]]*+\]\s*+)?\{([A-Za-z]{1,40})\}"
 )
 PARAMETER = re.compile(r"(#\d)")
-MAX_DEPTH = 100  # braces within braces
 KINDS: dict[str, Kind] = {"{": "open", "}": "close", "&": "cell", "~": "text", "[": "text", "]": "text"}
 
 
@@ -71,9 +71,9 @@ def split_keys(text: str) -> Iterator[str]:
 def tokenize(text: str, name: str, files: Files) -> list[Token]:
     """The tokens of a file.
 
-    Braces are balanced and of bounded depth: one without its partner ends with its paragraph, and what lies too deep is
-    left out; both are noted. A `[` that has its `]` in the paragraph is a bracket, any other is text. Comments are
-    gone; listings and other text as it is typed are left out and noted.
+    Braces are balanced: one without its partner ends with its paragraph, which is noted. A `[` that has its `]` in the
+    paragraph is a bracket, any other is text. Comments are gone; listings and other text as it is typed are left out
+    and noted.
     """
     tokens: list[Token] = []
     lines = iter(enumerate(text.split("\n"), start=1))
@@ -102,7 +102,7 @@ def tokenize(text: str, name: str, files: Files) -> list[Token]:
             tokens += _line_tokens(rest.partition(end)[2], Place(name, number or place.line))
         if not comment and not (tokens and tokens[-1].kind == "command" and tokens[-1].text[-1:].isalpha()):
             tokens.append(Token("text", " ", place))
-    return _without_deepest(_balance(_pair_brackets(tokens), files), files)
+    return _balance(_pair_brackets(tokens), files)
 
 
 def find_comment(line: str) -> int:
@@ -205,16 +205,3 @@ def _balance(tokens: list[Token], files: Files) -> list[Token]:
         if number not in surplus:
             result.append(token)
     return result + [Token("close", "}", token.place) for token in result[-1:]] * missing
-
-
-def _without_deepest(tokens: list[Token], files: Files) -> list[Token]:
-    """The tokens without what lies within too many braces."""
-    result: list[Token] = []
-    depth = 0
-    for token in tokens:
-        depth += (token.kind == "open") - (token.kind == "close")
-        if depth < MAX_DEPTH and not (depth == MAX_DEPTH - 1 and token.kind == "close"):
-            result.append(token)
-        elif depth == MAX_DEPTH and token.kind == "open":
-            files.note_unread(token.place, f"what lies within {MAX_DEPTH} braces is left out")
-    return result
