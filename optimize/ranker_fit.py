@@ -18,7 +18,7 @@ from aisr.optimize.examples import Prepare
 from aisr.optimize.leakage import all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
 from aisr.programs.program import Program
-from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
+from aisr.programs.ranker import EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Matcher, order
 from aisr.programs.task import Query, Task
@@ -92,7 +92,7 @@ def fit_ranker(data: GoldClaims, unfitted: Matcher, seed: int) -> RankerFit:
         others = np.flatnonzero(fold != part)
         ranker = _fit([tables[k] for k in others], [gold[k] for k in others], common_outside[part])
         for k in np.flatnonzero(fold == part):
-            after[k] = _rank(tables[k] @ ranker.sums, gold[k])
+            after[k] = _rank(ranker.score(tables[k]), gold[k])
             out_of_fold[papers[k]] = ranker
     gain = mean_interval(1 / (1 + after) - 1 / (1 + before), data.group)
     report = {
@@ -136,17 +136,19 @@ def _common_words(papers: Sequence[Paper], fold: NDArray[np.int64]) -> tuple[dic
     return tenths(whole, size), outside
 
 
-def _fit(tables: Sequence[Values], gold: Sequence[Mask], common: dict[str, str]) -> EvidenceRanker:
+def _fit(tables: Sequence[Mapping[str, Values]], gold: Sequence[Mask], common: dict[str, str]) -> EvidenceRanker:
     """The ranker of the highest penalised likelihood that one of the gold paragraphs is picked. tables: the features of
-    each claim's paragraphs, (paragraphs, features); gold: (paragraphs,), one of each claim at least."""
-    spread = np.concatenate(tables).std(axis=0)
+    each claim's paragraphs by name, (paragraphs,) each; gold: (paragraphs,), one of each claim at least."""
+    names = list(tables[0])
+    features = np.concatenate([np.column_stack([table[name] for name in names]) for table in tables])
+    spread = features.std(axis=0)
     spread[spread < 1e-9] = 1.0
-    weights = _likeliest(np.concatenate([table / spread for table in tables]), gold)
-    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(FEATURES, weights, strict=True)}
+    weights = _likeliest(features / spread, gold)
+    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(names, weights, strict=True)}
     heavy = {name: weight for name, weight in rounded.items() if weight}
     return EvidenceRanker(
         weights=heavy,
-        spread={name: float(f"{wide:.6g}") for name, wide in zip(FEATURES, spread, strict=True) if name in heavy},
+        spread={name: float(f"{wide:.6g}") for name, wide in zip(names, spread, strict=True) if name in heavy},
         common=common,
     )
 

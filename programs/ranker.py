@@ -10,7 +10,7 @@ work.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, NamedTuple, Self
 
@@ -173,52 +173,6 @@ def share(values: Values, whole: float | Values) -> Values:
     return np.asarray(values / np.maximum(whole, 1e-9))
 
 
-FEATURES = (
-    "BM25",
-    "BM25 against the best paragraph's",
-    "place by BM25, on a log scale",
-    "first by BM25, second half as much, and so on",
-    "BM25 of the best sentence",
-    "place by the best sentence, on a log scale",
-    "first by the best sentence, second half as much, and so on",
-    "word vectors",
-    "first by word vectors, second half as much, and so on",
-    "word vectors of the best sentence",
-    "first by the best sentence's word vectors, second half as much, and so on",
-    "word vectors of the claim and its three best paragraphs together",
-    "share of the claim's words, rare ones counting more",
-    "share of them in two neighbouring sentences",
-    "likeness of the best sentence in rare words",
-    BY_RARITY,
-    SHARE,
-    "share of the claim's word pairs",
-    "share of the claim's numbers",
-    "share of the claim's names",
-    "BM25 of the paragraph before",
-    "BM25 of the paragraph behind",
-    "length",
-    "under 60 characters",
-    "caption of a figure or table",
-    OPENING,
-    "opening, where the paper has more of the claim's words",
-    "among the first four paragraphs",
-    "place in the paper, from 0 to 1",
-    "last, second last half as much, and so on",
-    "likeness to the opening paragraph",
-    "likeness to the title",
-    "BM25 of the title's words",
-    "likeness to the paper as a whole",
-    "references to other work",
-    "hedges",
-    "words for findings",
-    "phrases for the paper's own findings",
-    METHODS,
-    "words for methods, where the claim has some too",
-    "numbers",
-    "funding, interests, ethics, availability and the like",
-)
-
-
 PAPERS = 256  # whose tables are kept: many claims cite the same paper
 
 
@@ -239,13 +193,13 @@ class _Paper(NamedTuple):
     position: dict[str, Values]
 
 
-def measure(claim: str, texts: Sequence[str], common: Mapping[str, int] | None = None) -> Values:
-    """Return the features of each text for a claim, shape (texts, FEATURES). common: in how many tenths of other papers
-    a stem stands."""
+def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict[str, Values]:
+    """Return the features of texts for a claim by name, each of shape (texts,). common: in how many tenths of other
+    papers a stem stands."""
     texts = tuple(texts)
     paper = count_paper(texts)
-    lexical, sentence = bm25(claim, texts), _best(_sentence_bm25(claim, texts), paper.owner, len(texts))
-    near, near_sentence = dense(claim, texts), _best(_sentence_cosines(claim, texts), paper.owner, len(texts))
+    lexical, sentence = bm25(claim, texts), _best_sentence(bm25, claim, texts)
+    near, near_sentence = dense(claim, texts), _best_sentence(dense, claim, texts)
     (stems,) = stemmed([claim])
     ids = np.array([paper.known[stem] for stem in dict.fromkeys(stems) if stem in paper.known], dtype=np.int64)
     whole = paper.rarity[ids].sum()
@@ -255,8 +209,8 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int] | None =
     alike = _best(share(paper.sentences[:, ids] @ own, paper.norms * np.sqrt(own.sum())), paper.owner, len(texts))
     known_share = len(ids) / max(len(set(stems)), 1)
     score = _standard(lexical)
-    rare = rare_words(claim, texts, common or {})
-    columns = {
+    rare = rare_words(claim, texts, common)
+    return {
         "BM25": score,
         "BM25 against the best paragraph's": share(lexical, lexical.max(initial=0.0)),
         "place by BM25, on a log scale": -np.log1p(places(lexical)),
@@ -285,7 +239,6 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int] | None =
         "opening, where the paper has more of the claim's words": (known_share - 0.7) * paper.position[OPENING],
         "words for methods, where the claim has some too": rate(METHOD, [claim])[0] * paper.position[METHODS],
     }
-    return np.column_stack([columns[name] for name in FEATURES])
 
 
 @lru_cache(maxsize=PAPERS)
@@ -330,14 +283,10 @@ def _rarity(table: csc_array) -> Values:
     return np.asarray(np.log(1 + (count - having + 0.5) / (having + 0.5)))
 
 
-def _sentence_bm25(claim: str, texts: tuple[str, ...]) -> Values:
-    parts, _ = split_sentences(texts)
-    return bm25(claim, parts) if parts else np.zeros(0)
-
-
-def _sentence_cosines(claim: str, texts: tuple[str, ...]) -> Values:
-    parts, _ = split_sentences(texts)
-    return np.asarray(embedded(parts) @ embed([claim])[0]) if parts else np.zeros(0)
+def _best_sentence(match: Matcher, claim: str, texts: tuple[str, ...]) -> Values:
+    """The score of each paragraph's best sentence."""
+    parts, owner = split_sentences(texts)
+    return _best(match(claim, parts) if parts else np.zeros(0), owner, len(texts))
 
 
 def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values) -> Values:
@@ -371,7 +320,7 @@ class EvidenceRanker(BaseModel):
     paragraph's score, the logarithm of its odds to be the evidence. Features that are not listed weigh nothing.
     common: the words that many papers of train have (see `tenths`).
 
-    Names stand in for positions, so that a file says what it means; an unknown name is refused.
+    Names stand in for positions, so that a file says what it means.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -380,33 +329,24 @@ class EvidenceRanker(BaseModel):
     common: dict[Annotated[str, Field(pattern="^([2-9]|10)$")], str] = {}
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
-        unknown = [name for name in self.weights if name not in FEATURES]
-        if unknown:
-            raise UserError(f"evidence ranker: no feature is called {unknown[0]!r}")
+    def _each_weight_has_a_spread(self) -> Self:
         lost = [name for name in self.weights if not self.spread.get(name, 0.0) > 0]
         if lost:
             raise UserError(f"evidence ranker: the spread of {lost[0]!r} is missing; expected a number above 0")
         return self
 
-    @property
-    def sums(self) -> Scores:
-        """What one unit of each feature adds to a score, shape (FEATURES,)."""
-        return np.array([self.weights.get(name, 0.0) / self.spread.get(name, 1.0) for name in FEATURES])
-
-    @cached_property
-    def tenths(self) -> dict[str, int]:
-        """In how many tenths of train's papers a common stem stands."""
-        return by_stem(self.common)
+    def score(self, features: Mapping[str, Values]) -> Scores:
+        """Return the score of each text, from what `measure` returns. Raises UserError for the weight of no feature."""
+        unknown = [name for name in self.weights if name not in features]
+        if unknown:
+            raise UserError(f"evidence ranker: no feature is called {unknown[0]!r}; one of: {', '.join(features)}")
+        added = (weight / self.spread[name] * features[name] for name, weight in self.weights.items())
+        return np.asarray(sum(added, np.zeros_like(features["BM25"])))
 
     def matcher(self) -> Matcher:
         """Return what scores paragraphs by it."""
-        sums, tenths = self.sums, self.tenths
-
-        def match(claim: str, texts: Sequence[str]) -> Scores:
-            return np.asarray(measure(claim, texts, tenths) @ sums)
-
-        return match
+        tenths = by_stem(self.common)
+        return lambda claim, texts: self.score(measure(claim, texts, tenths))
 
     def by_weight(self) -> list[tuple[str, float]]:
         """Return the features and their weights, the heaviest first."""
