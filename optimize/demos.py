@@ -214,7 +214,7 @@ def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity
     """The student with all these rows as demos, of which it shows each record `settings.demos`, the nearest by `by`."""
     student = search.student
     nearest = {"demos_per_record": search.settings.demos, "demo_similarity": by}
-    program = search.task.build(student.options.as_dict() | nearest)
+    program = search.task.build(student.options.model_dump() | nearest)
     program.ranker, program.fitted = student.ranker, student.fitted
     program.copy_context(student)
     for predictor, old in zip(program.predictors(), student.predictors(), strict=True):

@@ -22,11 +22,12 @@ from aisr.lm.client import LedgerLM, OpenLM, call_digest
 from aisr.lm.config import Price
 from aisr.optimize.run import Callbacks, Plan, Run
 from aisr.programs.pictures import SHOWN_PIXELS
-from aisr.programs.probabilities import CONFIDENCE, USUAL_CONFIDENCE, confidence_of
+from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.program import Program
 from aisr.programs.text import tokens
 
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
+USUAL_CONFIDENCE = "85, Unsupported Entity 10"  # as long as an answer usually is
 MOST_NAMED = 3  # ids that an answer names, and texts that it lists, at most
 # A text of an answer: as long as instructions that optimizers propose, some 600 tokens.
 FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 24
@@ -81,7 +82,8 @@ class DryRun:
             for name, field in fields.items()
         }
         if CONFIDENCE in values:
-            values[CONFIDENCE] = confidence_of(values, fields, [USUAL_CONFIDENCE])
+            labels = next(values[name] for name in fields if "label" in name)
+            values[CONFIDENCE] = [USUAL_CONFIDENCE] * len(labels) if isinstance(labels, list) else USUAL_CONFIDENCE
         return values
 
     def count(self, call: str, price: Price | None, read: int, written: int) -> None:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
@@ -31,7 +32,7 @@ from aisr.optimize.demos import in_prompt
 from aisr.optimize.examples import LabeledRecord, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.label_weights import LabelWeights, Rule, logs, softmax
+from aisr.programs.label_weights import LabelWeights, Rule, logs
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
@@ -66,7 +67,9 @@ def judge_without_own_demos(
     group = group_records(rows)
     exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
     fair = [row for key, row in zip(group, rows, strict=True) if key not in exposed]
-    outcomes = judge_all(task, program.with_label_weights(None), [row.example for row in fair], lm, done)
+    unweighted = program.deepcopy()
+    unweighted.label_weights = None
+    outcomes = judge_all(task, unweighted, [row.example for row in fair], lm, done)
     return [JudgedRecord(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
 
 
@@ -162,12 +165,11 @@ def _evidence_right(
 ) -> Mask | None:
     right: list[bool | None] = []
     for row, outcome in judged:
-        gold = row.example.gold
+        gold, answer = row.example.gold, outcome.answer
         if labels.names_evidence and choose_evidence is not None:
-            ids = choose_evidence(labels.first_labels(gold)[0], outcome.lm_evidence_ids, outcome.ranking)
-            right.append(labels.evidence_right(gold, ids))
-        else:
-            right.append(labels.answer_right(gold, outcome.answer))
+            label = labels.first_labels(gold)[0]
+            answer = labels.label_answer([label], choose_evidence(label, outcome.lm_evidence_ids, outcome.ranking))
+        right.append(labels.evidence_right(gold, answer))
     return None if not right or None in right else np.array(right, dtype=np.bool_)
 
 
@@ -306,7 +308,7 @@ def _likeliest(log_probs: Floats, gold: Gold, trust: Floats) -> Rule:
     origin = np.concatenate([[1.0], np.zeros(log_probs.shape[1])])
 
     def loss(numbers: Floats) -> tuple[float, Floats]:
-        probabilities = softmax(numbers[0] * log_probs + trust * numbers[1:])
+        probabilities = softmax(numbers[0] * log_probs + trust * numbers[1:], axis=1)
         allowed = probabilities * gold.allowed
         right = np.maximum(allowed.sum(axis=1), 1e-300)
         off = probabilities - allowed / right[:, None]

@@ -340,7 +340,7 @@ class Run:
             command=plan.command,
             optimizer=",".join(plan.optimizers),
             settings=asdict(plan.settings),
-            options=self.champion.options.as_dict(),
+            options=self.champion.options.model_dump(),
             champion=choice.champion.name,
             label_weights=Fit.model_validate(self.fitted.report) if self.fitted else None,
             ranker=Fit.model_validate(self.ranker) if self.ranker else None,

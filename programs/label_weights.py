@@ -11,6 +11,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy.special import softmax
 
 from aisr.base.errors import UserError
 from aisr.programs.probabilities import Judgement
@@ -54,7 +55,7 @@ class LabelWeights(BaseModel):
         """Return the final judgement of each statement, from that of the LM."""
         log_probs = logs(np.array([judgement.probabilities for judgement in judgements]))
         labels = self.label_rule.labels(log_probs)
-        probabilities = softmax(self.probability_rule.logits(log_probs))
+        probabilities = softmax(self.probability_rule.logits(log_probs), axis=1)
         return [
             Judgement(self.labels[k], row.tolist(), "weights") for k, row in zip(labels, probabilities, strict=True)
         ]
@@ -63,9 +64,3 @@ class LabelWeights(BaseModel):
 def logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log-probabilities, none below that of `FLOOR`."""
     return np.asarray(np.log(np.maximum(probabilities, FLOOR)))
-
-
-def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities along the last axis."""
-    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))

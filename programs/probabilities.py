@@ -23,7 +23,6 @@ FORM = (
     "how likely that label is in percent, then the likeliest other label and its percent, such as "
     '"{example}". Be honest: of all that you call 70, seven in ten should be right'
 )
-USUAL_CONFIDENCE = "85, Unsupported Entity 10"  # as long as an answer usually is
 MOST_PERCENT = 99.0  # percent: whoever says 100 is not believed the last one
 PERCENT_ROUNDING = 1.0  # percent by which stated numbers may sum to more than 100
 # "70, Overstate 20", as the prompt asks for it; of 3,051 recorded answers of a capable LM each has this form.
@@ -43,15 +42,6 @@ def with_confidence(
     field: Any = dspy.OutputField(desc=slots + FORM.format(example=f"70, {labels[1]} 20"))
     wider: type[dspy.Signature] = signature.insert(place, CONFIDENCE, field, list[str] if slots else str)
     return wider
-
-
-def confidence_of(row: Mapping[str, Any], outputs: Iterable[str], texts: Sequence[str]) -> str | list[str]:
-    """Return what the field of a demo holds: a text, or a list where its labels are one. texts: of each, or one of
-    all."""
-    labels = next((row[name] for name in outputs if isinstance(row.get(name), list) and "label" in name), None)
-    if labels is None:
-        return texts[0]
-    return list(texts) if len(texts) == len(labels) else [texts[0]] * len(labels)
 
 
 def is_complete(demo: Mapping[str, Any], outputs: Iterable[str]) -> bool:

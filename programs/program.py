@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -50,11 +50,6 @@ class Options(BaseModel):
         default="words",
         description="How demos are compared with a record: by `words` (BM25), or by `both`, with word vectors.",
     )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the options by name; `demo_similarity` only where demos are chosen for each
-        record."""
-        return self.model_dump(exclude=None if self.demos_per_record else {"demo_similarity"})
 
 
 class LabelOptions(Options):
@@ -118,12 +113,6 @@ def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
         with suppress(AdapterParseError):
             return dspy.Prediction(**dspy.settings.adapter.parse(looser, error.lm_response))
     return None
-
-
-def _place_in_trace(answer: dspy.Prediction) -> int | None:
-    """Where an answer stands in DSPy's trace; None where it does not."""
-    trace = dspy.settings.trace or ()
-    return next((place for place in reversed(range(len(trace))) if trace[place][2] is answer), None)
 
 
 def _what_failed(error: AdapterParseError) -> str:
@@ -244,9 +233,8 @@ class Program(dspy.Module):
                 complaint = check(answer) if check and not reason else None
                 if complaint is None and not reason:
                     return answer
-                if (place := _place_in_trace(answer)) is not None:
-                    # A refused answer must not become a demo; earlier calls of an optimizer stay in the trace.
-                    del dspy.settings.trace[place]
+                if (trace := dspy.settings.trace) and trace[-1][2] is answer:
+                    del trace[-1]  # a refused answer must not become a demo
             if reason:
                 break
             # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
@@ -259,8 +247,8 @@ class Program(dspy.Module):
         raise UnusableAnswer(reason or f"unusable answer, also after one repair: {complaint}")
 
     def decide(self, answer: dspy.Prediction, field: str) -> list[Judgement]:
-        """Return the final judgement of each label in an output `field` of an answer, a label or a list of them: from
-        its probabilities, by the label weights where there are some."""
+        """Return the final judgement of each label in an output `field` of the last answer, a label or a list of them:
+        from its probabilities, by the label weights where there are some."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
         states = isinstance(self.options, LabelOptions) and self.options.verbalized_confidence
         judged = judgements_of(answer, field, labels, self.labels, states)
@@ -268,10 +256,10 @@ class Program(dspy.Module):
         # twenty times as long; and pictures among the inputs, of which no demo may hold any. Their text stays.
         if "logprobs" in answer:
             del answer["logprobs"]
-        if (place := _place_in_trace(answer)) is not None:
-            predictor, inputs, _ = dspy.settings.trace[place]
+        if (trace := dspy.settings.trace) and trace[-1][2] is answer:
+            predictor, inputs, _ = trace[-1]
             texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
-            dspy.settings.trace[place] = (predictor, texts, answer)
+            trace[-1] = (predictor, texts, answer)
         return self.label_weights.apply(judged) if self.label_weights else judged
 
     @staticmethod
@@ -288,12 +276,6 @@ class Program(dspy.Module):
         return RETRIEVERS[self.options.retriever] if isinstance(self.options, SearchOptions) else bm25
 
     # --- What optimizers and commands call.
-
-    def with_label_weights(self, label_weights: LabelWeights | None) -> Self:
-        """Return a copy with other label weights, or without any."""
-        copy: Self = self.deepcopy()
-        copy.label_weights = label_weights
-        return copy
 
     def copy_context(self, other: "Program") -> None:
         """Copy what is not saved with a program: folder of pictures, groups of records that are not each other's

@@ -196,13 +196,6 @@ def without_content(paragraphs: Mapping[str, str]) -> set[str]:
     return {key for place, key in enumerate(paragraphs) if place in idle}
 
 
-def able_to_decide(keys: Sequence[str], paragraphs: Mapping[str, str]) -> list[str]:
-    """Return those of some ids whose paragraphs can decide a claim; all of them where none can. A heading is in the
-    prompt for what stands below it: a question about it, too, would cost as much as one about a paragraph."""
-    idle = without_content(paragraphs)
-    return [key for key in keys if key not in idle] or list(keys)
-
-
 def heading(text: str) -> bool:
     """Whether a paragraph is a heading: in the official format a short line of its own without a full stop."""
     return bool(HEADING.fullmatch(text.strip()))

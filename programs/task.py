@@ -114,11 +114,7 @@ class Task:
         """Return the evidence that all statements of an example are judged by."""
         return str(example.get("evidence", "")).replace(LEFT_OUT, "")
 
-    def evidence_right(self, gold: Gold, ids: Sequence[str]) -> bool:
-        """Whether evidence ids are right, where the label is, in a task that names evidence."""
-        return True
-
-    def answer_right(self, gold: Gold, answer: Answer | None) -> bool | None:
+    def evidence_right(self, gold: Gold, answer: Answer) -> bool | None:
         """Whether an answer would count if its label were right; None where all would."""
         return None
 

@@ -6,7 +6,7 @@ test time; score: `aisr.metrics.track2`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import dspy
@@ -18,14 +18,7 @@ from aisr.metrics.track2 import EVIDENCE_K, evidence_right, tally_track2
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text
-from aisr.programs.retrieval import (
-    USUAL_TOKENS,
-    able_to_decide,
-    excerpt,
-    rank,
-    select_passages,
-    without_content,
-)
+from aisr.programs.retrieval import USUAL_TOKENS, excerpt, rank, select_passages, without_content
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Query, Task
@@ -184,26 +177,6 @@ class EvidencePolicy(Fitted):
     model_config = ConfigDict(extra="forbid", frozen=True)
     none: tuple[CitationLabel, ...] = ("Irrelevant",)
 
-    @classmethod
-    def from_gold(cls, gold: Iterable[Citation]) -> Self:
-        """Return the policy of labelled records: a label names nothing where most of its records have no gold evidence;
-        one that none of them has stays as it is by default."""
-        seen, without = Counter[str](), Counter[str]()
-        for citation in gold:
-            seen[citation.label] += 1
-            without[citation.label] += not citation.evidence_para_ids
-        unseen = [label for label in cls().none if label not in seen]
-        empty = {*unseen, *(label for label in seen if 2 * without[label] > seen[label])}
-        return cls.model_validate({"none": sorted(empty)})
-
-    def choose(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
-        """Return the evidence list to submit, up to three ids, best first. named: the ids that the LM named, best
-        first; ranking: the ranker's, best first."""
-        if label in self.none:
-            return []
-        distinct = list(dict.fromkeys(named))
-        return list(dict.fromkeys([*distinct[:OF_THE_LM], *ranking[:DEPTH], *distinct]))[:EVIDENCE_K]
-
     def page(self) -> str:
         three = f"the LM's first {OF_THE_LM} ids and the ranker's best of what is left"
         return f"Evidence named: none with {', '.join(self.none) or 'no label'}; with other labels {three}."
@@ -226,8 +199,16 @@ class Track2(Program):
         self.judge = dspy.Predict(naming_none(signature, self.fitted.none))
 
     def fit(self, records: Sequence[Track2Record]) -> None:
-        """Fit which labels name no evidence, and have the prompt say so: demos of train then agree with it."""
-        self._set_policy(EvidencePolicy.from_gold(record.gold for record in records if record.gold is not None))
+        """Fit which labels name no evidence, and have the prompt say so, so that demos of train agree with it: those
+        most of whose records have no gold evidence, and of labels that no record has the default ones."""
+        seen, without = Counter[str](), Counter[str]()
+        for record in records:
+            if record.label is not None:
+                seen[record.label] += 1
+                without[record.label] += not record.evidence_para_ids
+        empty = {label for label in seen if 2 * without[label] > seen[label]}
+        unseen = {*EvidencePolicy().none}.difference(seen)
+        self._set_policy(EvidencePolicy.model_validate({"none": sorted(empty | unseen)}))
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
         """Set the same from what was saved. Raises ValueError where it is no such thing."""
@@ -238,14 +219,16 @@ class Track2(Program):
         self.judge.signature = naming_none(self.judge.signature, policy.none)
 
     def choose_evidence(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
-        return self.fitted.choose(label, named, ranking)
+        """Return the evidence list to submit, up to three ids, best first."""
+        if label in self.fitted.none:
+            return []
+        distinct = list(dict.fromkeys(named))
+        return list(dict.fromkeys([*distinct[:OF_THE_LM], *ranking[:DEPTH], *distinct]))[:EVIDENCE_K]
 
     def prepare(self, record: Track2Record) -> dspy.Example:
-        """Return a record as an example: inputs `passages`, `claim`, `candidates` (ids of the passages), `nameable`
-        (those of them that can decide), `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids`
-        (the gold ones among the candidates), `gold`, `incomplete` (none of its gold paragraphs is a candidate) and
-        `trimmed`, its fields as a demo.
-        """
+        """Return a record as an example: inputs `passages`, `claim`, `candidates` (ids of the passages), `ranking`
+        (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the gold ones among the candidates),
+        `gold`, `incomplete` (none of its gold paragraphs is a candidate) and `trimmed`, its fields as a demo."""
         raw = record.paragraphs
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         read = select_passages(record.claim_text, paper, self.options.context_tokens, self.match)
@@ -253,7 +236,6 @@ class Track2(Program):
             "passages": plain(read.text),
             "claim": item(record.claim_text, paper.__contains__),
             "candidates": read.keys,
-            "nameable": able_to_decide(read.keys, paper),
             "ranking": read.ranking[:DEPTH],
         }
         gold = record.gold
@@ -273,20 +255,13 @@ class Track2(Program):
         """Return it with gold evidence and the hardest distractors alone: short, and never without what decided."""
         return example.copy(**example.trimmed)
 
-    def forward(
-        self,
-        passages: str,
-        claim: str,
-        candidates: list[str],
-        ranking: list[str],
-        nameable: Sequence[str] = (),
-    ) -> dspy.Prediction:
+    def forward(self, passages: str, claim: str, candidates: list[str], ranking: list[str]) -> dspy.Prediction:
         """Return `label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
         `aisr.programs.probabilities`), `lm_evidence_ids`, the ids that the model gave, and `ranking`."""
         answer = self.ask(
             self.judge,
             lambda answer: unknown_names(answer.evidence_ids, candidates, "evidence id"),
-            limits={"evidence_ids": {"items": {"enum": list(nameable or candidates)}, "maxItems": NAMED}},
+            limits={"evidence_ids": {"items": {"enum": candidates}, "maxItems": NAMED}},
             passages=passages,
             claim=claim,
         )
@@ -296,7 +271,7 @@ class Track2(Program):
             answer.evidence_ids = []  # an answer that becomes a demo agrees with the prompt
         return dspy.Prediction(
             label=final.label,
-            evidence_para_ids=self.fitted.choose(final.label, named, ranking),
+            evidence_para_ids=self.choose_evidence(final.label, named, ranking),
             judgements=[final],
             lm_evidence_ids=named,
             ranking=ranking,
@@ -317,7 +292,6 @@ def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: S
     return {
         "passages": plain("\n".join(f"[{key}] {excerpt(claim, paper[key], most[key])}" for key in keys)),
         "candidates": keys,
-        "nameable": able_to_decide(keys, paper),
         "ranking": [key for key in best_first if key in keys],
     }
 
@@ -334,8 +308,7 @@ class Track2Submission(Submission):
 
     def fallback(self, record: Track2Record) -> Citation:
         """Return that the best paragraphs by BM25 support the claim."""
-        label = CITATION_LABELS[0]
-        return Citation(label, EvidencePolicy().choose(label, [], rank(record.claim_text, record.paragraphs)))
+        return Citation("Supported", rank(record.claim_text, record.paragraphs)[:EVIDENCE_K])
 
 
 class Track2Task(Task):
@@ -367,8 +340,8 @@ class Track2Task(Task):
     def evidence(self, example: dspy.Example) -> str:
         return str(example.passages)
 
-    def evidence_right(self, gold: Citation, ids: Sequence[str]) -> bool:
-        return evidence_right(gold.evidence_para_ids, ids)
+    def evidence_right(self, gold: Citation, answer: Citation) -> bool:
+        return evidence_right(gold.evidence_para_ids, answer.evidence_para_ids)
 
     def text(self, record: Track2Record) -> str:
         return record.claim_text

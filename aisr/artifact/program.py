@@ -81,7 +81,7 @@ def program_text(task: Task, program: Program) -> str:
     content = {
         "format": FORMAT,
         "task": task.name,
-        "options": program.options.as_dict(),
+        "options": program.options.model_dump(),
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "ranker": program.ranker.model_dump() if program.ranker else None,
         "fitted": program.fitted.model_dump() if program.fitted else None,
@@ -194,7 +194,7 @@ def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
     state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task
-    options = {name: value for name, value in program.options.as_dict().items() if name not in SEARCHED}
+    options = {name: value for name, value in program.options.model_dump().items() if name not in SEARCHED}
     baseline = task.build(options)
     baseline.ranker = program.ranker
     baseline.fitted = program.fitted

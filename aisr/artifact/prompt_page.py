@@ -26,7 +26,7 @@ SPLITS = {"baseline_test": "uncompiled, test", "test": "test", "no_lm_test": "no
 def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | None = None) -> str:
     """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
-    seed = task.build(program.options.as_dict())  # as it was before any optimizer
+    seed = task.build(program.options.model_dump())  # as it was before any optimizer
     seeds = dict(seed.named_predictors())
     parts = [f"# {title}", _lengths(program)]
     for name, predictor in program.named_predictors():

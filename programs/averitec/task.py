@@ -363,8 +363,8 @@ class AveritecTask(Task):
     def evidence(self, example: dspy.Example) -> str:
         return str(example.passages)
 
-    def answer_right(self, gold: ClaimGold, answer: FactCheck | None) -> bool:
-        return answer is not None and evidence_match(answer.strings.strings, gold.strings.strings) > HEADLINE
+    def evidence_right(self, gold: ClaimGold, answer: FactCheck) -> bool:
+        return evidence_match(answer.strings.strings, gold.strings.strings) > HEADLINE
 
     def feedback(self, gold: ClaimGold, answer: FactCheck) -> str:
         """What is wrong with label and evidence."""

@@ -64,7 +64,7 @@ def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None
     assert loaded.task is task
     assert loaded.digest == digest_text(text)
     assert program_text(task, loaded.program) == text
-    assert options.items() <= loaded.program.options.as_dict().items()
+    assert options.items() <= loaded.program.options.model_dump().items()
 
 
 def test_an_lm_is_never_saved() -> None:

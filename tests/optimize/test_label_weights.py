@@ -74,7 +74,9 @@ def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_th
     assert second.report["kept"]
     assert first.report["gain"][0] == pytest.approx(second.report["gain"][0], abs=0.01)
     assert first.report["cross_validated"]["LM alone"] < 0.75 < first.report["cross_validated"]["with label weights"]
-    loaded = parse(program_text(TRACK1, TRACK1.build({}).with_label_weights(first.weights)), "a test").program
+    program = TRACK1.build({})
+    program.label_weights = first.weights
+    loaded = parse(program_text(TRACK1, program), "a test").program
     for weights in (first.weights, loaded.label_weights):
         assert final_labels(weights, [Judgement(S, unsure, "logprobs")]) == [SCOPE]
 
