@@ -5,7 +5,6 @@ record; and never one that would give a record's answer away.
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import get_args
@@ -232,7 +231,7 @@ def exclude_leaking(program: Program, rows: Sequence[LabeledRecord]) -> None:
     excluded = defaultdict[str, set[int]](set)
     for row, group in zip(rows, group_records(rows), strict=True):
         excluded[wording(row.example.get(program.statement))].add(group)
-    program.knn = replace(program.knn, excluded={text: frozenset(own) for text, own in excluded.items()})
+    program.excluded = {text: frozenset(own) for text, own in excluded.items()}
 
 
 def in_prompt(program: Program, example: dspy.Example) -> bool:
@@ -241,7 +240,8 @@ def in_prompt(program: Program, example: dspy.Example) -> bool:
     text = wording(statement)
     # A record that shares a group with the demo stands in the prompts of others only. By what is judged: its evidence
     # may stand in a demo in another form, without its pictures.
-    demos = () if program.knn.excludes(text) else program.main_predictor.demos
+    excluded = program.options.demos_per_record > 0 and text in program.excluded
+    demos = () if excluded else program.main_predictor.demos
     if any(demo.get(program.statement) == statement for demo in demos):
         return True
     known = runs(text)

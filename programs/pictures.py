@@ -69,11 +69,26 @@ class ImageFolder:
     def __deepcopy__(self, memo: dict[int, Any]) -> "ImageFolder":
         return self  # its problems belong in one place
 
+    def find(self, img_path: str) -> Path:
+        """Return the file below the folder that a path of a record names, or what was drawn of it. Raises
+        `BadPicture`."""
+        if img_path in self.drawn:
+            return self.drawn[img_path]
+        try:
+            path = (self.root / img_path).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError) as error:  # not there; a NUL in it; links in a circle
+            raise BadPicture(f"not found under {self.root}") from error
+        if not path.is_relative_to(self.root):
+            raise BadPicture("leads out of the image root")
+        if not path.is_file():
+            raise BadPicture("not a file")
+        return path
+
     def check(self, img_path: str) -> str:
         """Return the absolute path of a picture. Raises `BadPicture` for one that cannot be used."""
-        path = find(self.root, img_path, self.drawn)
-        decode(str(path))
-        return str(path)
+        path = str(self.find(img_path))
+        decode(path)
+        return path
 
     def file(self, record: str, img_path: str) -> str | None:
         """Do the same; None, and an entry in `problems`, for one that cannot be used."""
@@ -86,25 +101,10 @@ class ImageFolder:
     def digest(self, img_path: str) -> str | None:
         """Return the SHA-256 of a picture's file; None for a path or a size that is refused."""
         try:
-            path = find(self.root, img_path, self.drawn)
+            path = self.find(img_path)
         except BadPicture:
             return None
         return digest(str(path)) if path.stat().st_size <= MOST_BYTES else None
-
-
-def find(root: Path, img_path: str, drawn: Mapping[str, Path] = MappingProxyType({})) -> Path:
-    """Return the file below `root` that a path of a record names, or what was drawn of it. Raises `BadPicture`."""
-    if img_path in drawn:
-        return drawn[img_path]
-    try:
-        path = (root / img_path).resolve(strict=True)
-    except (OSError, ValueError, RuntimeError) as error:  # not there; a NUL in it; links in a circle
-        raise BadPicture(f"not found under {root}") from error
-    if not path.is_relative_to(root):
-        raise BadPicture("leads out of the image root")
-    if not path.is_file():
-        raise BadPicture("not a file")
-    return path
 
 
 def decode(file: str) -> Image.Image:

@@ -9,7 +9,6 @@ unusable raises `UnusableAnswer`, and the record is written down as failed.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict, Field
 
 from aisr.base.errors import UserError
-from aisr.programs.demos import KnnConfig, Similarity, nearest, wording
+from aisr.programs.demos import Similarity, nearest, wording
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
 from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
@@ -157,12 +156,14 @@ class Program(dspy.Module):
 
     # No part of the program.
     image_folder: ImageFolder | None = None  # where the pictures of records are
+    # The groups that the statements of demos and records are in, where they are known: no prompt of a record has a demo
+    # of the record's own group, which would give the answer away.
+    excluded: Mapping[str, frozenset[int]] = MappingProxyType({})
 
     def __init__(self, **options: Any) -> None:
         """Raises pydantic's ValidationError for an invalid option."""
         super().__init__()
         self.options = self.Options(**options)
-        self.knn = KnnConfig(self.options.demos_per_record, self.options.demo_similarity)
 
     # --- What a program says.
 
@@ -195,6 +196,11 @@ class Program(dspy.Module):
 
     # --- What `forward` calls.
 
+    def nearest_demos(self, demos: Sequence[Any], text: str) -> list[Any]:
+        """Return those of some demos that the prompt of a record with the statement `text` shows."""
+        count, by = self.options.demos_per_record, self.options.demo_similarity
+        return nearest(demos, self.statement, text, count, by, self.excluded) if count else list(demos)
+
     def ask(
         self, predict: dspy.Predict, check: Check | None = None, *, limits: Limits = NO_LIMITS, **inputs: Any
     ) -> dspy.Prediction:
@@ -213,7 +219,7 @@ class Program(dspy.Module):
             config["metadata"] = {"constraints": dict(limits)}
         if getattr(lm, "gives_logprobs", False):
             config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-        demos = nearest(predict.demos, self.statement, wording(inputs.get(self.statement)), self.knn)
+        demos = self.nearest_demos(predict.demos, wording(inputs.get(self.statement)))
         call = {**inputs, "demos": demos, "config": config}
         # Answers that failed twice must not come from the cache in the next run.
         keys = lm.record_keys() if hasattr(lm, "record_keys") else None
@@ -280,8 +286,7 @@ class Program(dspy.Module):
     def copy_context(self, other: "Program") -> None:
         """Copy what is not saved with a program: folder of pictures, groups of records that are not each other's
         demos."""
-        self.image_folder = other.image_folder
-        self.knn = replace(self.knn, excluded=other.knn.excluded)
+        self.image_folder, self.excluded = other.image_folder, other.excluded
 
 
 ask = Program().ask  # for a predictor that is no part of a program

@@ -63,11 +63,11 @@ def stemmed(texts: Sequence[str]) -> list[list[str]]:
 @lru_cache(maxsize=PAPERS)
 def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
     """Return the BM25 index of texts; None where they hold no word to rank by."""
-    tokenized = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False)
-    if not tokenized.vocab:
+    stems = stemmed(texts)
+    if not any(stems):
         return None  # nothing but stop words or signs
     index = bm25s.BM25()
-    index.index(tokenized, show_progress=False)
+    index.index(stems, show_progress=False)
     return index
 
 
@@ -110,7 +110,6 @@ Scores = NDArray[np.float64]
 Matcher = Callable[[str, Sequence[str]], Scores]
 
 RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
-NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
 
 
 def order(scores: Scores) -> NDArray[np.int64]:
@@ -123,16 +122,6 @@ def fused(*matchers: Matcher) -> Matcher:
 
     def match(claim: str, texts: Sequence[str]) -> Scores:
         return np.asarray(sum(1 / (RANK_CONSTANT + 1 + places(one(claim, texts))) for one in matchers))
-
-    return match
-
-
-def names_and_numbers(matcher: Matcher) -> Matcher:
-    """Return a matcher that looks at the names and numbers of the claim alone; for the whole claim where it has
-    none."""
-
-    def match(claim: str, texts: Sequence[str]) -> Scores:
-        return matcher(" ".join(NAME_OR_NUMBER.findall(claim)) or claim, texts)
 
     return match
 

@@ -223,7 +223,6 @@ def _changes(walk: Walk) -> Iterator[Change]:
     """Yield the statements of test records that the compiled program labels otherwise than the uncompiled one."""
     import aisr
     from aisr.artifact.program import load_program
-    from aisr.programs.demos import nearest
 
     lm = aisr.open_lm(walk.lm)
     records = [json.loads(line) for line in (walk.data / "test.jsonl").read_text("utf-8").splitlines()]
@@ -234,7 +233,7 @@ def _changes(walk: Walk) -> Iterator[Change]:
     for record, first, second in zip(records, before, after, strict=True):
         statements = record.get("sentence_label") or [{"sentence": record["claim_text"], "types": [record["label"]]}]
         text = " ".join(statement["sentence"] for statement in statements)
-        shown = [pair for demo in nearest(demos, program.statement, text, program.knn) for pair in _labelled(demo)]
+        shown = [pair for demo in program.nearest_demos(demos, text) for pair in _labelled(demo)]
         for statement, old, new in zip(statements, _labels(first), _labels(second), strict=False):
             if old != new:
                 like = [other for other, label in shown if label == new]

@@ -21,7 +21,7 @@ from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.pictures import BadPicture, ImageFolder, decode, find
+from aisr.programs.pictures import BadPicture, ImageFolder, decode
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord
@@ -41,12 +41,12 @@ class Thumbnails:
     """Pictures below a root folder; whatever lies outside of it, is too large or is no picture is None."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
+        self.image_folder = ImageFolder(root)
 
     def __call__(self, path: str) -> bytes | None:
         """A WebP of at most 480 pixels a side, without the metadata of the original."""
         try:
-            small = decode(str(find(self.root, path)))
+            small = decode(str(self.image_folder.find(path)))
         except BadPicture:
             return None
         small.thumbnail((LONGEST, LONGEST))

@@ -5,7 +5,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.programs.demos import KnnConfig, nearest
+from aisr.programs.demos import nearest
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import find_task
@@ -88,6 +88,6 @@ def test_an_unusable_answer_is_repaired_once_with_its_fault_and_then_fails(
 def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
     demos = [{"claim": text} for text in ("apples are red", "pears are green", "apples and pears", "plums")]
     apart = {"apples are red": frozenset({1}), "pears are green": frozenset({2}), "red apples": frozenset({1, 3})}
-    chosen = nearest(demos, "claim", "red apples", KnnConfig(9, excluded=apart))
+    chosen = nearest(demos, "claim", "red apples", 9, excluded=apart)
     assert [demo["claim"] for demo in chosen] == ["plums", "pears are green", "apples and pears"]
-    assert demos[0] in nearest(demos, "claim", "red pears", KnnConfig(9, excluded=apart))
+    assert demos[0] in nearest(demos, "claim", "red pears", 9, excluded=apart)

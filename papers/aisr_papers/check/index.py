@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from aisr.retrieval import bm25, fused, names_and_numbers, order, stemmed
+from aisr.retrieval import Matcher, bm25, fused, order, stemmed
 from aisr_papers.check.statements import result_numbers, without_pointers
 from aisr_papers.draft import MOST_TABLES, Draft, Float, Sentence, sums_up
 from aisr_papers.recompute.grid import Grid, find_mentions, make_grids
@@ -25,7 +25,9 @@ FEWEST = 5  # stems of a sentence that can be called a restatement
 REFERRED, IN_PARAGRAPH = 4.0, 1.0
 PART = re.compile(r"(?i:figure|table) \S{0,12}\d[a-h]")
 MOST_PARTS = 12  # of a figure
-match = fused(bm25, names_and_numbers(bm25))
+NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
+# By all words, and by the names and numbers alone where a sentence has some.
+match: Matcher = fused(bm25, lambda text, texts: bm25(" ".join(NAME_OR_NUMBER.findall(text)) or text, texts))
 
 
 class Passage(NamedTuple):
