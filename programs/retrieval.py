@@ -196,16 +196,13 @@ def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
     idle, ends = set(), False
     for place, raw in enumerate(texts):
         text = raw.strip()
+        is_bare_caption = CAPTION.match(text) and len(text) <= BARE and ROW not in text
         if heading(text):
             ends = bool(END_HEADING.fullmatch(text))
             idle.add(place)
-        elif ends or END.match(text.lstrip()) or _is_bare_caption(text) or _is_list(text):
+        elif ends or is_bare_caption or END.match(text) or _is_list(text):
             idle.add(place)
     return frozenset(idle)
-
-
-def _is_bare_caption(text: str) -> bool:
-    return bool(CAPTION.match(text)) and len(text) <= BARE and ROW not in text
 
 
 def _is_list(text: str) -> bool:

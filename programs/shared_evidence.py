@@ -25,7 +25,7 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
     keys = set()
     for text in texts:
         before, rows = rows_of(alike(text))
-        cells = {cell for row in rows for cell in map(_cell, row.split("|")) if cell}
+        cells = {" ".join(alike_words(part)) for row in rows for part in row.split("|")} - {""}
         if len(cells) >= CELLS and sum(any(map(str.isdigit, cell)) for cell in cells) > 1:
             keys.add(f"table:{digest_text(chr(10).join(sorted(cells)))}")
         keys |= _long("evidence text", text)
@@ -49,7 +49,3 @@ def picture_keys(paths: Iterable[str]) -> set[str]:
 def _long(kind: str, text: str) -> set[str]:
     words = alike_words(text)
     return {f"{kind}:{digest_text(''.join(words))}"} if len(words) >= PHRASE else set()
-
-
-def _cell(text: str) -> str:
-    return " ".join(alike_words(text))

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
@@ -16,7 +15,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import find_image_folder
 from aisr.programs import pictures
-from aisr.programs.pictures import BadPicture, ImageFolder, Picture, decode, render
+from aisr.programs.pictures import BadPicture, ImageFolder, decode, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1, Track1Record
 from support.commands import Aisr
@@ -24,14 +23,6 @@ from support.corpora import claim, write
 from support.drawn import picture
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
-
-
-def truncated(path: Path) -> Path:
-    """A JPEG that ends in the middle."""
-    whole = io.BytesIO()
-    Image.effect_noise((200, 200), 80).save(whole, "JPEG")
-    path.write_bytes(whole.getvalue()[: len(whole.getvalue()) // 2])
-    return path
 
 
 def showing(*paths: str) -> Track1Record:
@@ -71,8 +62,10 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
 
 def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
     bomb = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (200_000).to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
-    file = tmp_path / "x.png"
+    file, whole = tmp_path / "x.png", io.BytesIO()
+    Image.effect_noise((200, 200), 80).save(whole, "JPEG")
     for content, reason in (
+        (whole.getvalue()[: len(whole.getvalue()) // 2], "no readable picture"),
         (b"<svg onload=alert(1)>", "no readable picture"),
         (bomb + b"\x00" * 64, "no readable picture"),
         (b"\xff\xd8\xff" + bytes(pictures.MOST_BYTES), "larger than 20 MiB"),
@@ -84,36 +77,15 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
         decode(str(picture(file, (10_000, 6_000), "white", mode="1")))  # small as a file
 
 
-def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
-    picture(tmp_path / "good.png")
-    truncated(tmp_path / "bad.jpg")
-    image_folder = ImageFolder(tmp_path)
-    evidence = render(
-        showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", image_folder, "track1-000001"
-    )
-    assert evidence.text.splitlines() == [
-        "[figure 1] Figure 1: what is seen. (the picture could not be read)",
-        "[figure 2] Figure 2: what is seen. (the annotators saw the picture; it is left out here)",
-        "[figure 3] Figure 3: what is seen. (the picture could not be read)",
-    ]
-    assert evidence.pictures == [Picture(str(tmp_path / "good.png"), 1)]
-    assert list(image_folder.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
-
-
-def prepared(root: Path, *paths: str) -> tuple[Track1, Any]:
-    """A program that shows pictures, and a record with some."""
-    program = Track1(evidence="image")
-    program.image_folder = ImageFolder(root)
-    return program, program.prepare(showing(*paths))
-
-
 def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback) -> None:
     picture(tmp_path / "a.png", (1000, 1000), "red")
     picture(tmp_path / "b.png", (640, 480), "blue")
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Contradiction"]})
-    program, example = prepared(tmp_path, "a.png", "b.png")
+    program = Track1(evidence="image")
+    program.image_folder = ImageFolder(tmp_path)
     with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
-        assert program(**example.inputs()).sentence_labels == ["Contradiction"]
+        prediction = program(**program.prepare(showing("a.png", "b.png")).inputs())
+    assert prediction.sentence_labels == ["Contradiction"]
     content = loopback.requests[0].body["messages"][-1]["content"]
     at = [place for place, block in enumerate(content) if block["type"] == "image_url"]
     for number, place, size, dominant in zip((1, 2), at, ((886, 886), (640, 480)), (0, 2), strict=True):
