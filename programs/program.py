@@ -156,14 +156,14 @@ class Program(dspy.Module):
 
     # No part of the program.
     image_folder: ImageFolder | None = None  # where the pictures of records are
-    # The groups that the statements of demos and records are in, where they are known: no prompt of a record has a demo
-    # of the record's own group, which would give the answer away.
-    excluded: Mapping[str, frozenset[int]] = MappingProxyType({})
 
     def __init__(self, **options: Any) -> None:
         """Raises pydantic's ValidationError for an invalid option."""
         super().__init__()
         self.options = self.Options(**options)
+        # No part of the program either: the groups that the statements of demos and records are in, where they are
+        # known. No prompt of a record has a demo of the record's own group, which would give the answer away.
+        self.excluded: Mapping[str, frozenset[int]] = {}
 
     # --- What a program says.
 
