@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -10,11 +10,12 @@ from xml.etree.ElementTree import Element
 from aisr import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
+from aisr_papers.passages import lay_out
 from aisr_papers.readers.files import parse_count
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
 from aisr_papers.readers.pdf_process import LIMITS, Limits
-from aisr_papers.readers.xml_tree import MOST_ELEMENTS, local_name, parse_xml
+from aisr_papers.readers.xml_tree import local_name, parse_xml
 
 # --- JATS, the XML of publishers, as paragraphs with headings; tables as rows, without the list of references.
 #
@@ -23,7 +24,7 @@ from aisr_papers.readers.xml_tree import MOST_ELEMENTS, local_name, parse_xml
 
 MOST_XML_BYTES = 30 * 2**20
 DEEPEST = 60  # elements in elements; a table in a section of an appendix takes some 15
-MOST_COLUMNS = 60  # that a cell may say it spans
+CELLS = ("td", "th")
 PASSED_OVER = {"ref-list", "fn-group", "fn", "glossary", "processing-meta", "supplementary-material", "object-id"}
 BLOCKS = {
     *("sec", "p", "list", "list-item", "def-list", "disp-quote", "boxed-text", "statement", "app", "ack", "abstract")
@@ -52,30 +53,12 @@ def read_jats(file: Path) -> Source:
     if article is None:
         raise UserError(f"{file}: XML, but no JATS article (its root is <{local_name(root)[:40]}>)")
     dois = (one for one in article.iter() if local_name(one) == "article-id" and one.get("pub-id-type") == "doi")
-    _check_tables(article, file)
     doi = next(map(_text, dois), "")
     title = next((_text(one) for one in article.iter() if local_name(one) == "article-title"), "")
     paragraphs = _article_texts(article)
     if not paragraphs:
         raise UserError(f"{file}: a JATS article without text; expected one with an abstract or body")
     return Source(tuple(paragraphs), title, doi.lower())
-
-
-def _check_tables(article: Element, file: Path) -> None:
-    """The text of a cell stands in each column that it spans, and once more in the rows of a table within: all that is
-    counted before it is repeated, cell within cell."""
-    characters = elements = 0
-    inside: list[tuple[Element, int]] = [(article, 0)]  # and how often its text is repeated; 0 outside of cells
-    while inside and characters <= MOST_XML_BYTES and elements <= MOST_ELEMENTS:
-        element, times = inside.pop()
-        if local_name(element) in ("td", "th"):
-            times = times * (_columns(element) + 1) or _columns(element)
-        characters += times * (len(element.text or "") + sum(len(one.tail or "") for one in element))
-        elements += times
-        inside += ((one, times) for one in element)
-    if characters > MOST_XML_BYTES or elements > MOST_ELEMENTS:
-        limits = f"{MOST_XML_BYTES:,} characters or {MOST_ELEMENTS:,} elements"
-        raise UserError(f"{file}: tables of more than {limits}; expected those of one paper")
 
 
 def _article_texts(article: Element) -> list[str]:
@@ -144,18 +127,22 @@ def _float(element: Element) -> str:
     label = " ".join(_text(one) for one in element if local_name(one) == "label")
     caption = " ".join(_text(one) for one in element if local_name(one) == "caption")
     head = f"{label.rstrip('.:')}: {caption}" if label and caption else label or caption
-    rows = ["\t".join(_cells(row)) for row in element.iter() if local_name(row) == "tr"]
-    return "\n".join([head, *rows])
+    cells = [[(_text(one), _columns(one), 1) for one in row if local_name(one) in CELLS] for row in _rows(element)]
+    rows = lay_out(cells)
+    return f"{head}\n{rows}" if rows else head
 
 
-def _cells(row: Element) -> Iterator[str]:
-    for cell in row:
-        if local_name(cell) in ("td", "th"):
-            yield from [_text(cell)] * _columns(cell)
+def _rows(element: Element) -> Iterator[Element]:
+    """The rows of a table; those of a table within a cell are text of that."""
+    for one in element:
+        if local_name(one) == "tr":
+            yield one
+        elif local_name(one) not in CELLS:
+            yield from _rows(one)
 
 
 def _columns(cell: Element) -> int:
-    return min(max(parse_count(cell.get("colspan", "1")), 1), MOST_COLUMNS)
+    return max(parse_count(cell.get("colspan", "1")), 1)
 
 
 def _formula(element: Element) -> str:
@@ -203,7 +190,7 @@ def _draft_texts(draft: Draft) -> Iterator[str]:
         above = paragraph.headings
         yield text
     for one in draft.floats.values():
-        yield "\n".join([f"{one.name}: {one.caption}", *one.rows.split("\n")])
+        yield f"{one.name}: {one.caption}\n{one.rows}"
 
 
 def _own_doi(text: str) -> str:
@@ -238,7 +225,6 @@ def _read_text(file: Path) -> list[str]:
 
 # --- The papers of a folder, each linked to its work: by the name of the file, or else by its own DOI or title.
 
-MOST_FILES = 2_000
 SIGN = re.compile(r"[^\W_]+")
 LEAST_TITLE = 20  # letters; two titles where one goes on behind the other's end are the same from this length
 KINDS = tuple(dict.fromkeys(SUFFIXES.values()))  # of two files of one work, the first kind is the better to read
@@ -248,82 +234,45 @@ class CitedPapers(NamedTuple):
     """The papers of a folder."""
 
     papers: Mapping[str, Mapping[str, str]]  # key of a work -> paragraph id (P1, P2, …) -> text, headings among them
-    files: Mapping[str, Path]  # key -> the file that it was read from
-    unread: tuple[
-        Unread, ...
-    ]  # files that could not be read or linked to one work, and what of the others was not read
-
-
-class _Match(NamedTuple):
-    way: int  # 0: by the file's name, 1: by its own DOI or title; lower is surer
-    kind: int
-    file: Path
-    source: Source
+    # Files that could not be read or linked to one work, and what of the others was not read.
+    unread: tuple[Unread, ...]
 
 
 def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> CitedPapers:
-    """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder."""
-    matches: dict[str, list[_Match]] = {}
+    """The papers in a folder that are works of a bibliography. Of several files of a work one is read: what is named
+    after it rather than what says so itself, and JATS rather than PDF rather than text."""
+    matches: list[tuple[bool, int, Path, str, Source]] = []
     unread: list[Unread] = []
-    for file in _files(folder):
-        place = Place(file.name)
-        if why := _reason_to_skip(file, folder):
-            unread.append(Unread(place, why))
-            continue
+    for file in sorted(one for one in folder.iterdir() if not one.name.startswith(".")):
         try:
+            _check_place(file, folder)
             source = read_source(file, limits)
-        except (UserError, OSError) as error:
-            unread.append(Unread(place, str(error).removeprefix(f"{file}: ")))
-            continue
-        by_name = _keys_by_name(file.stem, works)
-        keys = by_name or _keys_by_content(source, works)
-        if len(keys) != 1:
-            unread.append(Unread(place, _no_single_work(keys, source)))
-            continue
-        kind = KINDS.index(SUFFIXES[file.suffix.lower()])
-        matches.setdefault(keys[0], []).append(_Match(0 if by_name else 1, kind, file, source))
+            by_name = _keys_by_name(file.stem, works)
+            key = _only_key(by_name or _keys_by_content(source, works), source)
+        except (UserError, OSError, RuntimeError) as error:  # also a link to nothing, a circle of links
+            unread.append(Unread(Place(file.name), str(error).removeprefix(f"{file}: ")))
+        else:
+            matches.append((not by_name, KINDS.index(SUFFIXES[file.suffix.lower()]), file, key, source))
     papers: dict[str, Mapping[str, str]] = {}
-    files: dict[str, Path] = {}
-    for key, key_matches in sorted(matches.items()):
-        best = min(match[:2] for match in key_matches)
-        chosen = [match for match in key_matches if match[:2] == best]
-        for match in key_matches:
-            if len(chosen) > 1 and match in chosen:
-                others = ", ".join(other.file.name for other in chosen if other is not match)
-                unread.append(Unread(Place(match.file.name), f"ambiguous: {others} is a file for {key} as well"))
-            elif match not in chosen:
-                unread.append(Unread(Place(match.file.name), f"left aside: {key} is read from {chosen[0].file.name}"))
-        if len(chosen) == 1:
-            (one,) = chosen
-            papers[key] = {f"P{number}": text for number, text in enumerate(one.source.paragraphs, start=1)}
-            files[key] = one.file
-            unread += [Unread(note.place._replace(file=one.file.name), note.reason) for note in one.source.notes]
-    return CitedPapers(papers, files, tuple(unread))
+    files: dict[str, str] = {}
+    for *_, file, key, source in sorted(matches, key=lambda match: match[:3]):
+        if key in papers:
+            unread.append(Unread(Place(file.name), f"left aside: {key} is read from {files[key]}"))
+        else:
+            papers[key] = {f"P{number}": text for number, text in enumerate(source.paragraphs, start=1)}
+            files[key] = file.name
+            unread += [Unread(note.place._replace(file=file.name), note.reason) for note in source.notes]
+    return CitedPapers(papers, tuple(unread))
 
 
-def _files(folder: Path) -> list[Path]:
-    try:
-        files = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
-    except OSError as error:
-        raise UserError(
-            f"{folder}: no folder of cited papers ({error.strerror}); expected one of PDFs, JATS or text"
-        ) from error
-    if len(files) > MOST_FILES:
-        raise UserError(f"{folder}: {len(files):,} files; expected the cited papers alone, {MOST_FILES:,} at most")
-    return files
-
-
-def _reason_to_skip(file: Path, folder: Path) -> str | None:
-    """Why a file is not looked into: what is read is sent to an LM and printed, and a pipe or device never ends."""
-    try:
-        path = file.resolve(strict=True)
-        if not path.is_relative_to(folder.resolve()):
-            return "a link that leads out of the folder; put the file itself there"
-        if path.is_dir():
-            return f"a folder; only what lies in {folder.name or folder}/ itself is read: put its papers there"
-        return None if path.is_file() else "no file but a pipe, a device or the like"
-    except (OSError, RuntimeError) as error:  # a link to nothing, a circle of links
-        return f"cannot be opened ({getattr(error, 'strerror', None) or 'a circle of links'})"
+def _check_place(file: Path, folder: Path) -> None:
+    """Raises UserError for what is not looked into: what is read is sent to an LM and printed, and a pipe or device
+    never ends."""
+    path = file.resolve(strict=True)
+    if not path.is_relative_to(folder.resolve()):
+        raise UserError("a link that leads out of the folder; put the file itself there")
+    if not path.is_file():
+        raise UserError(f"no file; only those in {folder.name or folder}/ itself are read")
 
 
 def _keys_by_name(stem: str, works: Mapping[str, Work]) -> list[str]:
@@ -356,8 +305,11 @@ def _same_title(one: str, other: str) -> bool:
     return one == other or (len(short) >= LEAST_TITLE and long.startswith(short))
 
 
-def _no_single_work(keys: list[str], source: Source) -> str:
+def _only_key(keys: Sequence[str], source: Source) -> str:
+    """The one of these keys. Raises UserError where there is none, or more than one."""
+    if len(keys) == 1:
+        return keys[0]
     if keys:
-        return f"ambiguous: it may be {', '.join(keys)}; name it by its key"
+        raise UserError(f"ambiguous: it may be {', '.join(keys)}; name it by its key")
     title = source.title or "no title was found in it"
-    return f"no work of the bibliography by name, DOI or title ({title[:80]}); name it by its key"
+    raise UserError(f"no work of the bibliography by name, DOI or title ({title[:80]}); name it by its key")

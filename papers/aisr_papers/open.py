@@ -1,18 +1,13 @@
 """Opens a paper by the suffix of its file, and the folder of the papers that it cites."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from aisr import UserError
 from aisr.text import INVISIBLE
-from aisr_papers.draft import Draft, Paragraph, Work
+from aisr_papers.draft import Draft, Paragraph
 from aisr_papers.readers.files import find_main_file
-
-if TYPE_CHECKING:
-    from aisr_papers.cited_papers import CitedPapers
 
 # Each is imported when a file of its form is opened: its packages take time to load, and may be missing.
 READERS = {
@@ -48,7 +43,7 @@ def read_draft(file: Path, root: Path | None = None) -> Draft:
     what cannot be read as a whole, and where a package is missing."""
     check_paper(file)
     suffix = ".tex" if file.is_dir() else file.suffix.lower()
-    reader = _import(READERS[suffix])
+    reader = import_module(READERS[suffix])
     return _visible(reader.read(file) if suffix == ".pdf" else reader.read(file, root))
 
 
@@ -74,20 +69,3 @@ def _visible(draft: Draft) -> Draft:
     }
     paragraphs = tuple(map(visible_paragraph, draft.paragraphs))
     return replace(draft, title=visible(draft.title), paragraphs=paragraphs, floats=floats)
-
-
-def read_cited_papers(folder: Path, works: Mapping[str, Work]) -> "CitedPapers":
-    """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder, or a
-    package is missing."""
-    check_papers_folder(folder)
-    papers: CitedPapers = _import("aisr_papers.cited_papers").read(folder, works)
-    return papers
-
-
-def _import(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"checking a paper needs the package {error.name}; `pip install 'aisr-papers'` brings it"
-        ) from error

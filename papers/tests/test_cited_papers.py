@@ -31,6 +31,7 @@ JATS = """<?xml version="1.0"?>
 <table-wrap><label>Table 1.</label><caption><title>Softness.</title><p>By kind.</p></caption><table>
 <thead><tr><th>Kind</th><th colspan="2">Soft</th></tr></thead>
 <tbody><tr><td>First <break/>kind</td><td>9.5</td><td/></tr>
+<tr><td>Old<table><tr><td colspan="50">and new</td></tr></table></td><td>1</td><td>2</td></tr>
 <tr><td colspan="99999999999">x</td></tr></tbody></table></table-wrap>
 <fig><label>Figure 1</label><caption><p>A fig.</p></caption><graphic/></fig></sec></body>
 <back><ack><p>Thanks.</p></ack><ref-list>
@@ -44,7 +45,7 @@ PARAGRAPHS = [
     "Fluff is soft [3], as seen. It weighs 3 × 10^-5 g in H2O & x=1. [formula]",
     "One.",
     "Two.",
-    "Table 1: Softness. By kind.\nKind\tSoft\tSoft\nFirst kind\t9.5\t\nx",
+    "Table 1: Softness. By kind.\nKind\tSoft\tSoft\nFirst kind\t9.5\t\nOldand new\t1\t2\nx",
     "Figure 1: A fig.",
     "Thanks.",
 ]
@@ -94,10 +95,10 @@ def test_text_and_markdown_by_paragraphs(tmp_path: Path) -> None:
 def test_a_file_is_found_by_key_doi_or_title(tmp_path: Path, name: str, content: str, key: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     cited = cited_papers.read(tmp_path, WORKS)
-    assert {key: file.name for key, file in cited.files.items()} == {key: name}
+    assert (list(cited.papers), cited.unread) == ([key], ())
 
 
-def test_what_is_ambiguous_or_belongs_to_nothing_is_listed(tmp_path: Path) -> None:
+def test_what_is_there_twice_or_belongs_to_nothing_is_listed(tmp_path: Path) -> None:
     files = {
         "smith2020__txt": "One.",
         "other__txt": "Parsing with deep fluff: a start\n\nThe same by its title.",
@@ -107,10 +108,9 @@ def test_what_is_ambiguous_or_belongs_to_nothing_is_listed(tmp_path: Path) -> No
         "readme__docx": "PK",
     }
     cited = cited_papers.read(folder(tmp_path, **files), WORKS)
-    assert set(cited.papers) == {"smith2020"}
+    assert set(cited.papers) == {"smith2020", "jones2021"}
     assert unread(cited) == {
-        "JONES2021.txt": "ambiguous: jones2021.md is a file for jones2021 as well",
-        "jones2021.md": "ambiguous: JONES2021.txt is a file for jones2021 as well",
+        "jones2021.md": "left aside: jones2021 is read from JONES2021.txt",
         "notes.txt": "no work of the bibliography by name, DOI or title (A list of things to buy); name it by its key",
         "other.txt": "left aside: smith2020 is read from smith2020.txt",
         "readme.docx": "expected a PDF, JATS XML (.xml), text (.txt) or Markdown (.md)",
@@ -127,12 +127,6 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a wrong encoding": ("<article><p>é</p></article>".encode("latin-1"), "not XML .not well-formed"),
     "no article": (b"<html><p>x</p></html>", "XML, but no JATS article .its root is <html>"),
     "a file that is too large": (b" " * (31 * 2**20), "larger than 30 MiB"),
-    "a cell that stands in many columns": (
-        b'<article><body><table-wrap><tr><td colspan="60"><p>'
-        + b"a" * 10**6
-        + b"</p></td></tr></table-wrap></body></article>",
-        "tables of more than 31,457,280 characters",
-    ),
     "an empty article": (b"<article><body><sec/></body></article>", "a JATS article without text"),
 }
 
@@ -165,8 +159,8 @@ def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path:
     why = unread(cited)
     outside = "a link that leads out of the folder; put the file itself there"
     assert (why["smith2020.txt"], why["endless.xml"]) == (outside, outside)
-    assert why["pipe.txt"] == "no file but a pipe, a device or the like"
-    assert why["circle.md"].startswith("cannot be opened")
+    assert why["pipe.txt"].startswith("no file")
+    assert "circle.md" in why
 
 
 def test_text_that_is_none_is_listed(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from aisr_papers.check.flags import (
 from aisr_papers.check.review import NO_LM, Review
 from aisr_papers.cited_claims import find_misquotes
 from aisr_papers.draft import Draft, add_captions
-from aisr_papers.open import read_cited_papers, read_draft
+from aisr_papers.open import read_draft
 from aisr_papers.readers.figures import draw_figures
 from aisr_papers.recompute.recompute import PlacedFact, count_read, recompute
 from aisr_papers.recompute.significance import Outcome
@@ -45,6 +45,8 @@ def read_paper(
     draft = add_captions(draft)
     if papers is None:
         return draft, {}
+    from aisr_papers.cited_papers import read as read_cited_papers  # with PDFium, which takes time to load
+
     cited = read_cited_papers(papers, draft.works)
     below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in cited.unread]
     return replace(draft, unread=(*draft.unread, *below)), cited.papers
