@@ -150,9 +150,6 @@ def check_paper(
         float | None,
         typer.Option(min=0, max=1, help="With --fail-on: only where its confidence is at least this, or unknown."),
     ] = None,
-    notes: Annotated[
-        bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
-    ] = False,
     dismissed: Dismissed = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where less than 90 % of the words of the paper could be read.")
@@ -216,7 +213,7 @@ def check_paper(
     if review.lm == NO_LM:
         display.note(review.reliability[0])
         review = replace(review, reliability=review.reliability[1:])
-    display.print_review(review, failing, notes)
+    display.print_review(review, failing)
     if opened:
         display.print_spend(opened.spend)
     if written:

@@ -75,14 +75,12 @@ def print_estimate(spend: Spend, max_usd: float | None, max_calls: int | None) -
 MOST = 10  # things of a kind that are named
 
 
-def print_review(review: Review, failing: Sequence[Flag], notes: bool = False) -> None:
-    """Print a checked paper: faulty sentences, and with `notes` those that nothing in the paper states or denies, a
-    line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
-    reliable it is; and how many sentences --fail-on names."""
+def print_review(review: Review, failing: Sequence[Flag]) -> None:
+    """Print a checked paper: faulty sentences, a line each that editors can follow, the most doubtful first; counts;
+    what was not judged or left out, and why; how reliable it is; and how many sentences --fail-on names."""
     for place in review.by_doubt():
         one = review.flags[place]
-        listed = one.doubtful or (notes and one.folded and not one.dismissed)
-        if listed and one.label:
+        if one.doubtful and one.label:
             note(format_line(one))
     if not review.flags:
         note("nothing to report")
@@ -92,8 +90,8 @@ def print_review(review: Review, failing: Sequence[Flag], notes: bool = False) -
             table.add_row(label, str(count))
         console.print(table, soft_wrap=False)
     folded = sum(one.folded and not one.dismissed for one in review.flags)
-    if folded and not notes:
-        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")
+    if folded:
+        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and the page lists them")
     failures = Counter(one.failed for one in review.flags if one.label is None)
     unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
     wanting = [Group(f"{NOT_JUDGED}: {review.unjudged}", unjudged)] if unjudged else []

@@ -10,8 +10,8 @@ from aisr_papers.citations import find_marks
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.recompute.grid import Grid, find_mentions
 from aisr_papers.recompute.numbers import Number, find_numbers
+from aisr_papers.recompute.recompute import POINTER
 
-MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
 HIDDEN = "hidden from a reader"
 FRONT = "stands before the abstract: how to cite the paper, and the like"
 NO_STATEMENT = "a heading, a definition, a formula or thanks"
@@ -19,7 +19,6 @@ CITING = "speaks of the works that it cites"
 GUESS = "marked as a guess"
 NO_RESULT = "no number, comparison, named result or claim of scope"
 CAPTION = "the title or legend of a caption"
-TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(
     r"\b(?:introduction|background|related work|preliminaries|discussion|limitations|outlook|implications)\b",
@@ -38,7 +37,7 @@ def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
     """The statements of a draft."""
     places: dict[int, tuple[int, ...]] = {}
     skipped: Counter[str] = Counter()
-    front, left = _front(draft), MOST_STATEMENTS
+    front = _front(draft)
     for number, paragraph in enumerate(draft.paragraphs):
         if paragraph.caption_of is not None:
             statements = caption_statements(draft.floats[paragraph.caption_of])
@@ -51,10 +50,8 @@ def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
             ]
             statements = [place for place, reason in enumerate(reasons) if not reason]
             skipped.update(filter(None, reasons))
-        if kept := statements[:left]:
-            places[number] = tuple(kept)
-        skipped[TOO_MANY] += len(statements) - len(kept)
-        left -= len(kept)
+        if statements:
+            places[number] = tuple(statements)
     return Statements(places, +skipped)
 
 
@@ -69,19 +66,6 @@ def _front(draft: Draft) -> frozenset[int]:
 
 # --- Running text.
 
-# Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)", "follows from (2)".
-POINTER = re.compile(
-    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm)(?:s|ses|ces)?\b\.?\s?"
-    r"\(?[A-Z]?\d[\w.]{0,9}\)?(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{0,9}\)?)*+"
-    r"|\b(?:in|into|by|from|to|of|using|with|expression|condition)\s\(\d{1,3}\)",
-    re.IGNORECASE,
-)
-# What stands before the sentence itself: "(ii) ", "3.2 ", "Result. ", "Experiment 2: ".
-LIST_NUMBER = re.compile(r"(?:\(?(?:\d{1,2}|[ivx]{1,5}|[a-h])[.)]|\d{1,2}(?:\.\d{1,2}){1,3}\.?)\s+")
-TITLE = re.compile(
-    r"(?:(?:Experiment|Study|Step|Stage|Phase|Question|Hypothesis|RQ|H)\s?\d{1,2}"
-    r"|[A-Z][^\W\d_]{1,30}+(?:[ -][^\W\d_]{1,30}+){0,3}+)[.:]\s+(?=[A-Z“\"(\d])"
-)
 HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")  # Chinese and Japanese have no blanks between words and numbers
 WORD = re.compile(rf"{HAN.pattern}|[^\W\d_]{{2,}}")
 FEWEST_WORDS = 2  # fewer are a heading or a list number
@@ -147,18 +131,9 @@ def without_pointers(text: str) -> str:
     return POINTER.sub(" ", text)
 
 
-def plain_text(text: str) -> str:
-    """The same, without a list number and a run-in title before it."""
-    text = without_pointers(text).lstrip()
-    for before in (LIST_NUMBER, TITLE):
-        if match := before.match(text):
-            text = text[match.end() :]
-    return text
-
-
 def result_numbers(text: str) -> list[Number]:
     """The numbers of a sentence that may be results: no years, no pointers, and not 1 and 2 alone."""
-    plain = HAN.sub(" ", plain_text(text))
+    plain = HAN.sub(" ", without_pointers(text))
     numbers = [one for one in find_numbers(plain) if not (YEAR.fullmatch(one.text) and not one.percent)]
     return numbers if any(one.text.strip() not in NO_RESULTS for one in numbers) else []
 
@@ -168,7 +143,7 @@ def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool)
     number or an amount in words; a comparison or a claim of scope, of something that is this paper's; a result of what
     a table names; without a number, none that is marked as a guess. of_this_paper: whether its section speaks of little
     else."""
-    text = plain_text(sentence.text)
+    text = without_pointers(sentence.text)
     if reason := _no_statement(sentence, text):
         return reason
     if result_numbers(sentence.text) or AMOUNT.search(text):
@@ -216,7 +191,6 @@ NOTATION = re.compile(
     r"|underline[sd]?|italics?|columns?|rows?|datasets?|metrics?|respectively"
 )
 # What a sign means is no statement: "* p < .05, ** p < .01".
-LEGEND = re.compile(r"[a-z]\s?:")
 SIGNS = re.compile(r"[*†‡§¶]{1,4}\s?[pP]\s?[<≤=]\s?[\d.]{1,6}")
 MOST_OF_CAPTION = 20  # statements
 MOST_CHARACTERS = 2_000  # of one; a longer one is no prose
@@ -230,7 +204,7 @@ def caption_statements(one: Float) -> list[int]:
         text = without_pointers(sentence)
         if len(text) > MOST_CHARACTERS or (MARKED.search(text) and not one.bold):
             continue
-        if LEGEND.match(text) or _is_notation(text) or _names_a_cell(text.partition(":")[0], one.rows):
+        if _is_notation(text) or _names_a_cell(text.partition(":")[0], one.rows):
             continue
         text = SIGNS.sub(" ", text)
         title = place == 0 and bool(one.caption)

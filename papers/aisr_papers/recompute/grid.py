@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,10 +16,6 @@ MOST_STUB = 4  # columns before the numbers that are names
 MOST_CELLS = 2_000  # numbers; a larger table is data
 MARKS = re.compile(r"[†‡§¶*↑↓⇑⇓]|\[@[^\[\]]*+\]|\([^()]*\d{4}[a-z]?\)|(?<!\d)\^\S+")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?\(([^()]*+)\)")
-OURS = (
-    "our method", "our model", "our approach", "our system", "ours", "the proposed method", "the proposed model",
-    "we achieve", "we obtain", "we reach", "we score", "we attain",
-)  # fmt: skip
 LEADING = re.compile(r"^[\s–—−+\-•·.]+")
 DASHES = re.compile(r"[‐‑‒–—−]")
 
@@ -40,7 +35,6 @@ class Grid:
 
     key: str
     name: str
-    caption: str
     cells: tuple[Cell, ...]
     # For each level of names the names, in the table's order: first those beside the numbers, the outermost being the
     # section that rows stand in, then those above.
@@ -65,8 +59,6 @@ def variants(label: str) -> Iterator[str]:
         yield from (
             normalize_label(inside) for inside in ASIDE.findall(label) if inside[:1].isupper() and len(inside) > 1
         )
-    if whole == "ours" or whole.endswith("(ours)"):  # not "ours without the gate"
-        yield from OURS
 
 
 def make_grids(floats: Iterable[Float]) -> tuple[Grid, ...]:
@@ -87,7 +79,7 @@ def make_grid(table: Float) -> Grid | None:
     if not cells or len(cells) > MOST_CELLS:
         return None
     levels = tuple(tuple(dict.fromkeys(one.at[level] for one in cells)) for level in range(len(cells[0].at)))
-    return Grid(table.key, table.name, table.caption, tuple(cells), levels, 1 + layout.stub)
+    return Grid(table.key, table.name, tuple(cells), levels, 1 + layout.stub)
 
 
 class Layout(NamedTuple):
@@ -157,8 +149,6 @@ yes no other others name id no. size set value values result results score score
 base small large best test train dev year source setting time change parameters
 """
 VAGUE = frozenset(VAGUE_WORDS.split())
-ABBREVIATED = re.compile(r"(?<![\w-])([A-Za-z][\w-]*+(?: [a-z][\w-]*+)?) \(([A-Z][\w@-]{0,6})\)")
-CODE = re.compile(r"(?=.*(?:\d|[A-Z].*[A-Z]))[A-Za-z][\w@-]{1,15}")  # "B6" of "B6 ResNet18 + BNNeck"
 LONGEST_LABEL = 60
 
 
@@ -192,16 +182,10 @@ def find_mentions(text: str, table: Grid) -> list[Mention]:
 @lru_cache(maxsize=256)
 def _patterns(table: Grid) -> tuple[tuple[re.Pattern[str], bool, tuple[tuple[int, str], ...]], ...]:
     """What to look for, the longest first, whether capitals count, and the names that it stands for."""
-    spelled = {short: words.lower() for words, short in ABBREVIATED.findall(table.caption)}
     names: dict[tuple[str, bool], dict[tuple[int, str], None]] = {}
     for level, labels in enumerate(table.levels):
-        heads = Counter(label.partition(" ")[0] for label in labels)
         for label in filter(None, labels):
-            forms = _forms(label, spelled)
-            head = label.partition(" ")[0]
-            if heads[head] == 1 and head != label and CODE.fullmatch(head):
-                forms.append((DASHES.sub("-", head), True))
-            for form, cased in forms:
+            for form, cased in _forms(label):
                 names.setdefault((form, cased), {})[level, label] = None
     ordered = sorted(names, key=lambda one: -len(one[0]))
     return tuple(
@@ -210,7 +194,8 @@ def _patterns(table: Grid) -> tuple[tuple[re.Pattern[str], bool, tuple[tuple[int
     )
 
 
-def _forms(label: str, spelled: dict[str, str]) -> list[tuple[str, bool]]:
+def _forms(label: str) -> list[tuple[str, bool]]:
+    """What to look for, and whether capitals count."""
     if len(label) > LONGEST_LABEL:
         return []
     forms = []
@@ -223,7 +208,4 @@ def _forms(label: str, spelled: dict[str, str]) -> list[tuple[str, bool]]:
             forms.append((form, False))
         elif bare[: len(form)].casefold() == form:
             forms.append((DASHES.sub("-", bare[: len(form)]), True))
-    if bare in spelled:
-        words = spelled[bare].split()
-        forms += [(" ".join(words[place:]), False) for place in range(len(words)) if words[place] not in VAGUE]
     return forms

@@ -188,13 +188,9 @@ def reviewed(folder: Path) -> Review:
     return papers.reviewed(folder, flags=sort_flags(flags))
 
 
-def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_terminal_counts_what_was_not_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = "main.tex:11: Not found 99 %"
     print_review(reviewed(tmp_path), [])
     output = "".join(capsys.readouterr())
     assert line not in output
-    assert "not found in the paper's tables, figures and text: 1; no fault, and --notes lists them" in output
-    print_review(reviewed(tmp_path), [], notes=True)
-    assert line in "".join(capsys.readouterr())
+    assert "not found in the paper's tables, figures and text: 1; no fault, and the page lists them" in output
