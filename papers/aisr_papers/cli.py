@@ -20,7 +20,6 @@ from aisr.text import pluralize, printable, without_keys
 if TYPE_CHECKING:
     from aisr import LanguageModel
     from aisr_papers.check.judging import Programs
-    from aisr_papers.check.questions import Checks
     from aisr_papers.check.review import Review
     from aisr_papers.draft import Draft
 
@@ -239,9 +238,7 @@ def _judge(
 
     checks = collect_checks(draft, cited)
     checkers = make_checkers(programs, lm, draft)
-    if not checks.claims and not checks.citations:
-        display.note("nothing to check: " + (_why_nothing(checks) or "there is no text in it"))
-    elif not estimate:
+    if not estimate:
         if lm.spec == EMBEDDED:
             display.note(BUILT_IN)
         display.note(
@@ -286,15 +283,6 @@ def _printed_warnings() -> Iterator[None]:
         warnings.filterwarnings("once", "the label weights were fitted", UserWarning)
         warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
         yield
-
-
-def _why_nothing(checks: "Checks") -> str:
-    """Why nothing of a paper is checked, by the numbers of its sentences."""
-    reasons = [f"{pluralize(count, 'sentence')}: {why}" for why, count in checks.skipped.items()]
-    if checks.missing:
-        citing = pluralize(sum(checks.missing.values()), "sentence")
-        reasons.append(f"{citing} with a citation of a work without a file; --papers brings them")
-    return "; ".join(reasons)
 
 
 def mcp(

@@ -46,11 +46,6 @@ class Check(NamedTuple):
         return self.record.statements if isinstance(self.record, DraftRecord) else [self.record["claim_text"]]
 
 
-def citation_record(name: str, claim: str, paper: Mapping[str, str]) -> Citation:
-    """Return the record of a claim about a cited paper. paper: its paragraphs, id -> text."""
-    return {"id": name, "claim_text": claim, "cited_paper_full_text": [{key: text} for key, text in paper.items()]}
-
-
 @dataclass(frozen=True)
 class Checks:
     """What there is to check in a paper."""
@@ -78,25 +73,24 @@ def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Chec
     skipped = chosen.skipped
     skipped[NO_EVIDENCE] = sum(map(len, chosen.places.values())) - sum(len(check.places) for check in claims)
     missing: Counter[str] = Counter()
-    taken: Counter[str] = Counter()
     citations: list[Check] = []
     for number, paragraph in enumerate(draft.paragraphs):
         for place, sentence in enumerate(paragraph.sentences):
             if not sentence.hidden and paragraph.caption_of is None:
                 missing.update(key for key in sentence.work_keys if not cited.get(key))
-                citations += _citation_checks(sentence, (number, place), cited, taken)
+                citations += _citation_checks(sentence, (number, place), cited)
     return Checks(claims, tuple(citations), dict(+skipped), dict(missing))
 
 
-def _citation_checks(
-    sentence: Sentence, place: Place, cited: Mapping[str, Mapping[str, str]], taken: Counter[str]
-) -> Iterator[Check]:
+def _citation_checks(sentence: Sentence, place: Place, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Check]:
     for key, claim in split_claims(sentence.text, sentence.work_keys):
-        paper = cited.get(key)
-        if not paper:
-            continue
-        name = record_id(sentence.place.file, [key, claim, *paper.values()], taken)
-        yield Check(citation_record(name, claim, paper), (place,), key)
+        if paper := cited.get(key):
+            record = {
+                "id": record_id(sentence.place.file, [key, claim, *paper.values()]),
+                "claim_text": claim,
+                "cited_paper_full_text": [{name: text} for name, text in paper.items()],
+            }
+            yield Check(record, (place,), key)
 
 
 class Questions:
@@ -109,9 +103,8 @@ class Questions:
         """The records for statements, by the positions of their paragraphs and of themselves in these; those for which
         nothing can be shown are left out. As many as fit stand in one question, those of a section together, and none
         that sum up beside others."""
-        taken: Counter[str] = Counter()
         made = ((places, self._evidence(places)) for places in self._groups(wanted))
-        return tuple(self._check(places, evidence, taken) for places, evidence in made if evidence)
+        return tuple(self._check(places, evidence) for places, evidence in made if evidence)
 
     # --- Which statements stand in one question.
 
@@ -153,7 +146,7 @@ class Questions:
     def _sentence(self, place: Place) -> Sentence:
         return self._draft.paragraphs[place[0]].sentences[place[1]]
 
-    def _check(self, places: Sequence[Place], evidence: list[dict[str, Any]], taken: Counter[str]) -> Check:
+    def _check(self, places: Sequence[Place], evidence: list[dict[str, Any]]) -> Check:
         first, last = places[0][0], places[-1][0]
         sentences = [self._sentence(place) for place in places]
         alone = len({self._top(paragraph) for paragraph, _ in places}) == 1
@@ -161,7 +154,7 @@ class Questions:
         before = self._neighbour(first, -1) if near else ""
         after = self._neighbour(last, 1) if near else ""
         fields = {
-            "id": record_id(sentences[0].place.file, [*(one.text for one in sentences), *map(str, evidence)], taken),
+            "id": record_id(sentences[0].place.file, [*(one.text for one in sentences), *map(str, evidence)]),
             "title": self._draft.title,
             "headings": self._draft.paragraphs[first].headings if alone else (),
             "before": f"… {before[-BESIDE:]}" if len(before) > BESIDE else before,
@@ -267,11 +260,9 @@ def _caption(item: Mapping[str, Any]) -> str:
     return " ".join([*item.get("table_caption", ()), *item.get("image_caption", ())])
 
 
-def record_id(file: str, texts: Sequence[str], taken: Counter[str]) -> str:
-    """File and digest of what is in a record; a second record of the same content gets a number."""
-    name = f"{file}:{digest_text(chr(0).join(texts))}"
-    taken[name] += 1
-    return name if taken[name] == 1 else f"{name}-{taken[name]}"
+def record_id(file: str, texts: Sequence[str]) -> str:
+    """The file and a digest of what is in a record."""
+    return f"{file}:{digest_text(chr(0).join(texts))}"
 
 
 def rows_within(rows: str, named: Sequence[int], most: int) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from aisr.files import digest_text
 from aisr.text import valid_text
-from aisr_papers.check.flags import JUDGED, LABELS, NEUTRAL, NOT_JUDGED, Flag, Kind, file_path, level
+from aisr_papers.check.flags import JUDGED, LABELS, NEUTRAL, NOT_JUDGED, Flag, Kind, level
 from aisr_papers.check.review import Review, lost_words
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -63,13 +63,13 @@ def as_sarif(review: Review) -> str:
                 ],
             }
         ],
-        "results": [_result(review, one) for one in review.flags if not one.neutral],
+        "results": [_result(one) for one in review.flags if not one.neutral],
         "properties": {"lm": review.lm, "worth": list(review.reliability)},
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _result(review: Review, flag: Flag) -> dict[str, Any]:
+def _result(flag: Flag) -> dict[str, Any]:
     rule = _id(flag.kind, flag.label or NOT_JUDGED)
     sure = "" if flag.confidence is None else f" ({flag.confidence:.0%})".replace("%", " %")
     within = f"{flag.within[0].upper()}{flag.within[1:]}: " if flag.within else ""
@@ -80,12 +80,16 @@ def _result(review: Review, flag: Flag) -> dict[str, Any]:
     # The same for the same sentence wherever it stands, so that an edit above it does not make it a new result. The
     # statement alone may be a few numbers, which other sentences repeat.
     known_by = f"{rule}\n{flag.work or ''}\n{flag.statement}\n{flag.sentence}"
+    # A relative reference, byte by byte: file names need not be text.
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(flag.file, errors="surrogateescape")}}
+    if flag.line is not None:
+        place["region"] = {"startLine": flag.line}
     result: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": PLACES[rule],
         "level": flag.level,
         "message": {"text": _as_it_stands(text)},
-        "locations": [_location(flag.file, flag.line)],
+        "locations": [{"physicalLocation": place}],
         "partialFingerprints": {FINGERPRINT: digest_text(known_by.encode("utf-8", "replace").decode())},
         "properties": {"page": flag.page, "reasons": [asdict(one) for one in flag.reasons]},
     }
@@ -93,25 +97,7 @@ def _result(review: Review, flag: Flag) -> dict[str, Any]:
         result["suppressions"] = [{"kind": "external", "status": "accepted"}]
     if flag.confidence is not None:
         result["rank"] = round(100 * flag.confidence, 2)
-    if related := _related(review, flag):
-        result["relatedLocations"] = [
-            {**_location(*where), "id": number, "message": {"text": _as_it_stands(what)}}
-            for number, (what, where) in enumerate(related.items())
-        ]
     return result
-
-
-def _related(review: Review, flag: Flag) -> dict[str, tuple[str, int | None]]:
-    """The floats that reasons of a flag stand in, with row and column, then the others that its sentence refers to,
-    and file and line where each begins."""
-    floats = review.draft.floats
-    starts = {one.name: (file_path(review.draft.folder, one.place), one.place.line) for one in floats.values()}
-    reasons = {str(one.place): one.place.name for one in flag.reasons if one.place and one.place.name in starts}
-    paragraph, sentence = flag.position
-    keys = review.draft.paragraphs[paragraph].sentences[sentence].float_keys
-    others = [floats[key].name for key in keys if key in floats]
-    names = reasons | {name: name for name in others if name not in reasons.values()}
-    return {what: starts[name] for what, name in names.items()}
 
 
 def _as_it_stands(text: str) -> str:
@@ -121,11 +107,3 @@ def _as_it_stands(text: str) -> str:
     if "](" in text:
         text = BRACKETS.sub(r"\\\g<0>", text)
     return PLACEHOLDER.sub(r"{\g<0>}", text)
-
-
-def _location(file: str, line: int | None) -> dict[str, Any]:
-    # A relative reference, byte by byte: file names need not be text.
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(file, errors="surrogateescape")}}
-    if line is not None:
-        location["region"] = {"startLine": line}
-    return {"physicalLocation": location}
