@@ -98,7 +98,7 @@ def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
     [
         ("F1 of three detectors at 2 sites.", "", False, []),  # a title
         ("F1.", "Finch reaches 49.2 at Bog. Averages over seeds.", False, ["Finch reaches 49.2 at Bog."]),
-        ("F1. * p < .05, ** p < .01.", "a: of 300 calls.", False, []),  # what signs mean
+        ("F1. * p < .05, ** p < .01.", "", False, []),  # what signs mean
         ("F1 [@ash2020; @elm2019]. See Table 4.", "", False, []),
         ("F1. Wren is better than Lark.", "", True, ["Wren is better than Lark."]),
         ("F1. Bold marks the highest score of each column; second best underlined.", "", True, []),
