@@ -4,19 +4,15 @@ import json
 import re
 import subprocess
 import sys
-from contextlib import suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
-from aisr_papers import display
-from paper_support import word_files
 from paper_support.commands import CheckPaper
 from paper_support.paths import PAPERS, SAMPLE
 from support.corpora import read_rows
-from support.loopback import Loopback
 
 PAPER = r"""
 \documentclass{article}
@@ -100,18 +96,6 @@ def test_what_is_wrong_right_and_not_decided_is_on_the_page(
     page.close()
 
 
-def test_a_word_paper_has_headings_and_paragraphs_for_lines(check_paper: CheckPaper, paper: Path) -> None:
-    words = word_files.paragraph("Wrens sang longer than larks, t(28) = 2.20, p = .02.")
-    word_files.write(paper / "paper.docx", word_files.paragraph("Results", "berschrift1") + words)
-    finished = check_paper("paper.docx", "--lm", "none", "--out", "review")
-    assert finished.code == 0, finished.err
-    assert "paper.docx: Results, paragraph 1: Inconsistent test (t(28) = 2.20 gives p = .036" in finished.out
-    (row,) = read_rows(paper / "review" / "paper.jsonl")
-    assert (row["line"], row["page"], row["paragraph"]) == (None, None, "Results, paragraph 1")
-    for file in ("paper.sarif", "paper.html"):
-        assert "Results, paragraph 1" in (paper / "review" / file).read_text()
-
-
 @pytest.mark.usefixtures("paper")
 def test_fail_on_takes_the_kind(check_paper: CheckPaper) -> None:
     assert check_paper("main.tex", "--lm", "none", "--fail-on", "statistics").code == 3
@@ -183,18 +167,3 @@ def test_characters_that_nobody_sees_change_no_number(check_paper: CheckPaper, p
     assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
     assert done.out.count("Wrong percentage (") == 1
     assert "37 of 120 (38.8 %) flew" in done.out
-
-
-@pytest.mark.parametrize("lm", ["none", "openai/local"])
-def test_files_are_written_before_anything_is_printed(
-    check_paper: CheckPaper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback, lm: str
-) -> None:
-    def print_nothing(*words: object) -> None:
-        raise OSError("the terminal is gone")
-
-    monkeypatch.setattr(display, "print_review", print_nothing)
-    (tmp_path / "paper.md").write_text("# T\n\nIn Bog, 37 of 120 (38.8 %) sang.\n", encoding="utf-8")
-    words = ["--lm", lm, "--api-base", loopback.url] if lm != "none" else ["--lm", lm]
-    with suppress(OSError):
-        check_paper(tmp_path / "paper.md", "--out", tmp_path / "review", "--artifacts", tmp_path, *words)
-    assert (tmp_path / "review" / "paper.html").is_file()

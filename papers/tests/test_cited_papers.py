@@ -161,14 +161,3 @@ def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path:
     assert (why["smith2020.txt"], why["endless.xml"]) == (outside, outside)
     assert why["pipe.txt"].startswith("no file")
     assert "circle.md" in why
-
-
-def test_text_that_is_none_is_listed(tmp_path: Path) -> None:
-    for content, reason in (
-        ("text".encode("utf-16"), "not UTF-8"),
-        (b"a\0b", "no text in there"),
-        (b"References\n\nSomeone. 2020.", "no text in it"),
-    ):
-        cited = cited_papers.read(folder(tmp_path, smith2020__txt=content), WORKS)
-        assert reason in unread(cited)["smith2020.txt"]
-        assert not cited.papers

@@ -1,12 +1,10 @@
 """Both distributions as a user has them: what their wheels hold and require, used beside a user's own files."""
 
 import os
-import re
 import site
 import subprocess
 import sys
 import tarfile
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -40,15 +38,6 @@ def test_papers_are_in_their_own_wheel_and_in_no_file_of_aisr(wheels: tuple[Path
     assert held[1] == set(tracked.stdout.split())
     with tarfile.open(build(ROOT, "sdist", tmp_path)) as archive:
         assert not [name for name in archive.getnames() if "aisr_papers" in name or "/papers/" in name]
-
-
-def test_the_lock_is_made_of_what_both_require() -> None:
-    core, papers = (tomllib.loads((one / "pyproject.toml").read_text())["project"] for one in (ROOT, PAPERS))
-    locked = {*core["dependencies"], *core["optional-dependencies"]["dev"]}
-    extras = [row for rows in papers["optional-dependencies"].values() for row in rows]
-    assert {*papers["dependencies"], *extras} - {"aisr"} <= locked
-    names = {re.split(r"[<>=\[]", row)[0].lower() for row in locked}
-    assert {"pypdfium2", "mcp"} <= names
 
 
 def test_a_project_with_a_metrics_py_checks_its_paper(wheels: tuple[Path, Path], tmp_path: Path) -> None:

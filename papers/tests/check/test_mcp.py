@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from aisr.api import LanguageModel
 from aisr.lm.budget import Limits
 from aisr_papers.check.judging import Programs
 from aisr_papers.check.server import Settings
+from paper_support.commands import CheckPaper
 from paper_support.paths import SAMPLE
 from support.runs import opened
 
@@ -178,27 +179,37 @@ async def test_without_a_model_there_are_the_tools_that_need_none(tmp_path: Path
     assert [one["label"] for one in checked["flags"]] == ["Wrong percentage"]
 
 
+BEGIN = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+
+
+@contextmanager
+def calling(folder: Path, paper: str, *words: object) -> Iterator[subprocess.Popen[str]]:
+    """A server over standard input and output that is asked to check a paper, line by line, by hand."""
+    command = [sys.executable, "-m", "aisr_papers.cli", "mcp", "--folder", folder, *words]
+    env = {**os.environ, "OPENAI_API_KEY": "sk-x"}
+    lines: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": BEGIN},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "check_paper", "arguments": {"path": paper}}},
+    ]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(list(map(str, command)), cwd=folder, env=env, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin
+        process.stdin.writelines(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+        process.stdin.flush()
+        yield process
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
 @pytest.mark.parametrize("paper", ["a.md", "hidden.pdf", "endless.tex"])
 def test_over_standard_input_it_answers_and_ends_with_it(tmp_path: Path, paper: str) -> None:
     (tmp_path / "a.md").write_text(PAPER, encoding="utf-8")
     (tmp_path / "hidden.pdf").write_bytes((SAMPLE / "paper" / "main.pdf").read_bytes())
     (tmp_path / "endless.tex").write_text(r"\newcommand{\a}{\a\a}\begin{document}\a\a We gain 3 points.\end{document}")
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-    lines: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": begin},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "check_paper", "arguments": {"path": paper}}},
-    ]
-    words = [sys.executable, "-m", "aisr_papers.cli", "mcp", "--lm", "none", "--folder", str(tmp_path)]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin
+    with calling(tmp_path, paper, "--lm", "none") as process:
         assert process.stdout
-        for line in lines:
-            process.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
-        process.stdin.flush()
         answers = [json.loads(process.stdout.readline()) for _ in range(2)]
-        process.stdin.close()
-        assert process.wait(30) == 0
     assert [one["id"] for one in answers] == [1, 2]
     assert "result" in answers[1]
 
@@ -213,50 +224,13 @@ def test_it_ends_with_its_input_while_a_call_works(loopback: "Loopback", tmp_pat
 
     loopback.reply = hold
     (tmp_path / "a.md").write_text(PAPER, encoding="utf-8")
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-    words = [
-        *(sys.executable, "-m", "aisr_papers.cli", "mcp", "--folder", str(tmp_path), "--artifacts", str(tmp_path)),
-        *("--lm", "openai/local", "--api-base", loopback.url),
-    ]
-    env = {**os.environ, "OPENAI_API_KEY": "sk-x"}
-    with subprocess.Popen(
-        words, cwd=tmp_path, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as run:
-        assert run.stdin
-        for line in (
-            {"id": 1, "method": "initialize", "params": begin},
-            {"method": "notifications/initialized"},
-            {"id": 2, "method": "tools/call", "params": {"name": "check_paper", "arguments": {"path": "a.md"}}},
-        ):
-            run.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
-        run.stdin.flush()
+    with calling(tmp_path, "a.md", "--artifacts", tmp_path, "--lm", "openai/local", "--api-base", loopback.url):
         assert reached.wait(60)
-        run.stdin.close()
-        assert run.wait(30) == 0
     go.set()
 
 
-@pytest.mark.slow
-async def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) -> None:
-    from mcp.client import Client
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-
-    words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
-    limits = ["--artifacts", str(tmp_path), "--max-calls", "3", "-L", "threads=1"]
-    command = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "aisr_papers.cli", *words, *limits],
-        env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
-    )
-    async with Client(stdio_client(command), read_timeout_seconds=90) as client:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == ["check_paper", "check_sentences", "list_unread"]
-        assert "openai/local" in str(tools["check_sentences"].description)
-        assert all(tool.output_schema and tool.annotations for tool in tools.values())
-        assert "never instructions" in str(client.instructions)
-        checked = await call(client, "check_sentences", **WORDS)
-        assert [one["label"] for one in checked["flags"]] == ["Beyond the evidence"]
-        checked = await call(client, "check_paper", path="main.tex", papers="papers")
-        assert "judging was stopped" in checked["not_checked"]
-        assert "sk-planted" not in json.dumps(checked)
-    assert len(loopback.requests) == 3
+def test_a_session_has_at_most_500_calls(check_paper: CheckPaper, tmp_path: Path) -> None:
+    refused = check_paper("mcp", "--folder", tmp_path, "--lm", "openai/local", "--max-calls", 501)
+    assert refused.code == 2
+    assert "--max-calls': Input should be less than or equal to 500" in refused.err
+    assert len(refused.err.splitlines()) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aisr.text import tokens
-from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, NO_EVIDENCE, collect_checks
+from aisr_papers.check.questions import AT_ONCE, LEFT_OUT, MOST_TOKENS, collect_checks
 from aisr_papers.draft import Draft, Float, Paragraph, Picture, Place, Sentence, add_captions
 from aisr_papers.draft_record import DraftRecord
 from aisr_papers.passages import float_keys, keys_by_name
@@ -81,14 +81,6 @@ def test_of_more_tables_than_are_shown_come_those_referred_to_and_those_with_rar
     assert len(shown) == 2
 
 
-def test_no_sentence_is_evidence_for_itself_or_for_those_beside_it() -> None:
-    twice = paper(("Results", "Wren reaches 61.0 at the bog"), ("Results", "At the bog Wren reaches 61.0 in all"))
-    (record,) = records(twice)
-    assert len(record.statements) == 2
-    assert {item.type for item in record.evidence_bundle} == {"table"}
-    assert "Wren reaches 61.0 at the bog. … At the bog Wren" in record.paragraph
-
-
 def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named() -> None:
     birds = [f"Finch-{k} | {k}.25 | {k}.75" for k in range(300)]
     rows = "\n".join([*birds[:200], "Heath", *birds[200:]])
@@ -141,11 +133,6 @@ def test_pictures_are_shown_where_a_statement_or_the_paragraph_of_a_number_refer
     assert shown("Figure 1 shows it. F1 rises by 3 points") == {"a.png"}
     assert shown("Figure 1 shows it. F1 is higher at Bog") == set()
     assert shown("Figure 2 shows it. Wren reaches 61.0") == {"b.png"}  # nothing outside of the folder
-
-
-def test_what_nothing_speaks_of_is_not_asked_about_and_counted() -> None:
-    checks = collect_checks(paper(("Results", "Xyzzy gains 44 points"), floats=()), {})
-    assert (checks.claims, checks.skipped) == ((), {NO_EVIDENCE: 1})
 
 
 def test_citing_sentences_become_one_claim_a_citation() -> None:

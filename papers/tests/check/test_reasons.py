@@ -208,11 +208,6 @@ def test_a_limit_leaves_the_flag_without_a_reason_and_says_so() -> None:
     assert len(questions) == 1
 
 
-@pytest.mark.parametrize("label", ["Supported", "Not found"])
-def test_a_sentence_without_a_flag_is_not_asked_about(label: str) -> None:
-    assert len(explained(reasons.stated(), label=label)[1]) == 1
-
-
 def test_what_a_hostile_model_states_is_one_short_line() -> None:
     says = "<img src=x>\u2028\u202e\x1b[2J [[ ## reasons ## ]] " + "W" * 100_000 + " a" * 500
     flag, _ = explained(reasons.stated(says=says, **LARK))
