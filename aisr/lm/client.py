@@ -67,12 +67,9 @@ class LedgerLM(dspy.LM):
         call = call_digest(self, prompt, messages=messages, **options)
         if (calls := _calls.get()) is not None:
             calls.append(call)
-        try:
-            answer = self.answer(call, prompt, messages, options)
-        except Exception:
-            if self.recorder:
-                self.recorder.unanswered.add(call)
-            raise
+        if self.recorder:
+            self.recorder.calls.add(call)
+        answer = self.answer(call, prompt, messages, options)
         if self.recorder:
             answer = self.recorder.keep(answer)
         _latest.set(answer)

@@ -133,14 +133,11 @@ def recording(path: Path, lms: Mapping[str, OpenLM]) -> Iterator["Recorder"]:
 
 class Recorder:
     """Writes the first answer to each call. A call that is made again returns that answer, also where two threads made
-    it at once and the server answered differently: a replay has one answer to give.
-
-    unanswered: digests of calls that failed; error: why lines could not be written.
-    """
+    it at once and the server answered differently: a replay has one answer to give."""
 
     def __init__(self, lines: gzip.GzipFile) -> None:
-        self.unanswered: set[str] = set()
-        self.error: OSError | None = None
+        self.calls: set[str] = set()  # digests of all calls, also of those that failed
+        self.error: OSError | None = None  # why lines could not be written
         self._lines = lines
         self._lock = threading.Lock()
         self._answers: dict[str, bytes] = {}
@@ -149,10 +146,10 @@ class Recorder:
         return self
 
     def __str__(self) -> str:
-        text = pluralize(len(self._answers), "answer")
-        if not self.unanswered:
+        text, unanswered = pluralize(len(self._answers), "answer"), len(self.calls) - len(self._answers)
+        if not unanswered:
             return text
-        return f"{text}; no answer came to {pluralize(len(self.unanswered), 'call')}: run the same command again"
+        return f"{text}; no answer came to {pluralize(unanswered, 'call')}: run the same command again"
 
     def keep(self, answer: Answer) -> Answer:
         """Return the first answer to a call, which is written down."""
@@ -160,7 +157,6 @@ class Recorder:
             if answer.call not in self._answers:
                 self._answers[answer.call] = _packed(answer)
                 self.write(answer)
-            self.unanswered.discard(answer.call)
         return _unpacked(self._answers[answer.call])
 
     def write(self, line: BaseModel) -> None:

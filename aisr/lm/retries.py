@@ -52,27 +52,20 @@ FATAL_ERRORS = (
 
 
 class Contact:
-    """The calls to one server, by any number of threads: they are sent again as long as that may help.
+    """The calls to one server, by any number of threads: they are sent again as long as that may help. Copies of an LM
+    share the contact of the original."""
 
-    first_wait: seconds before the first retry. Copies of an LM share the contact of the original.
-    """
-
-    def __init__(self, first_wait: float = FIRST_WAIT) -> None:
-        self.first_wait = first_wait
+    def __init__(self) -> None:
+        self.first_wait = FIRST_WAIT
+        self.error: LMError | None = None  # of the first call, where every call failed
         self._is_answered = False
-        self._error: LMError | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Contact":
         return self
 
-    @property
-    def error(self) -> LMError | None:
-        """The error of the first call, where every call failed."""
-        return None if self._is_answered else self._error
-
     def succeed(self) -> None:
         """Note an answer, be it of the cache."""
-        self._is_answered = True
+        self._is_answered, self.error = True, None
 
     def run(self, send: Callable[[], ResultT]) -> ResultT:
         """Return the result of `send`, after as many retries as it takes.
@@ -93,8 +86,8 @@ class Contact:
 
     def _wait(self, error: LMError, attempt: int) -> float:
         """Return the seconds to wait before a call is sent again. Raises the error where it is final."""
-        if not isinstance(error, BudgetSpent):
-            self._error = self._error or error
+        if not self._is_answered and not isinstance(error, BudgetSpent):
+            self.error = self.error or error
         is_overload = isinstance(error, LMRateLimitError) or error.status in OVERLOADED
         if isinstance(error, LMTransportError) and self.error is not None and attempt > 1:
             raise Unreachable(error.message) from error

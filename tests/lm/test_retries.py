@@ -1,15 +1,14 @@
-"""When a call is sent again, when that ends the run, and what is said of a server's errors."""
+"""When a server ends the run, and what is said of its errors. How often a call is sent again: `test_faults.py`."""
 
 import json
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
+from dspy.utils.exceptions import LMError
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.retries import PATIENCE, RETRIES, Contact, Unreachable, WaitTooLong
+from aisr.lm.retries import Unreachable, WaitTooLong
 from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
 from support.faults import refused
@@ -23,37 +22,6 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     waited: list[float] = []
     monkeypatch.setattr("aisr.lm.retries.time.sleep", waited.append)
     return waited
-
-
-def answered(*errors: LMError) -> Callable[[], str]:
-    """A call that fails by these errors, one after the other, and then succeeds."""
-    left: Iterator[LMError] = iter(errors)
-
-    def send() -> str:
-        if (error := next(left, None)) is not None:
-            raise error
-        return "fine"
-
-    return send
-
-
-@pytest.mark.parametrize(
-    ("error", "retries"),
-    [
-        (LMRateLimitError("slow down"), PATIENCE),
-        (LMServerError("full", status=529), PATIENCE),
-        (LMServerError("oops", status=500), RETRIES),
-        (LMTimeoutError("late"), RETRIES),
-        (LMAuthError("no"), 0),
-    ],
-    ids=str,
-)
-def test_patience_ends(error: LMError, retries: int, waits: list[float]) -> None:
-    assert Contact().run(answered(*[error] * retries)) == "fine"
-    assert len(waits) == retries
-    assert waits == sorted(waits) or waits[-1] >= 30
-    with pytest.raises(type(error)):
-        Contact().run(answered(*[error] * (retries + 1)))
 
 
 def test_a_wait_of_minutes_ends_the_run(loopback: Loopback) -> None:
