@@ -4,15 +4,16 @@ comments, mathematics and what is typed verbatim, counted in the source by other
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from aisr_papers.draft import Coverage, Draft, Missing, Place
-from aisr_papers.readers.files import MAX_TOTAL, Files
+from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_commands import (
+    ACCENTS,
     ARGUMENTS,
     DROPPED,
     FLOATS,
@@ -25,15 +26,14 @@ from aisr_papers.readers.latex_commands import (
     TEXTUAL,
     name_set,
 )
-from aisr_papers.readers.latex_stream import INPUTS
-from aisr_papers.readers.latex_tokens import VERBATIM, find_comment
+from aisr_papers.readers.latex_stream import INPUTS, Stream
+from aisr_papers.readers.latex_tokens import Token, source
 
 WORD = re.compile(r"[^\W\d_]{2,40}")
 FEWEST = 20  # words of a source; of a shorter one the share says nothing
 LONGEST = 3  # stretches that are named
 SHOWN = 12  # words of each
 GAP = 2  # words that are found and end no missing stretch
-MOST_DEEP = 20  # files within files
 
 
 class Word(NamedTuple):
@@ -90,15 +90,8 @@ def _stretches(words: list[Word], lost: list[bool]) -> list[Missing]:
 
 # --- The words of LaTeX.
 
-BEGIN, END = re.compile(r"\\begin\s*\{document\}"), re.compile(r"\\end\s*\{document\}")
-NO_WORDS = ("thebibliography", *VERBATIM, *SKIPPED, *MATH)
-FALSE, DISPLAYED = re.compile(r"\\iffalse(?![A-Za-z])"), re.compile(r"\\([(\[])|\$\$")
-CLOSING = {"(": r"\)", "[": r"\]", None: "$$"}
-FORMULA = re.compile(r"(?<!\\)\$(?:\\.|[^$\\\n]|\n(?!\s*+\n))*+\$", re.DOTALL)  # within its paragraph
-CODE = re.compile(r"\\(?:verb|Verb|lstinline)\*?([^A-Za-z\s{\[])[^\n]*?\1")
-ACCENT = re.compile(r"\\[`'^\"~=.]\s?\{?\\?([A-Za-z])\}?|\\[cvuHdbkr]\s?\{([A-Za-z])\}|\\-")
-COMMAND = re.compile(r"\\([A-Za-z@]+)\*?|\\(.)", re.DOTALL)
-BLANK = re.compile(r"\s*")
+NO_WORDS = {"thebibliography", *SKIPPED, *MATH}
+CLOSING = {"(": ")", "[": "]", "iffalse": "fi"}  # of what is no words either
 DEFINITION = name_set(
     "newcommand renewcommand providecommand DeclareRobustCommand def gdef edef xdef let newenvironment "
     "renewenvironment newtheorem NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareMathOperator"
@@ -106,7 +99,7 @@ DEFINITION = name_set(
 # Commands whose arguments are no words, beside those that the reader drops.
 NO_TEXT = {
     **dict.fromkeys((*IN_BRACKETS, *TEXTUAL), "oom"), **dict.fromkeys(REFERENCES, "m"),
-    **dict.fromkeys(INPUTS, "omm"), **dict.fromkeys(DEFINITION, "moomm"),
+
     **dict.fromkeys(name_set(
         "label url path nolinkurl bibliography nocite captionof graphicspath ce ensuremath ding symbol"
     ), "m"),
@@ -115,151 +108,103 @@ NO_TEXT = {
         "csvautotabular"
     ), "om"),
     **dict.fromkeys(name_set("multicolumn setcounter addtocounter numberwithin"), "mm"),
-    "includegraphics": "oom", "multirow": "ommom", "SI": "omm", "qty": "omm", "Block": "omo",
+    "includegraphics": "oom", "multirow": "omomo", "SI": "omm", "qty": "omm", "Block": "omo",
     "ctable": "ommm",
 }  # fmt: skip
 BEGUN = {**ARGUMENTS, **FLOATS, **SUBFLOATS, **TABULARS}
-SIGN, ROUND = re.compile(r"(?:(?<!\\)|(?<=\\\\))[{}\[\]]"), re.compile(r"\([^()\n]{0,30}\)")
 
 
 def latex_lines(main: Path, files: Files, discarding: Collection[str]) -> Iterator[tuple[str, Place]]:
     r"""The words of a paper line by line, from its main file and those that it puts in, each where its name stands.
     discarding: the paper's own commands that print none of their arguments."""
-    return _Source(files, dict.fromkeys(discarding, "omm")).lines(main, ())
+    words = _Words(main, Files(files.base, files.folder), discarding)
+    for place, texts in groupby(words.read(), key=lambda one: one[1]):
+        yield "".join(text for text, _ in texts), place
 
 
-class _Source:
-    """Goes through the files of a paper."""
+class _Words:
+    """Goes through the source of a paper, whose macros and conditions stay as they are."""
 
-    def __init__(self, files: Files, discarding: Mapping[str, str]) -> None:
-        self.files = files
-        self.no_text = {**{name: pattern for name, pattern in DROPPED.items() if pattern}, **NO_TEXT, **discarding}
-        self.left = MAX_TOTAL  # characters
+    def __init__(self, main: Path, files: Files, discarding: Collection[str]) -> None:
+        self.stream = Stream(files)
+        self.stream.open(main, Place(files.name(main), 1))
+        self.no_text = {**DROPPED, **NO_TEXT, **dict.fromkeys(discarding, "omm")}
+        self.endless: set[str] = set()  # what begins and does not end
 
-    def lines(self, file: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, Place]]:
-        text = self.files.peek_text(file).replace("\r\n", "\n")
-        self.left -= len(text)
-        if file in above or len(above) > MOST_DEEP or self.left < 0:
-            return
-        text = _masked("\n".join(line[: find_comment(line)] for line in text.split("\n")), self.files.verbatim)
-        begin, end = BEGIN.search(text), END.search(text)
-        start = begin.end() if begin else 0
-        text = _blank(text[:start]) + text[start : end.start() if end else None]
-        yield from self._visible(text, file, above)
+    def read(self) -> Iterator[tuple[str, Place]]:
+        """What stands between the commands, piece by piece."""
+        before = ""
+        while (token := self.stream.raw()) is not None:
+            if token.kind == "command":
+                yield self._command(token), token.place
+            elif token.kind == "math":
+                self._skip("math", token.text)
+                yield " ", token.place
+            elif token.kind in ("text", "bracket"):
+                yield token.text, token.place
+            elif token.kind in ("cell", "par") or (before == "close" and token.kind == "open"):
+                yield " ", token.place
+            before = token.kind
 
-    def _visible(self, text: str, file: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, Place]]:
-        """What stands between the commands, a piece at a time."""
-        name = self.files.name(file)
-        line, begin, groups = 1, 0, _Groups(text)
-        while command := COMMAND.search(text, begin):
-            yield from _pieces(text[begin : command.start()], name, line)
-            line += text.count("\n", begin, command.start())
-            begin = command.end()
-            word = command[1] or ""
-            pattern = self.no_text.get(word, "o" if word or command[2] == "\\" else "")
-            if word in ("begin", "end"):
-                environment = text[begin : groups.after(begin, "m")].strip("{} ")
-                pattern = "m" + (BEGUN.get(environment, "o") if word == "begin" else "")
-            elif word.endswith("ref") or word.endswith("cite"):
-                pattern = "oom"
-            elif word in ("item", "footnote", "caption") and word not in self.no_text:
-                pattern = "" if word == "item" else "o"
-            if word in INPUTS:
-                yield from self._put_in(text[begin : groups.after(begin, "omm")], Place(name, line), (*above, file))
-            end = groups.after(begin, pattern)
-            line += text.count("\n", command.start(), end)
-            begin = end
-        yield from _pieces(text[begin:], name, line)
-
-    def _put_in(self, argument: str, place: Place, above: tuple[Path, ...]) -> Iterator[tuple[str, Place]]:
-        names = re.findall(r"\{([^{}]*)\}", argument)[:2]
-        noted = len(self.files.unread)
-        for one in ["/".join(names), *names[:1]]:
-            file = self.files.find_input(one.strip(), place) if one.strip() else None
-            if file is not None:
-                yield from self.lines(file, above)
-                break
-        del self.files.unread[noted:]  # the reader has noted it
-
-
-def _masked(text: str, verbatim: Collection[str]) -> str:
-    """The text with blanks for what is no prose; its lines stay."""
-    names = "|".join(sorted((re.escape(one) for one in {*NO_WORDS, *verbatim}), key=len, reverse=True))
-    environment = re.compile(rf"\\begin\s*\{{((?:{names})\*?)\}}")
-    text = _cut(text, environment, lambda match: f"\\end{{{match[1]}}}")
-    text = CODE.sub(lambda match: _blank(match[0]), text)
-    text = _cut(text, FALSE, lambda _: "\\fi")
-    text = _cut(text, DISPLAYED, lambda match: CLOSING[match[1]])
-    text = FORMULA.sub(lambda match: _blank(match[0]), text)
-    return ACCENT.sub(lambda match: match[1] or match[2] or "", text)
-
-
-def _cut(text: str, opening: re.Pattern[str], closing: Callable[[re.Match[str]], str]) -> str:
-    """The text with blanks for what stands between an opening and its closing; one without stays."""
-    pieces: list[str] = []
-    absent: set[str] = set()
-    begin = at = 0
-    while match := opening.search(text, at):
-        close = closing(match)
-        end = -1 if close in absent else text.find(close, match.end())
-        at = match.end()
-        if end < 0:
-            absent.add(close)
+    def _command(self, token: Token) -> str:
+        """What a command prints: a letter with an accent, or a blank; its arguments that are no words are skipped."""
+        name, following = token.text, self.stream.peek()
+        if name in ACCENTS and following is not None and (following.kind == "open" or not name.isalpha()):
+            return "".join(one.text for one in self.stream.argument())
+        if name in ("-", "/"):
+            return ""
+        if name == "documentclass":
+            self.stream.skip_preamble()
+        elif name == "begin":
+            environment = self.stream.word()
+            if environment in NO_WORDS:
+                self._skip("end", environment)
+            else:
+                self.stream.drop(BEGUN.get(environment, "o"))
+        elif name == "end":
+            if self.stream.word() == "document":
+                self.stream.end_file()
+        elif name in CLOSING:
+            self._skip("command", CLOSING[name])
+        elif name in INPUTS:
+            self.stream.read_input(token)
+        elif name in DEFINITION:
+            self.stream.skip_blanks()
+            self.stream.raw()  # \def\name, or the brace of \newcommand{\name}
+            self.stream.drop("moom")
         else:
-            at = end + len(close)
-            pieces += [text[begin : match.start()], _blank(text[match.start() : at])]
-            begin = at
-    return "".join([*pieces, text[begin:]])
+            usual = "oom" if name.endswith(("ref", "cite")) else "" if name == "item" else "o"
+            self.stream.drop(self.no_text.get(name, usual))
+        return " "
 
-
-def _blank(text: str) -> str:
-    return " " + "\n" * text.count("\n") + " "
-
-
-def _pieces(text: str, name: str, line: int) -> Iterator[tuple[str, Place]]:
-    for number, one in enumerate(text.split("\n")):
-        if one.strip():
-            yield one, Place(name, line + number)
-
-
-class _Groups:
-    """The groups in braces and in brackets of a text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.ends: dict[int, int] = {}
-        opened: list[int] = []
-        for match in SIGN.finditer(text):
-            sign, place = match[0], match.start()
-            if sign in "{[":
-                opened.append(place)
-            elif sign == "}":
-                while opened and text[opened[-1]] == "[":
-                    opened.pop()
-            if sign in ("}", "]") and opened and (text[opened[-1]] == "[") == (sign == "]"):
-                self.ends[opened.pop()] = place + 1
-
-    def after(self, begin: int, pattern: str) -> int:
-        """Where the arguments end that begin there: m in braces, o in brackets, p in round brackets and then braces."""
-        for kind in pattern:
-            at = self._skip(BLANK, begin)
-            if kind == "p":
-                at = self._skip(BLANK, self._skip(ROUND, at))
-            if self.text[at : at + 1] == ("[" if kind == "o" else "{") and kind != "s":
-                begin = self.ends.get(at, begin)
-        return begin
-
-    def _skip(self, pattern: re.Pattern[str], begin: int) -> int:
-        match = pattern.match(self.text, begin)
-        return match.end() if match else begin
+    def _skip(self, kind: str, text: str) -> None:
+        r"""Pass over what is no words, up to a sign, a command or the \end of an environment; over nothing where there
+        is none."""
+        if text in self.endless:
+            return
+        skipped: list[Token] = []
+        while (token := self.stream.raw()) is not None:
+            skipped.append(token)
+            if kind == "end" and token.kind == "command" and token.text == "end":
+                name = self.stream.argument()
+                if source(name) == text:
+                    return
+                skipped += name
+            elif token.kind == kind and token.text == text:
+                return
+            elif kind == "math" and token.kind == "par":
+                break
+        else:
+            self.endless.add(text)
+        self.stream.push(skipped)
 
 
 # --- The words of Markdown.
 
 SETTINGS = re.compile(r"\A---\n.*?\n---(?=\n|\Z)", re.DOTALL)
 FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-COMMENT, DOLLARS = re.compile("<!--"), re.compile(r"\$\$")
-ENVIRONMENT = re.compile(r"\\begin\{(equation|align|gather)(\*?)\}")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+DISPLAYED = re.compile(r"\$\$.*?\$\$|\\begin\{((?:equation|align|gather)\*?)\}.{0,4000}?\\end\{\1\}", re.DOTALL)
 ASIDE = re.compile(
     r"(?<=\])\([^()\n]{0,500}\)|\{[^{}\n]{0,300}\}"
     r"|\$(?! )[^$\n]{1,400}(?<! )\$(?!\d)|`[^`\n]+`|</?[A-Za-z][^<>]{0,500}>|\[[^\[\]\n]{0,40}@[^\[\]\n]{0,300}\]"
@@ -274,9 +219,6 @@ REFERENCES_SECTION = re.compile(
 
 def markdown_lines(text: str, name: str) -> Iterator[tuple[str, Place]]:
     """The words of a Markdown paper line by line, without front matter, code, addresses and works."""
-    text = _cut(text, COMMENT, lambda _: "-->")
-    text = _cut(text, DOLLARS, lambda _: "$$")
-    text = _cut(text, ENVIRONMENT, lambda match: f"\\end{{{match[1]}{match[2]}}}")
-    for pattern in (SETTINGS, FENCED, REFERENCES_SECTION, ASIDE):
-        text = pattern.sub(lambda match: _blank(match[0]), text)
-    return _pieces(text, name, 1)
+    for pattern in (COMMENT, DISPLAYED, SETTINGS, FENCED, REFERENCES_SECTION, ASIDE):
+        text = pattern.sub(lambda match: " " + "\n" * match[0].count("\n") + " ", text)
+    return ((line, Place(name, number)) for number, line in enumerate(text.split("\n"), start=1))

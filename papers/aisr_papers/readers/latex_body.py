@@ -50,7 +50,7 @@ class Body(Floats):
             "vskip": self._skip_length,
             "hskip": self._skip_length,
             "kern": self._skip_length,
-            "nocite": lambda token: self._drop("m"),
+            "nocite": lambda token: self.stream.drop("m"),
             "newtheorem": self._declare_theorem,
             "par": lambda token: self._end_paragraph(),
         }
@@ -79,7 +79,7 @@ class Body(Floats):
             return
         self._environments.append(name)
         if name in commands.FLOATS or name in commands.SUBFLOATS:
-            self._drop(commands.FLOATS.get(name) or commands.SUBFLOATS.get(name, ""))
+            self.stream.drop(commands.FLOATS.get(name) or commands.SUBFLOATS.get(name, ""))
             self._open_float("table" if "table" in name else "figure", name, token.place)
         elif name in commands.TABULARS:
             self._open_table(name, token)
@@ -91,7 +91,7 @@ class Body(Floats):
                 self._begin_appendix(token)
             elif name not in commands.LISTS and name.rstrip("*") not in commands.KNOWN | self._theorems:
                 self._note_once(token, f"the environment {name[:40]}: not known; what stands in it is read as text")
-            self._drop(commands.ARGUMENTS.get(name, "o"))
+            self.stream.drop(commands.ARGUMENTS.get(name, "o"))
 
     def _end(self, token: Token) -> None:
         name = self.stream.word()
@@ -280,4 +280,4 @@ class Body(Floats):
     def _declare_theorem(self, token: Token) -> None:
         self.stream.star()
         self._theorems.add(self.stream.word())
-        self._drop("omo")
+        self.stream.drop("omo")

@@ -89,9 +89,9 @@ class Floats(Numbers):
     def _open_table(self, name: str, token: Token) -> None:
         option = source(self.stream.option() or ()) if name in ("talltblr", "longtblr") else ""
         before, _, after = TABULARS[name].rpartition("m")
-        self._drop(before)
+        self.stream.drop(before)
         columns = self.stream.argument()
-        self._drop(after)
+        self.stream.drop(after)
         if self._tables:
             self._tables[-1].depth += 1
             return
@@ -176,11 +176,11 @@ class Floats(Numbers):
 
     def _unread_table(self, token: Token) -> None:
         """List a table that is made of a file, or by TeX's own commands."""
-        self._drop(UNREAD_TABLES[token.text])
+        self.stream.drop(UNREAD_TABLES[token.text])
         self.files.note_unread(token.place, f"\\{token.text}: a table in a form that is not read")
 
     def _next_row(self, token: Token) -> None:
-        self._drop("so")
+        self.stream.drop("so")
         if self._tables and not self._tables[-1].depth:
             self._tables[-1].add_row()
             self._items = self._tables[-1].cell.items
@@ -196,7 +196,7 @@ class Floats(Numbers):
     def _multirow(self, token: Token) -> None:
         self.stream.option()
         rows = self.stream.word()
-        self._drop("omo")
+        self.stream.drop("omo")
         if self._tables:
             count = parse_count(rows.removeprefix("-"))
             self._tables[-1].cell.rows = -count if rows.startswith("-") else count
@@ -211,7 +211,7 @@ class Floats(Numbers):
         r"""\Block[l]{2-1}{words} of nicematrix."""
         self.stream.option()
         spans = BLOCK.fullmatch(self.stream.word())
-        self._drop("o")
+        self.stream.drop("o")
         words = self._next_inline(token)
         if spans is not None:
             self._take_cells(parse_count(spans[1]), parse_count(spans[2]))
@@ -230,7 +230,7 @@ class Floats(Numbers):
         self._items += [*first, Piece(" / ", token.place), *self._next_inline(token)]
 
     def _cell_of_lines(self, token: Token) -> None:
-        self._drop("so")
+        self.stream.drop("so")
         self._items += self._next_inline(token)
 
     # --- Captions, labels and pictures.
@@ -318,7 +318,7 @@ class Floats(Numbers):
             kind = KINDS.get(self.stream.word())
         else:
             kind = KINDS["table" if token.text == "ttabbox" else "figure"]
-        self._drop("ooo")
+        self.stream.drop("ooo")
         tokens = (*self.stream.argument(), *self.stream.argument())
         if self._open:
             self._open[-1].caption_kind = kind

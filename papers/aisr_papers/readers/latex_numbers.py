@@ -65,7 +65,7 @@ class Numbers(Run):
 
     def _class(self, token: Token) -> None:
         if self._begun_at:  # of a file that can be set alone
-            self._drop("omo")
+            self.stream.drop("omo")
             self.stream.skip_preamble()
             return
         self.stream.option()

@@ -286,7 +286,7 @@ class Run:
         if handler is not None:
             handler(token)
         elif name in DROPPED:
-            self._drop(DROPPED[name])
+            self.stream.drop(DROPPED[name])
         elif name in ACCENTS:
             letters = join_words(self._next_inline(token))
             self._add_text(accented(name, letters[:1]) + letters[1:] if letters else "", token.place)
@@ -298,25 +298,6 @@ class Run:
             if "@" not in name:
                 self._note_once(token, f"\\{name}: not known; what is in its braces is read as text")
             self.stream.option()
-
-    def _drop(self, pattern: str) -> None:
-        """Pass over arguments: s a star, o in square brackets, m in braces, p in brackets and then in braces."""
-        for kind in pattern:
-            if kind == "s":
-                self.stream.star()
-            elif kind == "o":
-                self.stream.option()
-            elif kind == "m":
-                self.stream.argument()
-            elif kind == "p":  # (l{3pt}r{3pt}){2-3}
-                self.stream.skip_blanks()
-                token = self.stream.peek()
-                if token is not None and token.text.startswith("("):
-                    while (token := self.stream.raw()) is not None and token.kind != "par":
-                        if token.kind == "text" and ")" in token.text:
-                            self.stream.push_text(token, token.text.partition(")")[2])
-                            break
-                self.stream.argument()
 
     def _math(self, token: Token, end_kind: str, end: str) -> None:
         """A formula up to its end; a sign without partner in its paragraph is left out."""

@@ -218,6 +218,25 @@ class Stream:
         """The next argument as it is written."""
         return source(self.argument())
 
+    def drop(self, pattern: str) -> None:
+        """Pass over arguments: s a star, o in square brackets, m in braces, p in brackets and then in braces."""
+        for kind in pattern:
+            if kind == "s":
+                self.star()
+            elif kind == "o":
+                self.option()
+            elif kind == "m":
+                self.argument()
+            elif kind == "p":  # (l{3pt}r{3pt}){2-3}
+                self.skip_blanks()
+                token = self.peek()
+                if token is not None and token.text.startswith("("):
+                    while (token := self.raw()) is not None and token.kind != "par":
+                        if token.kind == "text" and ")" in token.text:
+                            self.push_text(token, token.text.partition(")")[2])
+                            break
+                self.argument()
+
     def next(self) -> Token | None:
         """The next token that is neither a definition nor a call of a macro nor the name of a file to put in."""
         while (token := self.raw()) is not None:
@@ -294,7 +313,7 @@ class Stream:
             opening = (Token("command", "operatorname", place), Token("open", "{", place))
             self._define(command, 0, (*opening, *operator, Token("close", "}", place)), None, token)
         elif name in INPUTS:
-            self._read_input(token)
+            self.read_input(token)
         else:
             return False
         return True
@@ -378,7 +397,8 @@ class Stream:
             token = self.raw()
         return token
 
-    def _read_input(self, token: Token) -> None:
+    def read_input(self, token: Token) -> None:
+        r"""Go on with the file that \input or one of its kin names."""
         if token.text == "includestandalone":
             self.option()
         self.skip_blanks()
