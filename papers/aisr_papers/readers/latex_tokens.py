@@ -99,6 +99,8 @@ def tokenize(text: str, name: str, files: Files) -> list[Token]:
             rest = line[verbatim.end() :]
             while end not in rest:
                 number, rest = next(lines, (0, end))
+            if not number:
+                files.note_unread(place, f"{verbatim[0]} without its end: nothing behind it in this file is read")
             tokens += _line_tokens(rest.partition(end)[2], Place(name, number or place.line))
         if not comment and not (tokens and tokens[-1].kind == "command" and tokens[-1].text[-1:].isalpha()):
             tokens.append(Token("text", " ", place))
