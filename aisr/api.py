@@ -29,7 +29,7 @@ from aisr.lm.retries import FATAL_ERRORS
 from aisr.optimize.estimate import DryRun
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, another_lm, failure_text, judge, map_ordered
-from aisr.predict.prepare import attach, fit_options, open_images
+from aisr.predict.prepare import attach, open_images, with_confidence
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
@@ -345,7 +345,7 @@ def uncompiled(
         chosen = _task(task)
         if "evidence" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
             options.setdefault("evidence", "image")
-        program = chosen.build(fit_options(chosen, options, lm.opened))
+        program = chosen.build(with_confidence(chosen, options, lm.opened))
         loaded = parse(program_text(chosen, program), "the uncompiled program", chosen)
         _attach_images(loaded, image_root, drawings)
     return LoadedProgram(loaded)

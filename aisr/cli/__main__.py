@@ -1,7 +1,6 @@
 """The `aisr` command. Everything heavy is imported inside the commands, so that `--help` answers at once."""
 
 import io
-import os
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
@@ -48,7 +47,9 @@ def _options(
 
 def main() -> None:
     """Run a command: what a user can mend ends in one line on standard error and exit code 2."""
-    _prepare_output()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # characters that the terminal cannot show
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="aisr", standalone_mode=False)
         if code == INTERRUPTED:
@@ -61,21 +62,9 @@ def main() -> None:
         sys.exit(REFUSED)
 
 
-def _prepare_output() -> None:
-    """Have characters that the terminal cannot show replaced, and what is printed discarded where output is closed."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  until the process ends
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return redact.printable(f"{error.filename}: {error.strerror}")
-    if isinstance(error, ModuleNotFoundError):
-        return f"this needs the package {error.name}; `pip install aisr` brings it"
     return redact.secrets(error.format_message() if isinstance(error, typer.TyperException) else str(error))
 
 
@@ -84,8 +73,6 @@ def _is_for_the_user(error: Exception) -> bool:
     and is raised."""
     loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
     others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
-    if isinstance(error, ModuleNotFoundError):
-        return error.name not in sys.stdlib_module_names and str(error.name).partition(".")[0] != "aisr"
     return isinstance(error, (UserError, OSError, typer.TyperException, *others))
 
 

@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import check_kind, open_lm, prepare
+from aisr.cli.session import find_task_for, open_lm, prepare
 from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
 from aisr.programs.registry import find_task
 
@@ -101,12 +101,11 @@ def compile_(
     from aisr.lm.recorded import recording
     from aisr.optimize.run import Plan
     from aisr.optimize.search import settings
-    from aisr.predict.prepare import find_image_folder, fit_options
+    from aisr.predict.prepare import find_image_folder, with_confidence
 
-    chosen = find_task(task)
-    options = read_task_options(chosen, task_options or ())
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
-    check_kind(chosen, "record", *files.values())
+    chosen = find_task_for(task, *files.values())
+    options = read_task_options(chosen, task_options or ())
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
     optimizers = find_optimizers(optimizer, sizes, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))
@@ -114,7 +113,7 @@ def compile_(
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
     teacher = open_lm(teacher_config, ledger, needs_key=not estimate) if teacher_config else opened
-    options = fit_options(chosen, options, opened)
+    options = with_confidence(chosen, options, opened)
     words = [f"{key}={as_word(value)}" for key, value in options.items()]
     plan = Plan(
         task=chosen,

@@ -4,7 +4,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,15 +27,14 @@ output_option = partial(typer.Option, rich_help_panel="Output")
 # --- Callbacks: nobody waits for the import of DSPy to learn of a typing error.
 
 
-def check_files(param: typer.CallbackParam, value: Any) -> Any:
-    """The path or paths of an option or argument. Raises UserError where one is no file."""
-    option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
-    for path in value if isinstance(value, list | tuple) else [value]:
-        if path is not None and not path.is_file():
-            problem = "a folder" if path.is_dir() else "a pipe or device" if path.exists() else "no such file"
-            expected = str(getattr(param, "help", None) or "a file").rstrip(".")
-            raise UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
-    return value
+def check_file(param: typer.CallbackParam, path: Path | None) -> Path | None:
+    """The path of an option or argument. Raises UserError where it is no file."""
+    if path is not None and not path.is_file():
+        option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
+        problem = "a folder" if path.is_dir() else "a pipe or device" if path.exists() else "no such file"
+        expected = str(getattr(param, "help", None) or "a file").rstrip(".")
+        raise UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
+    return path
 
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
@@ -71,7 +70,7 @@ ProgramTask = Annotated[
         callback=check_task,
     ),
 ]
-Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_files)]
+Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_file)]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Take only the first records.")]
 ProgramName = Annotated[
     str, typer.Option("--program", help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.", show_default=False)

@@ -9,9 +9,8 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
-from aisr.cli.session import attach, check_kind, open_lm, prepare
+from aisr.cli.session import attach, find_task_for, open_lm, prepare
 from aisr.cli.settings import read_lm
-from aisr.programs.registry import find_task
 
 MOST_PROBLEMS = 20  # of a submission that are listed
 scale_option = partial(typer.Option, rich_help_panel="Scale")
@@ -54,24 +53,21 @@ def predict(
     from aisr.optimize.estimate import DryRun
     from aisr.predict.judge import judge_all
     from aisr.predict.predict import predict as run
-    from aisr.predict.prepare import find_image_folder
     from aisr.tracking import registry
 
-    chosen = find_task(task)
-    check_kind(chosen, "record", data)
+    chosen = find_task_for(task, data)
     loaded = registry.load(program, artifacts, chosen)
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
-    images = find_image_folder(image_root, data)
     if estimate:
         dry = DryRun()
         opened = dry.open(opened)
-        attach(loaded.program, opened, images)
+        attach(loaded.program, opened, image_root, data)
         with display.live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
         display.print_estimate(dry.ledger.spend, ledger.limits)
         return
-    attach(loaded.program, opened, images)
+    attach(loaded.program, opened, image_root, data)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
@@ -86,17 +82,17 @@ def predict(
     display.note(f"wrote {out}: {done.kept + done.judged} records{kept}")
     if done.stopped:
         display.note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
-    display.print_end(done.failures, images, ledger.spend)
+    display.print_end(done.failures, loaded.program.image_folder, ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.stopped else 0)
 
 
 def submit(
     task: opt.TaskName,
     data: Annotated[
-        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=opt.check_files)
+        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=opt.check_file)
     ],
     predictions: Annotated[
-        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=opt.check_files)
+        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=opt.check_file)
     ],
     out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
     on_failure: Annotated[
@@ -108,9 +104,7 @@ def submit(
     from aisr.cli.display import note
     from aisr.predict.submit import check_submission
 
-    chosen = find_task(task)
-    check_kind(chosen, "record", data)
-    check_kind(chosen, "prediction", predictions)
+    chosen = find_task_for(task, data, predictions=predictions)
     note(f"checking {predictions} against {data}")
     checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
@@ -126,8 +120,8 @@ def submit(
 
 
 def score(
-    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=opt.check_files)],
-    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=opt.check_files)],
+    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=opt.check_file)],
+    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=opt.check_file)],
     task: opt.TaskName,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
 ) -> None:
@@ -136,9 +130,7 @@ def score(
     from aisr.cli import display
     from aisr.predict.submit import score_files
 
-    chosen = find_task(task)
-    check_kind(chosen, "record", gold)
-    check_kind(chosen, "prediction", predicted)
+    chosen = find_task_for(task, gold, predictions=predicted)
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
     display.print_scores(chosen.parts, report)

@@ -1,9 +1,7 @@
 """The commands that show programs, verdicts and runs: inspect, report, ui."""
 
 import os
-import signal
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -94,11 +92,9 @@ def ui(
     words = ["mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.
     environment = os.environ | OFFLINE | {"MLFLOW_BACKEND_STORE_URI": uri, "PYTHONSAFEPATH": "1"}
-    # -P: it imports nothing from the current folder.
-    with subprocess.Popen([sys.executable, "-P", "-m", *words], env=environment) as server:
-        for ends in (signal.SIGTERM, signal.SIGINT):  # or the server would outlive this command
-            signal.signal(ends, lambda *_: server.terminate())
-        raise typer.Exit(server.wait())
+    sys.stdout.flush()
+    # In the place of this process, so that signals reach it. -P: it imports nothing from the current folder.
+    os.execve(sys.executable, [sys.executable, "-P", "-m", *words], environment)
 
 
 def _check_free(port: int) -> None:

@@ -7,15 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from aisr.cli import options as opt
-from aisr.cli.session import check_kind, prepare
-from aisr.programs.registry import find_task
+from aisr.cli.session import find_task_for, prepare
 
 FITTED = "fitted"
 WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 
 def retrieval(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_files)],
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_file)],
     task: Annotated[
         str, typer.Option(metavar="TASK", help="A task that retrieves paragraphs.", callback=opt.check_task)
     ] = "track2",
@@ -30,7 +29,7 @@ def retrieval(
         Path | None,
         typer.Option(
             help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated.",
-            callback=opt.check_files,
+            callback=opt.check_file,
         ),
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
@@ -41,11 +40,10 @@ def retrieval(
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
-    from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, score_ranker
+    from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, retrieval_gains, score_ranker
     from aisr.tracking import registry
 
-    chosen = find_task(task)
-    check_kind(chosen, "record", file, *([fit] if fit else []))
+    chosen = find_task_for(task, file, *([fit] if fit else []))
     records = claims_with_evidence(chosen, file, limit)
     rankers: dict[str, Any] = {
         name: matcher_ranker(chosen.build({"retriever": name}).match)
@@ -73,7 +71,13 @@ def retrieval(
         ],
     )
     if fit is not None:
-        _print_gain(scores, records)
+        *others, fitted = scores
+        gains = {row.name: retrieval_gains(fitted, row, records) for row in others}
+        display.table(
+            "gain of the fitted ranker, in points, with 95 % intervals over papers",
+            ["over", *next(iter(gains.values()))],
+            [[name, *map(str, gain.values())] for name, gain in gains.items()],
+        )
 
 
 def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
@@ -98,17 +102,3 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     if known:
         display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
     return matcher_ranker(made.ranker.matcher())
-
-
-def _print_gain(scores: Sequence[Any], records: Sequence[Any]) -> None:
-    """Print what the fitted ranker gains over each other one."""
-    from aisr.cli import display
-    from aisr.predict.retrieval import retrieval_gains
-
-    fitted = next(row for row in scores if row.name == FITTED)
-    others = {row.name: retrieval_gains(fitted, row, records) for row in scores if row is not fitted}
-    display.table(
-        "gain of the fitted ranker, in points, with 95 % intervals over papers",
-        ["over", *next(iter(others.values()))],
-        [[name, *map(str, gained.values())] for name, gained in others.items()],
-    )

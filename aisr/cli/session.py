@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
     from aisr.lm.config import LMConfig
-    from aisr.programs.pictures import ImageFolder
     from aisr.programs.program import Program
     from aisr.programs.task import Task
 
@@ -48,13 +47,15 @@ def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool 
     return open_config(config, ledger, needs_key)
 
 
-def attach(program: "Program", lm: "OpenLM", image_folder: "ImageFolder | None") -> None:
-    """`aisr.predict.prepare.attach`, with a warning where the label weights were fitted on another LM."""
+def attach(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
+    """Prepare a program for an LM and the records of a file: `aisr.predict.prepare.attach`, with a warning where the
+    label weights were fitted on another LM."""
     from aisr.cli.display import note
     from aisr.predict.judge import another_lm
     from aisr.predict.prepare import attach as attach_to
+    from aisr.predict.prepare import find_image_folder
 
-    attach_to(program, lm, image_folder)
+    attach_to(program, lm, find_image_folder(image_root, data))
     if warning := another_lm(program, lm):
         note(f"warning: {warning}")
 
@@ -75,21 +76,24 @@ def log(step: "Callable[[], ResultT]", problem: str) -> "ResultT | None":
         return None
 
 
-# --- Files of records and of predictions.
+def find_task_for(name: str, *records: Path, predictions: Path | None = None) -> "Task":
+    """The task of a name, for files of records and one of predictions.
 
-
-def check_kind(task: "Task", kind: str, *files: Path) -> None:
-    """Raise UserError for a file whose first line is another task's: of those that take it, the one that knows most of
-    its fields. kind: `record` or `prediction`."""
+    Raises UserError for a file whose first line is another task's: of those that take it, the one that knows most of
+    its fields.
+    """
     from aisr.base.jsonl import scan
     from aisr.programs.registry import TASKS, find_task
 
-    models = {one.name: getattr(one, kind) for one in (*map(find_task, TASKS), task)}
-    for file in files:
-        first = {name: next(scan(file, model, name), None) for name, model in models.items()}
-        known = {name: len(line.record.model_fields_set) for name, line in first.items() if line and line.record}
-        best = [name for name, count in known.items() if count == max(known.values())]
-        if len(best) == 1 and task.name not in best:
+    chosen = find_task(name)
+    tasks = {task.name: task for task in (*map(find_task, TASKS), chosen)}
+    for file in (*records, *([predictions] if predictions else [])):
+        kind = "prediction" if file is predictions else "record"
+        first = {one: next(scan(file, getattr(task, kind), one), None) for one, task in tasks.items()}
+        known = {one: len(line.record.model_fields_set) for one, line in first.items() if line and line.record}
+        best = [one for one, count in known.items() if count == max(known.values())]
+        if len(best) == 1 and chosen.name not in best:
             raise UserError(
-                f"{file}: its first line is a {kind} of {best[0]}, not of {task.name}; is it --task {best[0]}?"
+                f"{file}: its first line is a {kind} of {best[0]}, not of {chosen.name}; is it --task {best[0]}?"
             )
+    return chosen

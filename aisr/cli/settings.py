@@ -72,8 +72,6 @@ def read_lms(
 
 # --- The options of a task
 
-EVIDENCE, AUTO = "evidence", "auto"  # the option with a value that no program has: it depends on the LM
-
 
 def task_options(task: "Task") -> list[str]:
     """Return the names of the options of a task's program that a user sets, its own first."""
@@ -85,35 +83,30 @@ def task_options(task: "Task") -> list[str]:
 
 
 def read_task_options(task: "Task", words: Iterable[str]) -> dict[str, Any]:
-    """Return the options that `-T NAME=VALUE` set; `evidence` may be `auto`, which `evidence_form` replaces.
-
-    Raises UserError for a name that the task's program does not have, and for a value that it cannot have.
-    """
+    """Return the options that `-T NAME=VALUE` set. Raises UserError for a name that the task's program does not have,
+    and for a value that it cannot have."""
     from pydantic import ValidationError
 
     from aisr.base.jsonl import explain
 
     texts = _read("-T", words, task_options(task), f"an option of {task.name}")
-    auto = {EVIDENCE: AUTO} if texts.get(EVIDENCE) == AUTO else {}
     try:
-        options = task.program.Options.model_validate({name: texts[name] for name in texts if name not in auto})
+        options = task.program.Options.model_validate(texts)
     except ValidationError as error:
         raise UserError(f"-T {explain(error)}") from None
-    return {name: getattr(options, name) for name in texts} | auto
+    return {name: getattr(options, name) for name in texts}
 
 
 def describe(task: "Task", name: str) -> str:
     """Return what an option of a task is for, the values that it can have, and its default."""
     field = task.program.Options.model_json_schema()["properties"][name]
-    values = [*field.get("enum", ()), *([AUTO] if name == EVIDENCE else [])]
-    notes = [f"one of: {', '.join(values)}"] if values else []
+    notes = [f"one of: {', '.join(field['enum'])}"] if "enum" in field else []
     if "minimum" in field:
         notes.append(
             f"{field['minimum']} to {field['maximum']}" if "maximum" in field else f"{field['minimum']} or more"
         )
-    auto = " `auto`: image where the LM is known to take pictures, else ocr." if name == EVIDENCE else ""
     notes.append(f"default: {as_word(field['default'])}")
-    return f"{field['description']}{auto} [{'; '.join(notes)}]"
+    return f"{field['description']} [{'; '.join(notes)}]"
 
 
 def print_task_options(task: "Task") -> None:

@@ -63,17 +63,11 @@ def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> P
     return program
 
 
-def fit_options(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
-    """The options of a task's program with those that go by the LM.
-
-    The evidence `auto` is pixels where the LM is known to take pictures, else OCR. Verbalized label probabilities are
-    asked for where it gives no log-probabilities, and at a server of one's own, where only its first answer shows
-    whether it does.
-    """
-    fitted = dict(options)
-    if fitted.get("evidence") == "auto":
-        fitted["evidence"] = "image" if lm.supports_vision else "ocr"
+def with_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
+    """The options of a task's program, with verbalized label probabilities where nobody said otherwise and the LM gives
+    no log-probabilities, or is at a server of one's own, where only its first answer shows whether it does."""
+    chosen = dict(options)
     unsure = not lm.lm.gives_logprobs or lm.endpoint is not None
     if unsure and "verbalized_confidence" in task.program.Options.model_fields:
-        fitted.setdefault("verbalized_confidence", True)
-    return fitted
+        chosen.setdefault("verbalized_confidence", True)
+    return chosen
