@@ -124,48 +124,12 @@ def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Compil
             assert (tmp_path / f"{track}-{name}.jsonl").read_bytes() == here
 
 
-MISSING = "/nowhere/records.jsonl"
-DEV = str(SAMPLE / "track1" / "dev.jsonl")
-LM_WITHOUT_KEY = ["--lm", "openai/gpt-4o-mini"]  # opened before the program, it would be complained of first
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["check", MISSING, "--task", "track1"],
-            f"{MISSING}: no such file; expected: JSONL file in the official format",
-        ),
-        (["compile"], "--task is missing; expected one of: track1, "),
-        (["compile", "--task", "track1", "--optimizer", "Labeled"], "; did you mean labeled?"),
-        (["compile", "--task", "track1", "--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
-        (["compile", "--task", "track1", *LM_WITHOUT_KEY], "export OPENAI_API_KEY="),
-        (["compile", "--task", "track1", "--name", "../up", "--lm", "openai/x", "--api-base", "http://h"], "--name"),
-        (
-            ["predict", "--task=track1", "--program=models:/nosuch@champion", f"--data={DEV}", f"--out={MISSING}"],
-            "models:/nosuch@champion: Registered Model with name=nosuch not found",
-        ),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else None,
-)
-def test_bad_input_is_one_line_and_exit_code_2(
-    aisr: Aisr, artifacts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
-) -> None:
-    monkeypatch.setenv("AISR_ARTIFACTS", str(artifacts))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    finished = aisr(*words)
-    assert finished.code == 2
-    assert message in finished.err
-    assert finished.err.startswith("error: ")
-    assert finished.err.count("\n") == 1
-
-
 def test_from_another_folder_what_is_registered_is_not_found_and_nothing_is_made(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     registered = ["--task", "track1", "--program", "models:/aisr-track1@champion"]
-    refused = aisr("predict", *registered, "--data", DEV, "--out", "out", *LM_WITHOUT_KEY)
+    refused = aisr("predict", *registered, "--data", SAMPLE / "track1" / "dev.jsonl", "--out", "out")
     assert refused.code == 2
     assert f"no MLflow store in {tmp_path / 'artifacts'}; expected the artifacts folder of a compile" in refused.err
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.session import find_task_for, open_lm, prepare
-from aisr.cli.settings import as_word, print_task_options, read_lms, read_task_options, repeating_command
+from aisr.cli.settings import as_word, describe, read_lms, read_task_options, repeating_command, task_options
 from aisr.programs.registry import find_task
 
 
@@ -18,10 +18,12 @@ class CompileCommand(TyperCommand):
     """The command whose help also lists the options of a task that --task names."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help of the command, then the options of the task."""
+        """Write the help of the command, then the options of the task."""
         super().format_help(ctx, formatter)
-        if task := ctx.params.get("task"):
-            print_task_options(find_task(task))
+        if name := ctx.params.get("task"):
+            task = find_task(name)
+            with formatter.section(f"Options of {task.name}: -T NAME=VALUE"):
+                formatter.write_dl([(option, describe(task, option)) for option in task_options(task)])
 
 
 def compile_(

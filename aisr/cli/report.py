@@ -44,10 +44,6 @@ def report(
         Path | None,
         typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the page. Default: report.html in that folder."),
-    ] = None,
 ) -> None:
     """Write the error browser of a compile or an evaluation again.
 
@@ -67,7 +63,7 @@ def report(
 
     judged = records.read(folder)
     thumbnail = records.Thumbnails(image_root) if image_root else page.read_thumbnails(folder / page.FILE)
-    target = out or folder / page.FILE
+    target = folder / page.FILE
     write_whole(target, page.render(judged, thumbnail))
     note(
         f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"

@@ -109,20 +109,6 @@ def describe(task: "Task", name: str) -> str:
     return f"{field['description']} [{'; '.join(notes)}]"
 
 
-def print_task_options(task: "Task") -> None:
-    """Print the options of a task: names, help, choices, defaults."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.panel import Panel
-    from rich.table import Table
-
-    rows = Table.grid(padding=(0, 2))
-    for name in task_options(task):
-        rows.add_row(f"[bold cyan]{name}[/]", escape(describe(task, name)))
-    title = f"Options of {task.name}: -T NAME=VALUE"
-    Console().print(Panel(rows, title=escape(title), title_align="left", border_style="dim"))
-
-
 def as_word(value: Any) -> str:
     """Return a value as it is typed."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -36,12 +36,17 @@ AT = ["compile", "--task", "track1"]
         (["--optimizer", "kn"], "--optimizer 'kn': expected one of: "),
         (["--lm", "openai/x", "--api-base", "http://[::1"], "--api-base: expected an address such as http:/"),
         (["--lm", "openai/x", "--api-base", "http://h:port"], "--api-base: expected an address such as http:/"),
+        (["--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
+        (["--lm", "openai/gpt-4o-mini"], "export OPENAI_API_KEY="),
+        (["--name", "../up", "--lm", "openai/x", "--api-base", "http://h"], "--name"),
+        (["--task", ""], "--task is missing; expected one of: track1, "),
     ],
     ids=lambda words: " ".join(words)[:30] if isinstance(words, list) else "",
 )
 def test_what_an_option_cannot_be_is_refused_in_one_line(words: list[str], message: str, aisr: Aisr) -> None:
     finished = aisr(*AT, *words)
     assert finished.code == 2
+    assert finished.err.startswith("error: ")
     assert message in finished.err
     assert finished.err.count("\n") == 1
 
