@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api import LanguageModel, LoadedProgram, ShownEvidence, TestScores, Verdict, load, open_lm, uncompiled
-    from aisr.artifact.manifest import LabelScore
+    from aisr.api import LanguageModel, LoadedProgram, ShownEvidence, Verdict, load, open_lm, uncompiled
+    from aisr.artifact.manifest import LabelScore, TestScores
     from aisr.base.errors import UserError
     from aisr.lm.config import LMUnavailable
     from aisr.programs.program import UnusableAnswer, ask
@@ -55,6 +55,7 @@ __all__ = [
 PLACES = {
     "LMUnavailable": "lm.config",
     "LabelScore": "artifact.manifest",
+    "TestScores": "artifact.manifest",
     "UnusableAnswer": "programs.program",
     "UserError": "base.errors",
     "ask": "programs.program",

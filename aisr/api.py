@@ -9,17 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError, LMError
 from pydantic import BaseModel, ValidationError
 
-from aisr.artifact.manifest import LabelScore
+from aisr.artifact.manifest import TestScores
 from aisr.artifact.program import Loaded, parse, program_text
 from aisr.base import redact
 from aisr.base.errors import UserError
-from aisr.base.files import BadArtifact
 from aisr.base.jsonl import explain
 from aisr.lm import open as opening
 from aisr.lm.budget import Ledger, Limits
@@ -167,29 +166,6 @@ class Verdict:
         return {"id": self.id, "failed": self.failure} if self.answer is None else {"id": self.id, **self.answer}
 
 
-@dataclass(frozen=True)
-class TestScores:
-    """How a compiled program did on its test split, which chose nothing."""
-
-    __test__: ClassVar = False  # no test class of pytest
-
-    records: int
-    per_label: Mapping[str, LabelScore]
-    calibration_error: float | None  # of its probabilities, in 0-1; None where it gave none
-    lm: str  # the LM that it was tested with, and compiled for
-
-    @property
-    def statements(self) -> int:
-        """The number of gold statements."""
-        return sum(one.support for one in self.per_label.values())
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share of them that it labelled right, in 0-1; None for a task without labels."""
-        right = sum(one.recall * one.support for one in self.per_label.values())
-        return right / self.statements if self.statements else None
-
-
 class LoadedProgram:
     """A program of a task, for any number of threads; made by `load` and `uncompiled`.
 
@@ -324,7 +300,7 @@ def load(
     with _in_python():
         loaded = registry.load(place, root, _task(task) if task else None)
         _attach_images(loaded, image_root, drawings)
-    return LoadedProgram(loaded, _test_scores(place, root))
+    return LoadedProgram(loaded, registry.load_test_scores(place, root))
 
 
 def uncompiled(
@@ -358,17 +334,3 @@ def _task(task: str | Task) -> Task:
 def _attach_images(loaded: Loaded, image_root: str | os.PathLike[str] | None, drawings: Mapping[str, Path]) -> None:
     if image_root is not None:
         loaded.program.image_folder = open_images(Path(image_root), drawings)
-
-
-def _test_scores(name: str, root: Path) -> TestScores | None:
-    """What the folder or run of a program says of its test split; None where that is missing, and so is it for one that
-    cannot be read: a program is complete without it."""
-    try:
-        manifest, test = registry.load_scores(name, root)
-    except BadArtifact:
-        return None
-    if test is None:
-        return None
-    judged = sum(source.judgements for source in test.confidence.values())
-    error = sum(source.judgements * source.calibration_error for source in test.confidence.values())
-    return TestScores(test.records, test.per_label, error / judged if judged else None, manifest.lm.spec)

@@ -11,7 +11,6 @@ from argparse import Namespace
 from pathlib import Path
 
 from aisr.artifact.manifest import FILE, Manifest, read_manifest
-from aisr.base.files import with_interval
 from aisr.cli.display import console, table
 from benchmarks import plain_dspy
 
@@ -58,10 +57,9 @@ def _compiled(name: str, task: str, optimizer: str, artifacts: Path) -> list[str
 
 
 def _row(manifest: Manifest) -> list[str]:
-    scores, calls = manifest.scores, manifest.spend["calls"] + manifest.spend["cached_calls"]
-    parts = [str(scores[name]) for name in ("no_lm_test", "baseline_test", "test")]
-    gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
-    return [manifest.task, f"aisr, {manifest.optimizer}", *parts, gain, str(calls)]
+    calls = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
+    scores = [manifest.describe_score(name) for name in ("no_lm_test", "baseline_test", "test")]
+    return [manifest.task, f"aisr, {manifest.optimizer}", *scores, manifest.describe_gain(), calls]
 
 
 if __name__ == "__main__":

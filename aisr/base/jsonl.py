@@ -3,6 +3,7 @@
 A JSONL file is read as a stream: of each line a record, or what is wrong with it.
 """
 
+import itertools
 import json
 from collections.abc import Iterator
 from os import PathLike
@@ -15,26 +16,9 @@ from pydantic_core import from_json
 
 from aisr.base.errors import UserError
 
-
-def valid_text(text: str) -> str:
-    """Return a text with a question mark in the place of each half of a pair of surrogates, such as `"\\ud800"` in the
-    JSON of a cut page: a half is no character, and no file can hold it."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def valid_texts(value: Any) -> Any:
-    """Do the same throughout a JSON value."""
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, list):
-        return [valid_texts(one) for one in value]
-    if isinstance(value, dict):
-        return {valid_text(key): valid_texts(one) for key, one in value.items()}
-    return value
-
-
 RecordT = TypeVar("RecordT", bound=BaseModel)
 LONGEST = 64 * 2**20  # bytes of a line
+TOO_LONG = b"longer than 64 MiB; expected one record"  # stands for a longer line
 MOST_FAULTS = 4  # of one line that are listed
 
 
@@ -57,18 +41,20 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it: prefix and
     running number from 1, six digits ("track1-000001"). A repeated id is a bad line."""
     first_places: dict[str, int] = {}  # of the ids
-    count = 0
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        for number, content in _objects(file):
-            count += 1
+        for count, (number, content) in enumerate(_objects(file), start=1):
             try:
-                record, numbered = _record(content, model, f"{prefix}-{count:06d}" if prefix else None)
+                if isinstance(content, UserError):
+                    raise content
+                numbered = prefix is not None and content.get("id") is None
+                record = model.model_validate({**content, "id": f"{prefix}-{count:06d}"} if numbered else content)
                 key = getattr(record, "id", None)
                 if isinstance(key, str) and first_places.setdefault(key, number) != number:
                     raise UserError(f"id: {key!r} stands in line {first_places[key]} already; ids must be unique")
                 yield Line(number, record, None, numbered)
-            except UserError as error:
-                yield Line(number, None, f"{path}:{number}: {error}")
+            except (UserError, ValidationError) as error:
+                problem = explain(error) if isinstance(error, ValidationError) else error
+                yield Line(number, None, f"{path}:{number}: {problem}")
 
 
 def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[RecordT]:
@@ -81,56 +67,30 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
         yield line.record
 
 
-class _Lines:
-    """The lines of a file. One that is too long is read as an empty one: no more than `LONGEST` is ever held.
-
-    number: of the latest line, from 1."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.number = 0
-        self.is_too_long = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        while line := self._file.readline(LONGEST + 1):
-            self.number += 1
-            self.is_too_long = len(line) > LONGEST
-            yield b"" if self.is_too_long else line
-            while len(line) > LONGEST and not line.endswith(b"\n"):
-                line = self._file.readline(LONGEST + 1)
-
-
 def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
     """The number of each line with its object, or with what is wrong; blank lines are passed over."""
-    lines = _Lines(file)
-    reader = jsonlines.Reader(lines, loads=from_json)
-    while True:
+    reader = jsonlines.Reader(_lines(file), loads=from_json)
+    for number in itertools.count(1):
         try:
-            value = reader.read(allow_none=True)
+            yield number, reader.read(type=dict)
         except EOFError:
             return
         except jsonlines.InvalidLineError as error:
-            if lines.is_too_long:
-                yield lines.number, UserError(f"longer than {LONGEST >> 20} MiB; expected one record")
+            if error.line == TOO_LONG.decode():
+                yield number, UserError(error.line)
             elif error.line.strip():
-                reason = str(error.__cause__ or error)[:120]
-                yield lines.number, UserError(f"not JSON ({reason}); one JSON object a line")
-            continue
-        if isinstance(value, dict):
-            yield lines.number, value
-        else:
-            yield lines.number, UserError(f"a {type(value).__name__}; expected one JSON object")
+                reason = f" ({str(error.__cause__)[:120]})" if error.__cause__ else ", but another value"
+                yield number, UserError(f"not a JSON object{reason}; expected one a line")
 
 
-def _record(content: dict[str, Any] | UserError, model: type[RecordT], default_id: str | None) -> tuple[RecordT, bool]:
-    """The record of a line, and whether it got the default id. Raises UserError."""
-    if isinstance(content, UserError):
-        raise content
-    numbered = default_id is not None and content.get("id") is None
-    try:
-        return model.model_validate({**content, "id": default_id} if numbered else content), numbered
-    except ValidationError as error:
-        raise UserError(explain(error)) from error
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file, of which no more than `LONGEST` bytes are ever held."""
+    while line := file.readline(LONGEST + 1):
+        if len(line) > LONGEST:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST)
+            line = TOO_LONG
+        yield line
 
 
 def read_as(form: Any, path: Path) -> Any:
@@ -150,6 +110,20 @@ def read_list(path: Path, model: type[RecordT]) -> list[RecordT]:
     if not entries:
         raise UserError(f"{path}: expected a JSON list with an entry a claim")
     return entries
+
+
+# --- Text and values as a file may hold them
+
+
+def valid_text(text: str) -> str:
+    """Return a text with a question mark in the place of each half of a pair of surrogates, such as `"\\ud800"` in the
+    JSON of a cut page: a half is no character, and no file can hold it."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def valid_texts(value: Any) -> Any:
+    """Do the same throughout a JSON value."""
+    return json.loads(valid_text(json.dumps(value, ensure_ascii=False)))
 
 
 def explain(error: ValidationError) -> str:

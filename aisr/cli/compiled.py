@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.base.errors import UserError
-from aisr.base.files import percent
+from aisr.base.files import percent, with_interval
 from aisr.cli import display
 from aisr.cli.display import console, note, print_failures
 from aisr.cli.options import is_place
@@ -22,9 +22,7 @@ from aisr.optimize.search import Settings
 from aisr.programs.demos import SIMILARITY_WORDS
 from aisr.programs.probabilities import SOURCES
 from aisr.report.records import CompileReport, write_compile_report
-from aisr.tracking import runs, store
-from aisr.tracking.registry import ALIAS
-from aisr.tracking.store import MODEL_SCHEME
+from aisr.tracking import store
 
 HAND_WRITTEN = "the hand-written prompt"
 
@@ -148,33 +146,18 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
         return
     scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
     sources = " and ".join(SOURCES[source] for source in report["sources"])
-    low, high = report["gain"][1:]
+    gain, low, high = report["gain"]
     kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
     note(f"  label weights, from {sources}, cross-validated on {report['records']} records: {scores}")
-    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
+    note(f"    gain {with_interval(gain, low, high, report['records'])}; {kept}")
 
 
 def register(artifacts: Path, run: Run, report: CompileReport, lm: OpenLM) -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
 
-    def log_run() -> tuple[runs.LoggedCompile, str]:
-        tracked = runs.log_compile(artifacts, run, report, lm)
-        return tracked, runs.describe_run(artifacts, tracked.run_id)
-
-    logged = log(log_run, f"{run.folder}/ is whole, but not registered in MLflow")
-    if logged is None:
-        return False
-    tracked, where = logged
-    version = f"{MODEL_SCHEME}{tracked.model}/{tracked.version}"
-    if isinstance(tracked.promotion, str):
-        note(f"registered {version} · {where}")
-        note(f"  not the champion: {tracked.promotion}; `aisr promote --anyway {version}` makes it the champion")
-        return True
-    note(f"registered {MODEL_SCHEME}{tracked.model}@{ALIAS} (version {tracked.version}) · {where}")
-    before = tracked.promotion.before
-    if before is not None and not tracked.promotion.same_data:
-        note(
-            f"  the champion before was {before}, compiled on other data, where scores are not comparable; "
-            f"`aisr promote {MODEL_SCHEME}{tracked.model}/{before.version}` makes it the champion again"
-        )
-    return True
+    lines = log(
+        lambda: log_compile(artifacts, run, report, lm), f"{run.folder}/ is whole, but not registered in MLflow"
+    )
+    for line in lines or ():
+        note(line)
+    return lines is not None

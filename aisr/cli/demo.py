@@ -151,21 +151,23 @@ def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
     """The no-LM baseline, the uncompiled program and the compiled one. Raises SystemExit where the submission has
     another score than the program had in the compile."""
     from aisr.artifact.manifest import FILE, read_manifest
-    from aisr.base.files import with_interval
 
     manifest = read_manifest(walk.program / FILE)
     test = manifest.scores["test"]
     if abs(score - test.score) > 1e-12:
         raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
-    gain = with_interval(*manifest.gain_on_test) if manifest.gain_on_test else ""
     answers = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
     compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
     programs = {
-        "no LM: word counts": (manifest.scores.get("no_lm_test"), []),
-        "uncompiled": (manifest.scores.get("baseline_test"), []),
-        f"compiled: {compiled}": (test, [gain, answers, f"{seconds:.0f}"]),
+        "no LM: word counts": ("no_lm_test", ["", "", ""]),
+        "uncompiled": ("baseline_test", ["", "", ""]),
+        f"compiled: {compiled}": ("test", [manifest.describe_gain(), answers, f"{seconds:.0f}"]),
     }
-    return [[walk.task, name, str(score), *(rest or [""] * 3)] for name, (score, rest) in programs.items() if score]
+    return [
+        [walk.task, title, manifest.describe_score(name), *rest]
+        for title, (name, rest) in programs.items()
+        if name in manifest.scores
+    ]
 
 
 class Change(NamedTuple):

@@ -13,7 +13,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from aisr.base.files import percent
+from aisr.base.files import FEWEST, interval_ends, percent, with_interval
 from aisr.base.redact import printable
 
 
@@ -30,7 +30,6 @@ console = _Console(highlight=False, emoji=False, soft_wrap=True, width=None if s
 
 MOST_REASONS = 10  # failed records, and pictures, that are printed one by one
 MOST_NAME = 200  # characters of an id or path that are printed, as it may be anything
-FEWEST = 10  # records that an interval is shown for, as in `aisr.metrics.intervals`, which loads numpy
 REDRAWN = 0.5  # seconds between two states of the last line of a terminal
 SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
@@ -93,16 +92,18 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
-    interval = report.get("interval") if report.get("records", FEWEST) >= FEWEST else None
-    suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
-    console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold")
+    suffix = ""
+    if "interval" in report and report["records"] >= FEWEST:
+        low, high = report["interval"]
+        suffix = f"   95 % interval {interval_ends(low, high, report['records'])}"
+    console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold", markup=False)
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
     for remark in report.get("remarks", ()):
         note(f"  {remark}")
     if no_lm := report.get("no_lm"):
         details = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
-        ends = f" [{', '.join(map(percent, no_lm['interval']))}]" if interval else ""
-        note(f"  no-LM baseline {percent(no_lm['score'])}{ends}   {details}")
+        low, high = no_lm["interval"]
+        note(f"  no-LM baseline {with_interval(no_lm['score'], low, high, no_lm['records'])}   {details}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()

@@ -69,7 +69,7 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
     from aisr.report.records import write_evaluation_report
-    from aisr.tracking import runs
+    from aisr.tracking.runs import log_evaluation
 
     with TemporaryDirectory() as temporary:
         folder = output.with_name(f"{output.stem}-report") if output else Path(temporary)
@@ -80,10 +80,7 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
             note(f"wrote {output} and, for `aisr report {folder}`, {folder}/")
         if artifacts is None:
             return True
-        logged = log(
-            lambda: runs.describe_run(artifacts, runs.log_evaluation(artifacts, done, folder, replayed)),
-            "not logged to MLflow",
-        )
+        logged = log(lambda: log_evaluation(artifacts, done, folder, replayed), "not logged to MLflow")
     if logged:
         note(f"logged {logged}")
     return logged is not None
@@ -163,9 +160,7 @@ def promote(
     from aisr.tracking.store import open_store
 
     try:
-        before = registry.promote(open_store(artifacts), name, number, anyway)
+        replaced = registry.promote(open_store(artifacts), name, number, anyway=anyway)
     except registry.NotPromoted as error:
         raise UserError(f"{error}. --anyway promotes it all the same") from error
-    same = before is not None and before.version == number
-    change = ", as it was" if same else f"; it was {before}" if before else ""
-    note(f"models:/{name}@{registry.ALIAS} is version {number}" + change)
+    note(f"models:/{name}@{registry.ALIAS} is version {number}" + (f"; it was {replaced}" if replaced else ""))

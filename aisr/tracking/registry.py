@@ -14,19 +14,22 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from aisr.artifact.manifest import FILE, PROGRAM, REPORT, Manifest, TestReport, read_manifest, read_test_report
+from aisr.artifact.manifest import FILE, PROGRAM, REPORT, Manifest, TestScores, read_test_scores
 from aisr.artifact.program import Loaded, load_file, load_program
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
+from aisr.base.redact import environment_defaults
 from aisr.programs.program import Program
 from aisr.programs.task import Task
-from aisr.tracking.store import EXPECTED, MODEL_SCHEME, describe, parse_model_uri, reading
+from aisr.tracking.store import EXPECTED, MODEL_SCHEME, QUIET, describe, parse_model_uri, tracking_uri
 
 SERVING = Path(__file__).parents[1] / "serving.py"
 ARTIFACT = "artifact"  # the folder of a compile's files in its run
 ALIAS, PREVIOUS = "champion", "previous"
+# Of a version: `test_data` is the digest of the file and the number of records that were used ("9f86d081884c7d65/40"),
+# and with `test_score` (in 0-1) missing where it was compiled without a test split.
 DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
 SCORE_TAG, TEST_TAG, DEV_TAG = "aisr.test_score", "aisr.test_data", "aisr.dev_data"
 MOST_CHARACTERS = 90_000  # of a prompt; MLflow takes 100,000
@@ -34,42 +37,6 @@ MOST_CHARACTERS = 90_000  # of a prompt; MLflow takes 100,000
 
 class NotPromoted(UserError):
     """The version is not known to be better than the champion."""
-
-
-class VersionScore(NamedTuple):
-    """A version, its data, and its score on test in 0-1; None where it was compiled without a test split."""
-
-    version: str
-    dev: str | None  # the digest of the file
-    test: str | None  # the digest of the file and the number of records that were used, as "9f86d081884c7d65/40"
-    score: float | None
-
-    @classmethod
-    def of(cls, version: Any) -> "VersionScore":
-        """From a version of MLflow."""
-        tags, score = version.tags, version.tags.get(SCORE_TAG)
-        return cls(str(version.version), tags.get(DEV_TAG), tags.get(TEST_TAG), float(score) if score else None)
-
-    def __str__(self) -> str:
-        score = "not scored on a test split" if self.score is None else f"{percent(self.score)} on test"
-        return f"version {self.version} ({score})"
-
-    def has_data_of(self, other: "VersionScore") -> bool:
-        """Whether both were compiled on the same records: those of test, or of dev where one of them has no test."""
-        if self.test and other.test:
-            return self.test.partition("/")[0] == other.test.partition("/")[0]
-        return self.dev == other.dev
-
-    def is_comparable(self, other: "VersionScore") -> bool:
-        """Whether both were scored on the same test records."""
-        return self.test is not None and self.test == other.test
-
-
-class Promotion(NamedTuple):
-    """The champion that a version replaced, None for the first; whether that was compiled on the same data."""
-
-    before: VersionScore | None
-    same_data: bool
 
 
 def model_name(task: Task) -> str:
@@ -98,41 +65,34 @@ def load(program: str, root: Path, task: Task | None = None) -> Loaded:
     return loaded
 
 
-def load_scores(program: str, root: Path) -> tuple[Manifest, TestReport | None]:
-    """The manifest of a program named as for `load`, and how it did on its test split, None where it was not tested.
-    Raises `BadArtifact` and `NoStore`."""
+def load_test_scores(program: str, root: Path) -> TestScores | None:
+    """How a program named as for `load` did on its test split; None where that is not known. Raises `BadArtifact` and
+    `NoStore`."""
     if not program.startswith(MODEL_SCHEME):
-        return read_manifest(Path(program) / FILE), read_test_report(Path(program) / REPORT)
+        return read_test_scores(Path(program))
     with _fetched(program, root, FILE, REPORT) as (folder, _):
-        return read_manifest(folder / FILE), read_test_report(folder / REPORT)
+        return read_test_scores(folder)
 
 
 @contextmanager
 def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
-    """A folder with files of the compile that a registered version comes from, and the version. Raises `BadArtifact`
-    with MLflow's reason where there is none."""
+    """A folder with files of the compile that a registered version comes from, and the version. Changes no setting of
+    MLflow. Raises `BadArtifact` with MLflow's reason where there is none, and `NoStore`."""
     parts = parse_model_uri(root, uri)
-    with reading(root) as client, tempfile.TemporaryDirectory() as place:
-        from mlflow import MlflowException
+    with environment_defaults(**QUIET), tempfile.TemporaryDirectory() as place:
+        from mlflow import MlflowClient, MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
 
         try:
+            client = MlflowClient(tracking_uri=tracking_uri(root), registry_uri=tracking_uri(root))
             if parts["alias"]:
                 version = client.get_model_version_by_alias(parts["name"], parts["alias"])
             else:
                 version = client.get_model_version(parts["name"], parts["version"])
             files = [client.download_artifacts(version.run_id, f"{ARTIFACT}/{name}", place) for name in names]
-        except (MlflowException, OSError) as error:
+        except (MlflowException, SQLAlchemyError, OSError) as error:
             raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
         yield Path(files[0]).parent, version
-
-
-def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
-    """The registered version of a program: the one that `program` names, or the newest of the same program; None where
-    there is none."""
-    client, name = mlflow.MlflowClient(), model_name(loaded.task)
-    same = client.search_model_versions(f"name = '{name}' and tags.`{DIGEST_TAG}` = '{loaded.digest}'")
-    named = program.rpartition("/")[2]
-    return max(same, key=lambda version: (str(version.version) == named, int(version.version)), default=None)
 
 
 # --- Registering
@@ -141,15 +101,18 @@ def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
 def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
     """Log the program of an artifact folder as a model of the current run and register it, and its prompt; its version.
     The same program of the same LM and data is not registered again."""
-    client, name = mlflow.MlflowClient(), model_name(task)
+    name = model_name(task)
     tags = {DIGEST_TAG: manifest.digest, LM_TAG: manifest.lm.spec, DEV_TAG: manifest.data["dev"].digest}
     if "test" in manifest.scores:
         about = manifest.data["test"]
         tags[TEST_TAG] = f"{about.digest}/{about.records}"
     conditions = [f"name = '{name}'", *(f"tags.`{tag}` = '{value}'" for tag, value in tags.items())]
-    known = client.search_model_versions(" and ".join(conditions))
+    known = mlflow.MlflowClient().search_model_versions(" and ".join(conditions))
     if known:
         return str(max(int(version.version) for version in known))
+    tags["aisr.artifact"] = folder.name
+    if "test" in manifest.scores:
+        tags[SCORE_TAG] = repr(manifest.scores["test"].score)
     # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
     with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -162,19 +125,13 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
                 "schema": manifest.lm.adapter != "ChatAdapter",
                 "logprobs": bool(manifest.lm.logprobs),
             },
-            registered_model_name=name,
             # aisr brings the others; which versions of them it was compiled with, only we know.
             pip_requirements=[
                 f"{package}=={manifest.versions[package]}"
                 for package in ("aisr", "dspy", "litellm", "mlflow", "pydantic")
             ],
         )
-    version = str(model.registered_model_version)
-    tags["aisr.artifact"] = folder.name
-    if "test" in manifest.scores:
-        tags[SCORE_TAG] = repr(manifest.scores["test"].score)
-    for tag, value in tags.items():
-        client.set_model_version_tag(name, version, tag, value)
+        version = str(mlflow.register_model(model.model_uri, name, tags=tags).version)
     register_prompt(mlflow, task, load_program(folder, task).program, version)
     return version
 
@@ -190,7 +147,7 @@ def register_prompt(mlflow: Any, task: Task, program: Program, version: str) -> 
     versions = client.search_prompt_versions(name) if client.get_prompt(name) else []
     prompt = next((known for known in versions if known.template == text), None)
     if prompt is None:
-        prompt = mlflow.genai.register_prompt(name, text, commit_message=f"models:/{model_name(task)}/{version}")
+        prompt = mlflow.genai.register_prompt(name, text, commit_message=f"{MODEL_SCHEME}{model_name(task)}/{version}")
     client.link_prompt_version_to_run(mlflow.active_run().info.run_id, prompt)
 
 
@@ -210,40 +167,46 @@ def prompt_text(program: Program) -> str:
 # --- Promoting
 
 
-def promote_compiled(mlflow: Any, name: str, version: str) -> Promotion:
-    """Make the version of a compile the champion of its model where it is better than the champion on the same test
-    split, or was compiled on other data, and so answers another question.
+def promote(mlflow: Any, name: str, number: str, compiled: bool = False, anyway: bool = False) -> str:
+    """Make a version the champion of its model; what it replaced, in words, "" for nothing.
 
-    Raises `NotPromoted`.
-    """
-    client = mlflow.MlflowClient()
-    challenger, champion = VersionScore.of(client.get_model_version(name, version)), _champion(client, name)
-    same_data = champion is not None and challenger.has_data_of(champion)
-    if champion is not None and same_data and not challenger.is_comparable(champion):
-        raise NotPromoted(f"{challenger}; the champion is {champion}: not scored on the same test records")
-    return Promotion(promote(mlflow, name, version), same_data)
-
-
-def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> VersionScore | None:
-    """Make a version the champion of its model; the champion before it, or None for the first.
-
-    Raises `NotPromoted` where it is no better than the champion on the same test split, unless `anyway`, and
-    `BadArtifact` where there is no such version.
+    compiled: by its compile, not by a person. Raises `NotPromoted` where it is no better than the champion on the same
+    test split, unless `anyway`; for a compile also where it was scored on other records of the same data. A compile on
+    other data answers another question and takes the place. Raises `BadArtifact` where there is no such version.
     """
     client = mlflow.MlflowClient()
     try:
-        challenger, champion = VersionScore.of(client.get_model_version(name, version)), _champion(client, name)
+        version, aliases = client.get_model_version(name, number), client.get_registered_model(name).aliases
+        champion = client.get_model_version(name, aliases[ALIAS]) if ALIAS in aliases else None
     except mlflow.MlflowException as error:
-        raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {describe(error)}") from error
-    if champion is not None and champion.version != challenger.version:
-        if not anyway and challenger.is_comparable(champion) and (challenger.score or 0) <= (champion.score or 0):
-            raise NotPromoted(f"{challenger} is no better than the champion, {champion}")
+        raise BadArtifact(f"{MODEL_SCHEME}{name}/{number}: {describe(error)}") from error
+    replaced = ""
+    if champion is not None and str(champion.version) != number:
+        replaced = _in_words(champion)
+        if TEST_TAG in version.tags and version.tags[TEST_TAG] == champion.tags.get(TEST_TAG):
+            if not anyway and float(version.tags[SCORE_TAG]) <= float(champion.tags[SCORE_TAG]):
+                raise NotPromoted(f"{_in_words(version)} is no better than the champion, {replaced}")
+        elif compiled and _have_same_data(version, champion):
+            raise NotPromoted(f"{_in_words(version)}; the champion is {replaced}: not scored on the same test records")
+        elif compiled:
+            replaced += (
+                f", compiled on other data, where scores are not comparable; `aisr promote {MODEL_SCHEME}{name}/"
+                f"{champion.version}` makes it the champion again"
+            )
         client.set_registered_model_alias(name, PREVIOUS, champion.version)
-    client.set_registered_model_alias(name, ALIAS, version)
-    return champion
+    client.set_registered_model_alias(name, ALIAS, number)
+    return replaced
 
 
-def _champion(client: Any, name: str) -> VersionScore | None:
-    """The champion of a model; None where it has none. Raises MlflowException for a model that does not exist."""
-    version = client.get_registered_model(name).aliases.get(ALIAS)
-    return VersionScore.of(client.get_model_version(name, version)) if version else None
+def _have_same_data(version: Any, other: Any) -> bool:
+    """Whether both were compiled on the same records: those of test, or of dev where one of them has no test."""
+    both_tested = TEST_TAG in version.tags and TEST_TAG in other.tags
+    tag = TEST_TAG if both_tested else DEV_TAG
+    first, second = (str(one.tags.get(tag)).partition("/")[0] for one in (version, other))
+    return first == second
+
+
+def _in_words(version: Any) -> str:
+    score = version.tags.get(SCORE_TAG)
+    result = f"{percent(float(score))} on test" if score else "not scored on a test split"
+    return f"version {version.version} ({result})"

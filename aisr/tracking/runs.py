@@ -9,11 +9,9 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from aisr.artifact.manifest import Manifest
 from aisr.base import redact
@@ -24,20 +22,18 @@ from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
 from aisr.predict.replay import ReplayedRecord
 from aisr.programs.task import Task
-from aisr.report.figures import confusion
-from aisr.report.records import CompileReport
+from aisr.report.records import CompileReport, judged_record
 from aisr.tracking.registry import (
+    ALIAS,
     ARTIFACT,
     DIGEST_TAG,
     LM_TAG,
     NotPromoted,
-    Promotion,
     model_name,
-    promote_compiled,
+    promote,
     register,
-    version_of,
 )
-from aisr.tracking.store import MODEL_SCHEME, file_location, open_store, tracking_uri
+from aisr.tracking.store import MODEL_SCHEME, file_location, open_store
 from aisr.tracking.traces import log_traces
 
 EXPERIMENT = "aisr "  # before the name of a task
@@ -48,30 +44,23 @@ COLUMNS = {
     "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
 }
 DIGITS = 4  # of a score in 0-1: MLflow shows every digit that there is
+FAILED = "failed"  # a column of the confusion matrix
 
 
-@dataclass(frozen=True)
-class LoggedCompile:
-    """A compile in MLflow."""
-
-    run_id: str
-    model: str  # "aisr-track1"
-    version: str
-    promotion: Promotion | str  # what it replaced as the champion, or why it is not the champion
-
-
-def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> LoggedCompile:
+def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> list[str]:
     """Log a compile as a run of its task's experiment and register its champion. The alias `champion` moves to it if it
-    is better on the same test split than the one that has it, or was compiled on other data."""
+    is better on the same test split than the one that has it, or was compiled on other data. Returns lines that say
+    what was registered."""
     mlflow, task, manifest, choice = open_store(root), run.plan.task, run.manifest, run.choice
+    name, title = model_name(task), f"{run.plan.name} · {manifest.optimizer}"
     tags = {
-        LM_TAG: manifest.lm.spec,
-        DIGEST_TAG: manifest.digest,
+        "aisr.kind": "compile",
         "aisr.optimizer": manifest.optimizer,
         "aisr.candidate": choice.champion.name,
+        LM_TAG: manifest.lm.spec,
+        DIGEST_TAG: manifest.digest,
     }
-    name, title = model_name(task), f"{run.plan.name} · {manifest.optimizer}"
-    with _run(mlflow, root, task, "compile", title, tags, run.plan.command, manifest.seconds) as run_id:
+    with _run(mlflow, root, task, title, tags, run.plan.command, manifest.seconds) as run_id:
         mlflow.log_params(_params(manifest))
         mlflow.log_metrics(
             {
@@ -89,41 +78,37 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> Logg
         _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name}")
         version = register(mlflow, task, run.folder, manifest)
         log_traces(mlflow, task, report.program, lm, report.dev)
+    where = _describe_run(mlflow, run_id)
     try:
-        return LoggedCompile(run_id, name, version, promote_compiled(mlflow, name, version))
+        replaced = promote(mlflow, name, version, compiled=True)
     except NotPromoted as error:
-        return LoggedCompile(run_id, name, version, str(error))
+        uri = f"{MODEL_SCHEME}{name}/{version}"
+        return [
+            f"registered {uri} · {where}",
+            f"  not the champion: {error}; `aisr promote --anyway {uri}` makes it the champion",
+        ]
+    before = [f"  the champion before was {replaced}"] if replaced else []
+    return [f"registered {MODEL_SCHEME}{name}@{ALIAS} (version {version}) · {where}", *before]
 
 
 def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: Sequence[ReplayedRecord]) -> str:
-    """Log an evaluation and its files in `folder` as a run of its task's experiment; the id of the run. Where its
-    program is registered, run and version are linked."""
-    from mlflow.entities import LoggedModelInput
-
+    """Log an evaluation and its files in `folder` as a run of its task's experiment; the run as a command names it."""
     mlflow, task, lm, result = open_store(root), evaluation.loaded.task, evaluation.lm, evaluation.result
-    version = version_of(mlflow, evaluation.program, evaluation.loaded)
-    program = f"{version.name} v{version.version}" if version else Path(evaluation.program).name
-    tags = {LM_TAG: lm.spec, DIGEST_TAG: evaluation.loaded.digest, "aisr.program": program}
-    with _run(mlflow, root, task, "evaluate", program, tags, evaluation.command, evaluation.seconds) as run_id:
+    program = Path(evaluation.program).name
+    tags = {
+        "aisr.kind": "evaluate",
+        "aisr.program": program,
+        LM_TAG: lm.spec,
+        DIGEST_TAG: evaluation.loaded.digest,
+    }
+    with _run(mlflow, root, task, program, tags, evaluation.command, evaluation.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in lm.describe().items() if value is not None})
         mlflow.log_metrics(_scores(result) | _spend(lm.ledger.spend.as_dict(), evaluation.seconds))
         _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
-        if version and version.source.startswith(MODEL_SCHEME):
-            model = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
-            mlflow.MlflowClient().log_inputs(run_id, models=[model])
         mlflow.log_artifacts(str(folder), "evaluation")
         _log_confusion(mlflow, task, replayed, f"{task.name} · {program} on {evaluation.data.name}")
         log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
-    return run_id
-
-
-def describe_run(root: Path, run_id: str) -> str:
-    """A run as a command names it; of a tracking server also where a browser finds it, without user and password."""
-    uri = redact.secrets(tracking_uri(root)).rstrip("/")
-    if not uri.startswith("http"):
-        return f"run {run_id}"
-    experiment = open_store(root).MlflowClient().get_run(run_id).info.experiment_id
-    return f"run {run_id} · {uri}/#/experiments/{experiment}/runs/{run_id}"
+    return _describe_run(mlflow, run_id)
 
 
 def ui_path(root: Path) -> str:
@@ -140,18 +125,30 @@ def ui_path(root: Path) -> str:
 
 @contextmanager
 def _run(
-    mlflow: Any, root: Path, task: Task, kind: str, title: str, tags: dict[str, str], command: str, seconds: float
+    mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], command: str, seconds: float
 ) -> Iterator[str]:
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: its
     work is done, and its duration is that of the work."""
+    tags = {
+        **tags,
+        "aisr.task": task.name,
+        "mlflow.source.name": f"aisr {tags['aisr.kind']}",
+        # A block of Markdown that no word of the command can end: one line.
+        "mlflow.note.content": f"    {' '.join(command.split())}",
+    }
     name = f"{title} · {tags[LM_TAG]}"  # the list of an experiment shows its first words, and the date beside
-    note = f"    {' '.join(command.split())}"  # a block of Markdown that no word of the command can end: one line
-    about = {"mlflow.source.name": f"aisr {kind}", "mlflow.note.content": note}
-    tags = {"aisr.kind": kind, "aisr.task": task.name, **about, **tags}
     began = int((time.time() - seconds) * 1000)
     created = mlflow.MlflowClient().create_run(_experiment(mlflow, root, task), began, tags, name)
     with mlflow.start_run(run_id=created.info.run_id):
         yield str(created.info.run_id)
+
+
+def _describe_run(mlflow: Any, run_id: str) -> str:
+    """A run as a command names it; of a tracking server also where a browser finds it, without user and password."""
+    uri = redact.secrets(mlflow.get_tracking_uri()).rstrip("/")
+    if not uri.startswith("http"):
+        return f"run {run_id}"
+    return f"run {run_id} · {uri}/#/experiments/{mlflow.get_run(run_id).info.experiment_id}/runs/{run_id}"
 
 
 def _experiment(mlflow: Any, root: Path, task: Task) -> str:
@@ -208,8 +205,8 @@ def _search_curves(choice: Choice) -> list[Any]:
     now = int(time.time() * 1000)
     scores = [round(one.dev.score.score, DIGITS) for one in choice.contenders]
     finished = sorted((one.calls, score) for one, score in zip(choice.contenders, scores, strict=True) if one.finished)
-    best = np.maximum.accumulate([score for _, score in finished])
-    curve = {calls: float(top) for (calls, _), top in zip(finished, best, strict=True)}  # of equal calls the last
+    best = accumulate((score for _, score in finished), max)
+    curve = {calls: top for (calls, _), top in zip(finished, best, strict=True)}  # of equal calls the last
     return [
         *(Metric("candidates/dev_score", score, now, step) for step, score in enumerate(scores)),
         *(Metric("candidates/best_dev_score", score, now, calls) for calls, score in curve.items()),
@@ -217,8 +214,24 @@ def _search_curves(choice: Choice) -> list[Any]:
 
 
 def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], title: str) -> None:
-    if figure := confusion(task, replayed, title):
-        mlflow.log_figure(figure, "confusion.png")
+    """Log how often each gold label was given each label, shaded by its share; nothing for a task without labels."""
+    if not task.labels:
+        return
+    from matplotlib.figure import Figure
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    statements = [statement for one in replayed for statement in judged_record(task, one, []).statements]
+    predicted = [one.said or FAILED for one in statements]
+    # A hit counts as the label that was said, a miss against the first: as the official evaluator counts it.
+    gold = [said if said in one.gold else one.gold[0] for one, said in zip(statements, predicted, strict=True)]
+    labels = [*task.labels, FAILED] if FAILED in predicted else list(task.labels)
+    figure = Figure(figsize=(8, 6), layout="constrained")  # without pyplot: no window and no shared state
+    axes = figure.subplots()
+    ConfusionMatrixDisplay.from_predictions(
+        gold, predicted, labels=labels, ax=axes, cmap="Blues", colorbar=False, xticks_rotation=30
+    )
+    axes.set_title(title)
+    mlflow.log_figure(figure, "confusion.png")
 
 
 def _log_dataset(mlflow: Any, path: Path, digest: str, records: int, context: str) -> None:

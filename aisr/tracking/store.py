@@ -4,8 +4,6 @@ import logging
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from filelock import FileLock
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact
-from aisr.base.redact import environment_defaults
 
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
 FILES = "files"  # below the store: what its runs hold
@@ -23,6 +20,16 @@ QUIET = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",  # by default a server that is down is tried for minutes
+}
+SETTINGS = {
+    "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",
+    "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # a trace is there when a command ends
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # with the password that the address may hold
+}
+LOG_LEVELS = {
+    "alembic": logging.WARNING,  # a fresh database logs each of its migrations
+    "mlflow": logging.ERROR,
+    "mlflow.store.db.utils": logging.CRITICAL,  # it raises what it logs, in a hundred lines
 }
 MODEL_SCHEME = "models:/"
 MODEL_URI = re.compile(r"models:/(?P<name>[^/@]+)(?:@(?P<alias>[^/@]+)|/(?P<version>[0-9]+))")
@@ -46,45 +53,26 @@ def file_location(root: Path) -> str | None:
 def open_store(root: Path) -> Any:
     """MLflow, pointed at the store; a database that is not there yet is created. Raises `NoStore`."""
     import mlflow
+    from sqlalchemy.exc import SQLAlchemyError
 
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
-    os.environ["MLFLOW_ALLOW_PICKLE_DESERIALIZATION"] = "false"
-    os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"  # a trace is there when a command ends
-    os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # with the password that the address may hold
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # a fresh database logs each of its migrations
-    logging.getLogger("mlflow").setLevel(logging.ERROR)
-    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)  # it raises what it logs, in a hundred lines
+    os.environ.update(SETTINGS)
+    for name, level in LOG_LEVELS.items():
+        logging.getLogger(name).setLevel(level)
     uri, is_own = tracking_uri(root), file_location(root) is not None
     mlflow.set_tracking_uri(uri)
     mlflow.set_registry_uri(uri)
     if is_own:  # MLflow sets the variable; left there, it would pass for the user's choice
         os.environ.pop("MLFLOW_TRACKING_URI", None)
-    _check(root, lambda: _created(root) if is_own else mlflow.MlflowClient())
+    try:
+        if is_own:
+            _create(_database(root))
+        mlflow.search_experiments(max_results=1)
+    except (mlflow.MlflowException, SQLAlchemyError, ImportError, OSError) as error:
+        where = "" if is_own else "MLFLOW_TRACKING_URI "
+        raise NoStore(f"{where}{redact.secrets(uri)}: {describe(error)}") from error
     return mlflow
-
-
-@contextmanager
-def reading(root: Path) -> Iterator[Any]:
-    """An `mlflow.MlflowClient` of the store, to read from. Creates nothing, and leaves MLflow's settings and the
-    environment as they are. Raises `NoStore`, also where nothing was logged below the artifacts folder yet."""
-    check_exists(root)
-    with environment_defaults(**QUIET):
-        from mlflow import MlflowClient
-
-        uri = tracking_uri(root)
-        client = MlflowClient(tracking_uri=uri, registry_uri=uri)
-        _check(root, lambda: client)
-        yield client
-
-
-def check_exists(root: Path) -> None:
-    """Raises `NoStore` where the store would have to be made first."""
-    if file_location(root) and not _database(root).is_file():
-        raise NoStore(
-            f"no MLflow store in {root.resolve()}; expected the artifacts folder of a compile (--artifacts, or "
-            "AISR_ARTIFACTS), or the address of a tracking server in MLFLOW_TRACKING_URI"
-        )
 
 
 def describe(error: Exception) -> str:
@@ -98,39 +86,30 @@ def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
     parts = MODEL_URI.fullmatch(uri)
     if parts is None:
         raise BadArtifact(f"{uri}: {EXPECTED}, as `aisr compile` prints it")
-    check_exists(root)
+    if file_location(root) and not _database(root).is_file():
+        raise NoStore(
+            f"no MLflow store in {root.resolve()}; expected the artifacts folder of a compile (--artifacts, or "
+            "AISR_ARTIFACTS), or the address of a tracking server in MLFLOW_TRACKING_URI"
+        )
     return parts
 
 
-def _check(root: Path, client: Callable[[], Any]) -> None:
-    """Ask the store for an experiment. client: opens the store. Raises `NoStore` with MLflow's reason."""
-    from mlflow import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        client().search_experiments(max_results=1)
-    except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
-        where = "" if file_location(root) else "MLFLOW_TRACKING_URI "
-        raise NoStore(f"{where}{redact.secrets(tracking_uri(root))}: {describe(error)}") from error
-
-
-def _created(root: Path) -> Any:
-    """A client of our own database, which is made where it does not exist, whole or not at all: MLflow cannot go on
-    with one that it did not finish, and two processes at a time would break it."""
+def _create(database: Path) -> None:
+    """Make our own database where it does not exist, whole or not at all: MLflow cannot go on with one that it did not
+    finish, and two processes at a time would break it."""
     from mlflow import MlflowClient
 
-    database = _database(root)
-    if not database.exists():
-        database.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            FileLock(database.with_name("create.lock")),
-            tempfile.TemporaryDirectory(prefix=".new-", dir=database.parent) as folder,  # with SQLite's journal
-        ):
-            if not database.exists():
-                unfinished = Path(folder) / database.name
-                MlflowClient(tracking_uri=f"sqlite:///{unfinished}").search_experiments(max_results=1)
-                unfinished.replace(database)
-    return MlflowClient()
+    if database.exists():
+        return
+    database.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        FileLock(database.with_name("create.lock")),
+        tempfile.TemporaryDirectory(prefix=".new-", dir=database.parent) as folder,  # with SQLite's journal
+    ):
+        if not database.exists():
+            unfinished = Path(folder) / database.name
+            MlflowClient(tracking_uri=f"sqlite:///{unfinished}").search_experiments(max_results=1)
+            unfinished.replace(database)
 
 
 def _database(root: Path) -> Path:

@@ -76,7 +76,7 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
     chosen = replace(plan(tmp_path / "x"), task=TRACK2, data=data)
     made = compile_program(chosen, lm, lm, tmp_path / "artifacts", replace(SILENT, stage=stages.append))
     assert made.manifest.ranker is not None
-    assert made.manifest.ranker.kept
+    assert made.manifest.ranker["kept"]
     assert any(stage.startswith("evidence ranker: kept, mean reciprocal rank") for stage in stages)
     assert "## Evidence ranker" in (made.folder / "PROMPT.md").read_text()
     assert made.manifest.scores["test"].parts["joint_at_3"] == 1.0

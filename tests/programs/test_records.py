@@ -52,7 +52,7 @@ def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pyte
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
     rows = list(scan(file, Track1Record, "track1"))
     assert [line.problem and line.problem.partition(": ")[2] for line in rows] == [
-        None, *["longer than 0 MiB; expected one record"] * 2, None
+        None, *["longer than 64 MiB; expected one record"] * 2, None
     ]  # fmt: skip
     assert [line.number for line in rows] == [1, 2, 4, 5]
     assert rows[-1].record is not None
@@ -64,7 +64,7 @@ def test_signs_that_some_take_for_ends_of_lines_stay_and_half_a_character_is_ref
     file = write(tmp_path / "a.jsonl", [citation(text=odd), citation(text="two")])
     assert [record.claim_text for record in read(file, Track2Record, "track2")] == [odd, "two"]
     row = json.dumps(citation(text="XX")).replace('"XX"', '"\\ud800"')
-    assert problems(write(tmp_path / "a.jsonl", [row]), Track2Record)[0].startswith("1: not JSON")
+    assert problems(write(tmp_path / "a.jsonl", [row]), Track2Record)[0].startswith("1: not a JSON object")
 
 
 BAD_CLAIMS = {
@@ -72,9 +72,9 @@ BAD_CLAIMS = {
         claim([S], ["Unsuported Entity"]),
         "sentence_label[1].types[0]: unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanis",
     ),
-    "not JSON": ('{"claim_text": ', "not JSON"),
-    "not UTF-8": (b'{"claim_text": "\xff"}', "not JSON ('utf-8' codec can't decode byte 0xff"),
-    "nested without end": ("[" * 100_000, "not JSON"),
+    "not JSON": ('{"claim_text": ', "not a JSON object"),
+    "not UTF-8": (b'{"claim_text": "\xff"}', "not a JSON object ('utf-8' codec can't decode byte 0xff"),
+    "nested without end": ("[" * 100_000, "not a JSON object"),
     "an id again": (claim([S], id="train-1"), "id: 'train-1' stands in line 1 already; ids must be unique"),
     "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
 }

@@ -14,7 +14,7 @@ from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
 from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
-from aisr.tracking.registry import NotPromoted, load, promote, promote_compiled, register_prompt
+from aisr.tracking.registry import NotPromoted, load, promote, register_prompt
 from aisr.tracking.store import open_store
 from support import processes, servers
 from support.commands import Aisr, Finished
@@ -156,14 +156,12 @@ def champion(store: Any, alias: str = "champion") -> str:
 def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
     client = store.MlflowClient()
     first, worse, better = scored(client, 0.5), scored(client, 0.5), scored(client, 0.6)
-    assert promote_compiled(store, "x", first).before is None
-    for refuse in (promote_compiled, promote):
+    assert promote(store, "x", first, compiled=True) == ""
+    for compiled in (True, False):
         with pytest.raises(NotPromoted, match=r"version 2 \(50.0 on test\) is no better than the champion, version 1"):
-            refuse(store, "x", worse)
+            promote(store, "x", worse, compiled=compiled)
     assert champion(store) == first
-    before, same_data = promote_compiled(store, "x", better)
-    assert before is not None
-    assert (before.version, same_data) == (first, True)
+    assert promote(store, "x", better, compiled=True) == "version 1 (50.0 on test)"
     assert (champion(store), champion(store, "previous")) == (better, first)
     promote(store, "x", worse, anyway=True)
     assert (champion(store), champion(store, "previous")) == (worse, better)
@@ -172,15 +170,16 @@ def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does
 def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_hand(store: Any) -> None:
     """So a compile on few records, to try one, changes nothing."""
     client = store.MlflowClient()
-    promote_compiled(store, "x", scored(client, 0.5))
+    promote(store, "x", scored(client, 0.5), compiled=True)
     challenger = scored(client, 0.9, "abc/50")
     with pytest.raises(NotPromoted, match="not scored on the same test records"):
-        promote_compiled(store, "x", challenger)
+        promote(store, "x", challenger, compiled=True)
     promote(store, "x", challenger)
     assert champion(store) == challenger
-    before, same_data = promote_compiled(store, "x", scored(client, 0.1, "other/100"))
-    assert before is not None
-    assert (before.version, same_data, champion(store)) == ("2", False, "3")
+    other = scored(client, 0.1, "other/100")
+    replaced = promote(store, "x", other, compiled=True)
+    assert replaced.startswith("version 2 (90.0 on test), compiled on other data, ")
+    assert champion(store) == other
 
 
 # --- stores that are not there
