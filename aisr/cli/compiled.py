@@ -21,8 +21,9 @@ from aisr.optimize.run import Callbacks, Plan, Run, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.demos import SIMILARITY_WORDS
 from aisr.programs.probabilities import SOURCES
-from aisr.report.records import CompileReport, write_compile_report
+from aisr.report.page import CompileReport, write_compile_report
 from aisr.tracking import store
+from aisr.tracking.runs import log_compile
 
 HAND_WRITTEN = "the hand-written prompt"
 

@@ -68,7 +68,7 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
     it."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli.display import note
-    from aisr.report.records import write_evaluation_report
+    from aisr.report.page import write_evaluation_report
     from aisr.tracking.runs import log_evaluation
 
     with TemporaryDirectory() as temporary:

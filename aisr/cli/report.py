@@ -42,7 +42,7 @@ def report(
     folder: Annotated[Path, typer.Argument(help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.")],
     image_root: Annotated[
         Path | None,
-        typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
+        typer.Option(help="Folder that the picture paths of the records start from. Default: captions for pictures."),
     ] = None,
 ) -> None:
     """Write the error browser of a compile or an evaluation again.
@@ -59,12 +59,12 @@ def report(
     prepare(opt.ARTIFACTS)
     from aisr.base.files import write_whole
     from aisr.cli.display import note
+    from aisr.programs.pictures import ImageFolder
     from aisr.report import page, records
 
     judged = records.read(folder)
-    thumbnail = records.Thumbnails(image_root) if image_root else page.read_thumbnails(folder / page.FILE)
     target = folder / page.FILE
-    write_whole(target, page.render(judged, thumbnail))
+    write_whole(target, page.render(judged, ImageFolder(image_root) if image_root else None))
     note(
         f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"
     )

@@ -1,87 +1,85 @@
 // What the reader sees and does: list, one record, filters, keys.
 (() => {
-  const ROW = 56; // pixels, as in the style sheet
   const byId = (id) => document.getElementById(id);
-  const list = byId("list"), runway = byId("runway"), detail = byId("detail"), search = byId("search");
+  const list = byId("list"), detail = byId("detail"), search = byId("search");
   const phone = matchMedia("(max-width: 760px)");
 
-  let haystacks = null;
-  const haystack = (k) => {
-    haystacks = haystacks || new Array(records.length);
-    if (haystacks[k] === undefined) {
-      const record = records[k];
-      haystacks[k] = [
-        record.id, record.failure || "",
-        ...record.statements.flatMap((s) => [s.text, s.said || "", ...s.gold]),
-        ...record.exhibits.flatMap((e) => [e.key, e.text]),
-      ].join("\n").toLowerCase();
-    }
-    return haystacks[k];
-  };
-
-  const chosen = { outcome: errors, gold: null, said: null, order: "file" };
-  let found = [];
+  const chosen = { outcome: errors, gold: null, said: null };
+  let found = []; // places in `records`
   let at = 0; // place in `found`
 
-  function matches(k, words) {
-    if (chosen.outcome === "errors" ? outcomes[k] === "right" : ![outcomes[k], "all"].includes(chosen.outcome)) return false;
-    if (chosen.gold !== null || chosen.said !== null) {
-      const cell = records[k].statements.some((s) =>
-        (chosen.gold === null || goldOf(s) === chosen.gold) && (chosen.said === null || saidOf(s) === chosen.said));
-      if (!cell) return false;
-    }
-    return words.every((word) => haystack(k).includes(word));
+  let texts = null; // of each record, for the search
+  function contains(k, words) {
+    texts ??= records.map((record) => [
+      record.id, record.failure || "",
+      ...record.statements.flatMap((s) => [s.text, s.said || "", ...s.gold]),
+      ...record.exhibits.flatMap((e) => [e.key, e.text]),
+    ].join("\n").toLowerCase());
+    return words.every((word) => texts[k].includes(word));
   }
 
+  function matches(k, words) {
+    const { outcome, gold, said } = chosen;
+    if (outcome === "errors" ? outcomes[k] === "right" : ![outcomes[k], "all"].includes(outcome)) return false;
+    const isInCell = (s) => (gold === null || goldOf(s) === gold) && (said === null || saidOf(s) === said);
+    return records[k].statements.some(isInCell) && (!words.length || contains(k, words));
+  }
+
+  // Whoever looks for surest mistakes or least sure records finds those without a probability last.
+  const ORDERS = { file: () => 0, surest: (k) => -sureness[k], unsure: (k) => records[k].confidence ?? 2 };
+
   function filter() {
-    const current = found.length ? found[at] : undefined;
+    const current = found[at], rank = ORDERS[byId("order").value];
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    found = [];
-    for (let k = 0; k < records.length; k++) if (matches(k, words)) found.push(k);
-    if (chosen.order === "surest") found.sort((a, b) => sureness[b] - sureness[a] || a - b);
-    if (chosen.order === "unsure") found.sort((a, b) => sure(records[a]) - sure(records[b]) || a - b);
+    found = [...records.keys()].filter((k) => matches(k, words)).sort((a, b) => rank(a) - rank(b) || a - b);
     at = Math.max(0, found.indexOf(current));
-    const narrowed = found.length < records.length || words.length || chosen.gold || chosen.said;
-    byId("clear").hidden = !narrowed;
     const kept = [
       chosen.outcome !== "all" && WORDS[chosen.outcome],
       chosen.gold && "gold " + chosen.gold, chosen.said && "predicted " + chosen.said,
     ].filter(Boolean);
+    byId("clear").hidden = !(kept.length || words.length);
     byId("found").textContent =
       `${found.length} of ${records.length} records` + (kept.length ? ": " + kept.join(", ") : "");
     press();
-    runway.style.height = found.length * ROW + "px";
-    list.scrollTop = Math.max(0, at * ROW - list.clientHeight / 2);
-    drawRows();
+    list.replaceChildren(...found.map(rowOf));
     drawRecord();
   }
 
-  function clear() {
-    Object.assign(chosen, { outcome: "all", gold: null, said: null });
-    search.value = "";
+  function press() {
+    const { outcome, gold, said } = chosen;
+    for (const one of document.querySelectorAll("#outcomes button"))
+      one.setAttribute("aria-pressed", one.dataset.outcome === outcome);
+    for (const one of document.querySelectorAll("#matrix button"))
+      one.setAttribute("aria-pressed",
+        (gold ?? said) !== null && gold === (one.dataset.gold ?? null) && said === (one.dataset.said ?? null));
+  }
+
+  // What a button shows is counted over all records, and so is what a click on it finds.
+  function choose(outcome, gold = null, said = null) {
+    const same = gold === chosen.gold && said === chosen.said;
+    Object.assign(chosen, { outcome }, same ? { gold: null, said: null } : { gold, said });
     filter();
   }
 
-  // --- the list: only the rows in sight are in the page
-  function drawRows() {
-    const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 5);
-    const last = Math.min(found.length, first + Math.ceil(list.clientHeight / ROW) + 10);
-    runway.replaceChildren(...found.slice(first, last).map((k, offset) => drawRow(k, first + offset)));
-    list.setAttribute("aria-activedescendant", found.length ? "row-" + found[at] : "");
+  function clear() {
+    search.value = "";
+    Object.assign(chosen, { gold: null, said: null });
+    choose("all");
   }
 
-  function drawRow(k, place) {
+  // --- the list; the style sheet has the browser lay out only the rows in sight
+  const rows = [];
+  const rowOf = (k) => (rows[k] ??= drawRow(k));
+
+  function drawRow(k) {
     const record = records[k];
-    const row = el("div",
-      { class: "row", id: "row-" + k, role: "option", "aria-selected": place === at ? "true" : "false", onclick: () => go(place, true) },
+    const cells = record.statements.slice(0, 16).map((s) => el("i", { class: colour(s.said) + (hit(s) ? "" : " wrong") }));
+    return el("div", { class: "row", id: "row-" + k, role: "option", onclick: () => go(found.indexOf(k), true) },
       el("div", { class: "top" },
         el("span", null, record.id),
-        el("span", { class: "cells", "aria-hidden": "true" },
-          ...record.statements.slice(0, 16).map((s) => el("i", { class: colour(s.said) + (hit(s) ? "" : " wrong") }))),
+        el("span", { class: "cells", "aria-hidden": "true" }, ...cells),
         el("span", { class: "verdict " + outcomes[k] }, MARKS[outcomes[k]])),
       drawWords(record));
-    row.style.top = place * ROW + "px";
-    return row;
   }
 
   function drawWords(record) {
@@ -94,13 +92,17 @@
       missed.text);
   }
 
+  function select(k) {
+    list.querySelector("[aria-selected]")?.removeAttribute("aria-selected");
+    rowOf(k).setAttribute("aria-selected", "true");
+    rowOf(k).scrollIntoView({ block: "nearest" });
+    list.setAttribute("aria-activedescendant", "row-" + k);
+  }
+
   // --- one record
   function go(place, read) {
     if (place < 0 || place >= found.length) return;
     at = place;
-    if (at * ROW < list.scrollTop) list.scrollTop = at * ROW;
-    else if ((at + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (at + 1) * ROW - list.clientHeight;
-    drawRows();
     if (read) document.body.classList.add("reading");
     drawRecord();
     if (document.activeElement === document.body) detail.focus({ preventScroll: true }); // arrows then scroll the record
@@ -115,6 +117,7 @@
     const k = found[at], record = records[k];
     const step = (text, title, to) =>
       el("button", { class: "step", type: "button", title, disabled: to < 0 || to >= found.length, onclick: () => go(to) }, text);
+    select(k);
     detail.replaceChildren(...some([
       el("div", { class: "bar" },
         el("button", { class: "step back", type: "button", onclick: leave }, "‹ List"),
@@ -147,96 +150,64 @@
   function toWrong() {
     const wrong = [...detail.querySelectorAll(".statement.wrong")];
     const last = wrong.findIndex((one) => one.classList.contains("here"));
-    if (last >= 0) wrong[last].classList.remove("here");
     const next = wrong[(last + 1) % wrong.length];
-    if (!next) return;
-    next.classList.add("here");
-    next.scrollIntoView({ block: "nearest" });
+    wrong[last]?.classList.remove("here");
+    next?.classList.add("here");
+    next?.scrollIntoView({ block: "nearest" });
   }
 
   function leave() {
     document.body.classList.remove("reading");
-    drawRows();
-  }
-
-  // --- filters
-  function drawOutcomes() {
-    const count = { all: records.length };
-    if (errors === "errors") count.errors = outcomes.filter((name) => name !== "right").length;
-    for (const name of outcomes) count[name] = (count[name] || 0) + 1;
-    byId("outcomes").replaceChildren(...Object.entries(WORDS)
-      .filter(([name]) => name in count)
-      .map(([name, words]) =>
-        el("button", { type: "button", "data-outcome": name, onclick: () => { chosen.outcome = name; filter(); } },
-          `${words} ${count[name]}`)));
-  }
-
-  function choose(gold, said) {
-    const same = chosen.gold === gold && chosen.said === said;
-    // The counts are those of all records, and so is what a click finds.
-    Object.assign(chosen, { outcome: "all" }, same ? { gold: null, said: null } : { gold, said });
-    filter();
-  }
-
-  function press() {
-    for (const one of document.querySelectorAll("#outcomes button"))
-      one.setAttribute("aria-pressed", String(one.dataset.outcome === chosen.outcome));
-    for (const one of document.querySelectorAll("#matrix button")) {
-      const { gold = null, said = null } = one.dataset;
-      const on = (chosen.gold !== null || chosen.said !== null) && gold === chosen.gold && said === chosen.said;
-      one.setAttribute("aria-pressed", String(on));
-    }
+    if (found.length) select(found[at]);
   }
 
   // --- what the reader does
+  function drawOutcomes() {
+    const count = { all: records.length, errors: outcomes.filter((name) => name !== "right").length };
+    for (const name of outcomes) count[name] = (count[name] || 0) + 1;
+    const names = Object.keys(WORDS).filter((name) => name in count && (name !== "errors" || errors === "errors"));
+    byId("outcomes").replaceChildren(...names.map((name) =>
+      el("button", { type: "button", "data-outcome": name, onclick: () => { chosen.outcome = name; filter(); } },
+        `${WORDS[name]} ${count[name]}`)));
+  }
+
+  const KEYS = {
+    j: () => go(at + 1),
+    k: () => go(at - 1),
+    e: () => { chosen.outcome = chosen.outcome === errors ? "all" : errors; filter(); },
+    w: toWrong,
+    p: () => { if (byId("prompt")) byId("prompt").open = !byId("prompt").open; },
+    "/": () => { leave(); search.focus(); search.select(); },
+    Escape: () => (document.body.classList.contains("reading") && phone.matches ? leave() : clear()),
+  };
+  Object.assign(KEYS, { ArrowRight: KEYS.j, ArrowLeft: KEYS.k });
+  const ON_LIST = { ArrowDown: KEYS.j, ArrowUp: KEYS.k };
+  const ON_SEARCH = { Enter: () => go(at, true), Escape: KEYS.Escape };
+
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+    const typing = event.target === search;
+    const act = typing ? ON_SEARCH[event.key] : KEYS[event.key] || (event.target === list && ON_LIST[event.key]);
+    if (!act) return;
+    event.preventDefault();
+    if (typing) search.blur();
+    act();
+  });
+
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(filter, 60);
   });
-  byId("order").addEventListener("change", (event) => { chosen.order = event.target.value; filter(); });
+  byId("order").addEventListener("change", filter);
   byId("clear").addEventListener("click", clear);
-  list.addEventListener("scroll", drawRows, { passive: true });
-  addEventListener("resize", drawRows);
-  addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const typing = event.target === search;
-    if (event.key === "Escape") {
-      if (typing) search.blur();
-      if (document.body.classList.contains("reading") && phone.matches) leave();
-      else clear();
-    } else if (typing && event.key === "Enter") {
-      search.blur();
-      go(at, true);
-    } else if (typing || event.target.tagName === "SELECT") {
-      return;
-    } else if (event.key === "j" || event.key === "ArrowRight" || (event.key === "ArrowDown" && event.target === list)) {
-      go(at + 1);
-    } else if (event.key === "k" || event.key === "ArrowLeft" || (event.key === "ArrowUp" && event.target === list)) {
-      go(at - 1);
-    } else if (event.key === "/") {
-      leave();
-      search.focus();
-      search.select();
-    } else if (event.key === "e") {
-      chosen.outcome = chosen.outcome === errors ? "all" : errors;
-      filter();
-    } else if (event.key === "w") {
-      toWrong();
-    } else if (event.key === "p" && byId("prompt")) {
-      byId("prompt").open = !byId("prompt").open;
-    } else {
-      return;
-    }
-    event.preventDefault();
-  });
 
   if (phone.matches) byId("confusion").open = false;
   drawOutcomes();
-  drawMatrix(choose);
-  let asked = "";
-  try { asked = decodeURIComponent(location.hash.slice(1)); } catch { /* not an address of ours */ }
-  const named = asked ? records.findIndex((record) => record.id === asked) : -1;
+  drawMatrix((gold, said) => choose("all", gold, said));
+  let id = "";
+  try { id = decodeURIComponent(location.hash.slice(1)); } catch { /* not an address of ours */ }
+  const named = id ? records.findIndex((record) => record.id === id) : -1;
   if (named >= 0 && outcomes[named] === "right") chosen.outcome = "all";
   filter();
   if (named >= 0) go(found.indexOf(named), true);

@@ -1,63 +1,134 @@
-"""Rendering the error browser: data, style and script in one HTML file that loads nothing."""
+"""What a compile and an evaluation write for people: `records.json`, and the error browser, one HTML file with data,
+style and script that loads nothing."""
 
 import hashlib
+import io
 import json
 import os
-from base64 import b64decode, b64encode
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisr.base.files import percent, write_whole
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from aisr.artifact.program import Loaded, load_program
+from aisr.base.files import as_json, interval_ends, percent, write_whole
+from aisr.lm.client import OpenLM
+from aisr.predict.evaluate import Evaluation, Result, score_outcomes
+from aisr.predict.replay import ReplayedRecord, replay
+from aisr.programs.pictures import BadPicture, ImageFolder, decode
+from aisr.programs.program import Program
+from aisr.report import records
+from aisr.report.records import About, Records, Score, gather
 
 if TYPE_CHECKING:
-    from aisr.report.records import Records
-
+    from aisr.optimize.run import Plan, Run
 
 HERE = Path(__file__).parent
 FILE = "report.html"
-WEBP = "data:image/webp;base64,"
-Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None
+REPORT = "report.json"
+LONGEST = 480  # pixels of the longer side of a picture
+QUALITY = 60
 
 
-def no_picture(path: str) -> None:
-    """For where no pictures are at hand: captions and paths are shown."""
+class CompileReport(NamedTuple):
+    """The champion as it was saved, and the records that it judged, replayed."""
+
+    program: Program
+    dev: list[ReplayedRecord]
+    scored: list[ReplayedRecord]  # of test, or of dev where there is no test split
 
 
-def render(records: "Records", thumbnail: Thumbnail = no_picture) -> str:
-    """Return the page. Its policy admits its own script, its style and inlined pictures, and no network."""
-    from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
+def write_compile_report(plan: "Plan", run: "Run", lm: OpenLM) -> CompileReport:
+    """Into the artifact's folder: the champion as it was saved, record by record on dev.
 
-    content = records.model_dump(mode="json")
-    data = {
-        "records": {"about": content["about"], "records": content["records"]},
-        "texts": content["texts"],
-        "pictures": _pictures(records, thumbnail),
-    }
-    style, script = (
-        (HERE / "page.css").read_text("utf-8"),
-        "".join((HERE / name).read_text("utf-8") for name in ("record.js", "page.js")),
+    Test records are never listed one by one: whoever read them would choose by them.
+    """
+    task, champion, test = plan.task, run.choice.champion, run.test
+    loaded = load_program(run.folder, task)
+    program = loaded.program
+    program.copy_context(champion.program)
+    dev = replay(task, program, plan.data["dev"], lm, plan.limits.get("dev"), champion.dev.failures)
+    result = score_outcomes(task, run.examples["dev"], [one.outcome for one in dev])
+    about = _about(f"{task.name} · {plan.name}", loaded, lm, plan.data["dev"].name, result)
+    if test is None:
+        about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
+    else:
+        about.test = Score.of(test.champion)
+    _write_records(run.folder, gather(task, about, dev), plan.image_folder)
+    if test is None:
+        return CompileReport(program, dev, dev)
+    failures = test.champion.failures
+    scored = replay(task, program, plan.data["test"], lm, plan.limits.get("test"), failures)
+    return CompileReport(program, dev, scored)
+
+
+def write_evaluation_report(
+    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, image_folder: ImageFolder | None
+) -> None:
+    """Into a folder: the scores, every record of an evaluation, and the page."""
+    task = done.loaded.task
+    write_whole(folder / REPORT, as_json(done.result.report()))
+    about = _about(f"{task.name} · {done.program}", done.loaded, done.lm, done.data.name, done.result)
+    _write_records(folder, gather(task, about, replayed), image_folder)
+
+
+def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) -> About:
+    baseline = [f"No-LM baseline: {result.no_lm.interval}."] if result.no_lm else []
+    return About(
+        labels=list(loaded.task.labels),
+        evidence=loaded.task.names_evidence,
+        title=title,
+        program=loaded.digest,
+        lm=lm.spec,
+        data=data,
+        note=" ".join([*(f"{remark}." for remark in result.score.remarks), *baseline]),
+        score=Score.of(result),
+        label_weights=loaded.program.label_weights is not None,
     )
+
+
+def _write_records(folder: Path, content: Records, image_folder: ImageFolder | None) -> None:
+    write_whole(folder / records.FILE, content.model_dump_json() + "\n")
+    write_whole(folder / FILE, render(content, image_folder))
+
+
+# --- The page
+
+
+def render(content: Records, image_folder: ImageFolder | None = None) -> str:
+    """Return the page. Its policy admits its own script, its style and inlined pictures, and no network.
+
+    image_folder: where the pictures are; None: their captions and paths are shown.
+    """
+    fields = content.model_dump(mode="json")
+    data = {
+        "records": {"about": fields["about"], "records": fields["records"]},
+        "texts": fields["texts"],
+        "pictures": _pictures(content, image_folder) if image_folder else {},
+    }
+    style, *scripts = ((HERE / name).read_text("utf-8") for name in ("page.css", "record.js", "page.js"))
+    script = "".join(scripts)
     return (
         Environment(loader=FileSystemLoader(HERE), autoescape=True)
         .get_template("page.html")
         .render(
-            title=records.about.title,
+            about=content.about,
             style=Markup(style),
             style_hash=_digest(style),
             script=Markup(script),
             script_hash=_digest(script),
-            data={name: Markup(script_json(value)) for name, value in data.items()},
-            about=records.about,
-            count=len(records.records),
+            data={name: Markup(_script_json(value)) for name, value in data.items()},
             percent=percent,
+            interval_ends=interval_ends,
         )
     )
 
 
-def script_json(content: Any) -> str:
+def _script_json(content: Any) -> str:
     """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
@@ -67,33 +138,23 @@ def _digest(text: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def read_thumbnails(page: Path) -> Thumbnail:
-    """The pictures that a page has which was written before; none where there is no page of ours."""
-    from aisr.report.records import MAX_BYTES  # loads DSPy
-
-    if not page.is_file() or page.stat().st_size > MAX_BYTES:
-        return no_picture
-    text = page.read_text(encoding="utf-8", errors="replace")
-    embedded = text.partition('id="pictures">')[2].partition("</script>")[0]
-    try:
-        pictures = json.loads(embedded) if embedded else {}
-        items = pictures.items() if isinstance(pictures, dict) else ()
-        small = {path: b64decode(str(url).removeprefix(WEBP), validate=True) for path, url in items}
-    except (ValueError, RecursionError):
-        return no_picture
-    return small.get
-
-
-def write(folder: Path, records: "Records", thumbnail: Thumbnail = no_picture) -> Path:
-    """Write the page into a folder; its path."""
-    write_whole(folder / FILE, render(records, thumbnail))
-    return folder / FILE
-
-
-def _pictures(records: "Records", thumbnail: Thumbnail) -> dict[str, str]:
-    """Small copies of all pictures as addresses that hold them, by the path that records give; those that there are
-    none of left out."""
-    paths = sorted({exhibit.picture for one in records.records for exhibit in one.exhibits if exhibit.picture})
+def _pictures(content: Records, image_folder: ImageFolder) -> dict[str, str]:
+    """Small copies of all pictures as addresses that hold them, by the path that records give; without those that lie
+    outside of the root, are too large or are no pictures."""
+    paths = sorted({exhibit.picture for one in content.records for exhibit in one.exhibits if exhibit.picture})
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
-        small = zip(paths, pool.map(thumbnail, paths), strict=True)
-        return {path: f"{WEBP}{b64encode(content).decode()}" for path, content in small if content is not None}
+        small = zip(paths, pool.map(lambda path: thumbnail(image_folder, path), paths), strict=True)
+        return {path: f"data:image/webp;base64,{b64encode(one).decode()}" for path, one in small if one is not None}
+
+
+def thumbnail(image_folder: ImageFolder, path: str) -> bytes | None:
+    """Return a WebP of at most 480 pixels a side, without the metadata of the original; None for what is no picture
+    below the root. `aisr.programs.pictures` checks paths and files."""
+    try:
+        small = decode(str(image_folder.find(path)))
+    except BadPicture:
+        return None
+    small.thumbnail((LONGEST, LONGEST))
+    out = io.BytesIO()
+    small.save(out, "WEBP", quality=QUALITY, method=2)  # half the time of the default, and 4 % more bytes
+    return out.getvalue()

@@ -66,9 +66,6 @@ const errors = kinds.length > 1 ? "errors" : kinds[0] || "all";
 const sureness = records.map((record) =>
   Math.max(-1, ...record.statements.filter((s) => !hit(s)).map((s) => (s.chances.length ? Math.max(...s.chances) : 0))));
 
-// How sure the program is of a record; records without a probability come last.
-const sure = (record) => record.confidence ?? 2;
-
 // A statement of a record: its words, what was said of them and how likely.
 function drawStatement(statement) {
   const right = hit(statement);

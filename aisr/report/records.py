@@ -1,62 +1,29 @@
-"""The error browser's data, and all that a compile and an evaluation write for people: `records.json`, the page that
-shows it. No LM is asked again, see `aisr/predict/replay.py`.
+"""The error browser's data, `records.json`: every judged record of a compile or an evaluation. No LM is asked again,
+see `aisr/predict/replay.py`.
 
-`records.json` holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the
-artifacts, and the MLflow run that logs them is the user's own.
+It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the artifacts, and the
+MLflow run that logs them is the user's own.
 """
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.artifact.program import Loaded, load_program
 from aisr.base.errors import UserError
-from aisr.base.files import as_json, read_json, write_whole
+from aisr.base.files import read_json
 from aisr.base.jsonl import explain
-from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
-from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.pictures import BadPicture, ImageFolder, decode
+from aisr.predict.evaluate import Result, record_confidence
+from aisr.predict.replay import ReplayedRecord
 from aisr.programs.probabilities import Judgement
-from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord
 from aisr.programs.task import Exhibit, Task
-from aisr.report import page
-
-if TYPE_CHECKING:
-    from aisr.optimize.run import Plan, Run
-
-# --- Small copies of the pictures that records name; `aisr.programs.pictures` checks their paths and files.
-
-LONGEST = 480  # pixels of the longer side
-QUALITY = 60
-
-
-class Thumbnails:
-    """Pictures below a root folder; whatever lies outside of it, is too large or is no picture is None."""
-
-    def __init__(self, root: Path) -> None:
-        self.image_folder = ImageFolder(root)
-
-    def __call__(self, path: str) -> bytes | None:
-        """A WebP of at most 480 pixels a side, without the metadata of the original."""
-        try:
-            small = decode(str(self.image_folder.find(path)))
-        except BadPicture:
-            return None
-        small.thumbnail((LONGEST, LONGEST))
-        out = io.BytesIO()
-        small.save(out, "WEBP", quality=QUALITY, method=2)  # half the time of the default, and 4 % more bytes
-        return out.getvalue()
-
 
 FILE = "records.json"
-FORMAT = 1
+FORMAT = 2
 MAX_BYTES = 512 * 2**20
 Chance = Annotated[float, Field(ge=0, le=1)]
 
@@ -66,29 +33,32 @@ class _Strict(BaseModel):
 
 
 class Score(_Strict):
-    """A ranking score with its interval, in 0-1, and the number of records."""
+    """A ranking score with the ends of its interval, in 0-1, and the number of records."""
 
     score: float
     low: float
     high: float
     records: int
 
+    @classmethod
+    def of(cls, result: Result) -> "Score":
+        """From the scores of a program."""
+        score, low, high = result.interval
+        return cls(score=score, low=low, high=high, records=len(result.scores))
+
 
 class About(_Strict):
-    """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
-    paragraphs; score and interval in 0-1."""
+    """What was judged by what."""
 
     format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
-    task: str
-    labels: list[str]
-    evidence: bool
+    labels: list[str]  # none for a task without
+    evidence: bool  # whether the task names evidence paragraphs
     title: str
     program: str
     lm: str
     data: str
     note: str = ""
-    score: float
-    interval: tuple[float, float]
+    score: Score  # of the records below
     label_weights: bool = False  # whether the program has some
     test: Score | None = None  # of a compile: on the split that chose nothing, whose records are not listed
 
@@ -207,11 +177,6 @@ def _in_words(line: dict[str, Any]) -> str:
     )
 
 
-def write(folder: Path, content: Records) -> None:
-    """Write `records.json` into a folder."""
-    write_whole(folder / FILE, content.model_dump_json() + "\n")
-
-
 def read(folder: Path) -> Records:
     """The `records.json` of a folder. Raises UserError where there is none, or one that is not ours."""
     path = folder / FILE
@@ -226,86 +191,3 @@ def read(folder: Path) -> Records:
         return Records.model_validate(read_json(path))
     except ValidationError as error:
         raise UserError(f"{path}: {explain(error)}") from error
-
-
-# --- What a compile and an evaluation write.
-
-REPORT = "report.json"
-
-
-class CompileReport(NamedTuple):
-    """The champion as it was saved, and the records that it judged, replayed."""
-
-    program: Program
-    dev: list[ReplayedRecord]
-    scored: list[ReplayedRecord]  # of test, or of dev where there is no test split
-
-
-def write_compile_report(plan: "Plan", made: "Run", lm: OpenLM) -> CompileReport:
-    """Into the artifact's folder: the champion as it was saved, record by record on dev.
-
-    Test records are never listed one by one: whoever read them would choose by them.
-    """
-    task, choice, test = plan.task, made.choice, made.test
-    loaded = load_program(made.folder, task)
-    loaded.program.copy_context(choice.champion.program)
-    dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
-    title, data = f"{task.name} · {plan.name}", plan.data["dev"].name
-    about = _about(task, title, loaded, lm, data, dev, choice.champion.dev.no_lm)
-    if test is None:
-        about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
-    else:
-        score, low, high = test.champion.interval
-        about.test = Score(score=score, low=low, high=high, records=len(test.champion.scores))
-    _write_records(made.folder, task, about, dev, plan.image_folder)
-    if test is None:
-        return CompileReport(loaded.program, dev, dev)
-    failures = test.champion.failures
-    scored = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), failures)
-    return CompileReport(loaded.program, dev, scored)
-
-
-def write_evaluation_report(
-    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, image_folder: ImageFolder | None
-) -> None:
-    """Into a folder: the scores, every record of an evaluation, and the page."""
-    task = done.loaded.task
-    write_whole(folder / REPORT, as_json(done.result.report()))
-    title, no_lm = f"{task.name} · {done.program}", done.result.no_lm
-    about = _about(task, title, done.loaded, done.lm, done.data.name, replayed, no_lm)
-    _write_records(folder, task, about, replayed, image_folder)
-
-
-def _about(
-    task: Task,
-    title: str,
-    loaded: Loaded,
-    lm: OpenLM,
-    data: str,
-    replayed: Sequence[ReplayedRecord],
-    no_lm: Result | None,
-) -> About:
-    result = score_outcomes(task, [one.example for one in replayed], [one.outcome for one in replayed])
-    baseline = [f"No-LM baseline: {no_lm.interval}."] if no_lm else []
-    note = " ".join([*(f"{remark}." for remark in result.score.remarks), *baseline])
-    return About(
-        task=task.name,
-        labels=list(task.labels),
-        evidence=task.names_evidence,
-        title=title,
-        program=loaded.digest,
-        lm=lm.spec,
-        data=data,
-        note=note,
-        score=result.score.score,
-        interval=(result.interval.low, result.interval.high),
-        label_weights=loaded.program.label_weights is not None,
-    )
-
-
-def _write_records(
-    folder: Path, task: Task, about: About, replayed: Sequence[ReplayedRecord], image_folder: ImageFolder | None
-) -> None:
-    content = gather(task, about, replayed)
-    write(folder, content)
-    page.write(folder, content, Thumbnails(image_folder.root) if image_folder else page.no_picture)

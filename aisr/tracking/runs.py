@@ -22,7 +22,8 @@ from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation, Result
 from aisr.predict.replay import ReplayedRecord
 from aisr.programs.task import Task
-from aisr.report.records import CompileReport, judged_record
+from aisr.report.page import CompileReport
+from aisr.report.records import judged_record
 from aisr.tracking.registry import (
     ALIAS,
     ARTIFACT,

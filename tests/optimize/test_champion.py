@@ -17,7 +17,7 @@ from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Settings
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
-from aisr.report.records import write_compile_report
+from aisr.report.page import write_compile_report
 from support.corpora import write
 from support.plans import SILENT
 from support.scripted import (
