@@ -36,11 +36,6 @@ class Score(_Part):
     interval: tuple[float, float]  # of 95 %
     failed: int = 0  # records
 
-    @property
-    def parts(self) -> dict[str, float]:
-        """The parts of the score by their names."""
-        return {name: value for name, value in (self.model_extra or {}).items() if isinstance(value, float)}
-
 
 class Data(_Part):
     """A split."""

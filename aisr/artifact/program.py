@@ -115,12 +115,9 @@ def load_file(file: Path, source: str, task: Task | None = None) -> Loaded:
     if file.stat().st_size > MAX_BYTES:
         raise BadArtifact(f"{source}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
     try:
-        text = file.read_text(encoding="utf-8")
+        return parse(file.read_text(encoding="utf-8"), source, task)
     except UnicodeDecodeError as error:
-        raise BadArtifact(
-            f"{source}: not UTF-8 at byte {error.start}; the file was damaged. Compile the program again"
-        ) from error
-    return parse(text, source, task)
+        raise BadArtifact(f"{source}: not UTF-8 ({error}); compile the program again") from error
 
 
 def parse(text: str, source: str, task: Task | None = None) -> Loaded:

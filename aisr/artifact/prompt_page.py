@@ -13,34 +13,50 @@ from aisr.artifact.manifest import Manifest, UsedLM
 from aisr.programs.demos import SIMILARITY_WORDS
 from aisr.programs.label_weights import LabelWeights
 from aisr.programs.program import Options, Program
-from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.task import Task
 from aisr.programs.text import length, sentences, tokens
 
 MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110
+RANKER = (
+    "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on the "
+    "gold evidence of train. A weight is what one standard deviation more of it adds."
+)
 SPLITS = {"baseline_test": "uncompiled, test", "test": "test", "no_lm_test": "no-LM baseline, test"}  # of the manifest
 
 
 def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | None = None) -> str:
     """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
-    seed = task.build(program.options.model_dump())  # as it was before any optimizer
-    seeds = dict(seed.named_predictors())
-    parts = [f"# {title}", _lengths(program)]
+    seeds = dict(task.build(program.options.model_dump()).named_predictors())  # as they were before any optimizer
+    tokens_of = [
+        [f"`{name}`", *map(str, part_tokens(predictor, program.options))]
+        for name, predictor in program.named_predictors()
+    ]
+    parts = [
+        f"# {title}",
+        "Tokens, about four bytes each:",
+        _table(["predictor", "instruction", "fields", "demos shown"], tokens_of),
+    ]
     for name, predictor in program.named_predictors():
-        parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{_fenced(predictor.signature.instructions)}")
-        parts.append(_changes(seeds[name].signature.instructions, predictor.signature.instructions))
-        parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
-        parts += _demos(predictor, program.options)
+        parts += [
+            f"## Predictor `{name}`",
+            "### Instruction",
+            _fenced(predictor.signature.instructions),
+            _changes(seeds[name].signature.instructions, predictor.signature.instructions),
+            "### Fields",
+            "\n".join(_fields(predictor.signature)),
+            *_demos(predictor, program.options),
+        ]
     if program.ranker is not None:
-        parts.append(_ranker(program.ranker))
+        weights = [[name, f"{weight:+.2f}"] for name, weight in program.ranker.by_weight()]
+        parts += ["## Evidence ranker", RANKER, _table(["", "weight"], weights)]
     if program.fitted:
-        parts.append(f"## Fitted on train\n\n{program.fitted.page()}")
+        parts += ["## Fitted on train", program.fitted.page()]
     if task.labels:
-        parts.append(_label_weights(program.label_weights))
+        parts += ["## Label weights", *_label_weights(program.label_weights)]
     if manifest is not None:
-        parts.append(_reproduce(manifest))
+        parts += ["## Reproduce", *_reproduce(manifest)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -65,15 +81,6 @@ def part_tokens(predictor: dspy.Predict, options: Options) -> tuple[int, int, in
     if 0 < options.demos_per_record < count:
         of_demos = round(options.demos_per_record * of_demos / count)
     return tokens(signature.instructions), tokens("\n".join(_fields(signature))), of_demos
-
-
-def _lengths(program: Program) -> str:
-    """The tokens of each predictor's prompt."""
-    rows = [
-        [f"`{name}`", *map(str, part_tokens(predictor, program.options))]
-        for name, predictor in program.named_predictors()
-    ]
-    return "Tokens, about four bytes each:\n\n" + _table(["predictor", "instruction", "fields", "demos shown"], rows)
 
 
 def _changes(before: str, after: str) -> str:
@@ -114,27 +121,17 @@ def _demos(predictor: Any, options: Options) -> list[str]:
     return parts
 
 
-def _ranker(ranker: EvidenceRanker) -> str:
-    """The weights of an evidence ranker, the heaviest first."""
-    explanation = (
-        "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on "
-        "the gold evidence of train. A weight is what one standard deviation more of it adds."
-    )
-    rows = [[name, f"{weight:+.2f}"] for name, weight in ranker.by_weight()]
-    return "\n\n".join(["## Evidence ranker", explanation, _table(["", "weight"], rows)])
-
-
-def _label_weights(weights: LabelWeights | None) -> str:
+def _label_weights(weights: LabelWeights | None) -> list[str]:
     """The numbers of the label weights."""
     if weights is None:
-        return "## Label weights\n\nNone: the label is the one that the LM gives."
+        return ["None: the label is the one that the LM gives."]
     rule = weights.label_rule
-    explanation = f"The label with the highest sum of {rule.weight:g} times its log-probability and its offset."
     rows = [[label, f"{offset:+.2f}"] for label, offset in zip(weights.labels, rule.offsets, strict=True)]
-    return "\n\n".join(["## Label weights", explanation, _table(["", "offset"], rows)])
+    explanation = f"The label with the highest sum of {rule.weight:g} times its log-probability and its offset."
+    return [explanation, _table(["", "offset"], rows)]
 
 
-def _reproduce(manifest: Manifest) -> str:
+def _reproduce(manifest: Manifest) -> list[str]:
     """What a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
     settings, scores, versions. Of a server only the digest of its address is known."""
     spend = manifest.spend
@@ -152,14 +149,11 @@ def _reproduce(manifest: Manifest) -> str:
         "versions": _listed(manifest.versions),
     }
     data = [[name, one.file, str(one.records), one.digest] for name, one in manifest.data.items()]
-    return "\n\n".join(
-        [
-            "## Reproduce",
-            _fenced(manifest.command or "", "sh"),
-            _table(["", ""], [[name, value] for name, value in facts.items()]),
-            _table(["split", "file", "records", "SHA-256, first 16 digits"], data),
-        ]
-    )
+    return [
+        _fenced(manifest.command or "", "sh"),
+        _table(["", ""], [[name, value] for name, value in facts.items()]),
+        _table(["split", "file", "records", "SHA-256, first 16 digits"], data),
+    ]
 
 
 def _describe_lm(lm: UsedLM) -> str:

@@ -94,18 +94,15 @@ def writing(path: Path, *beside: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if not any(_concerns(error, one) for one in (path, *beside)):
+        named = error.filename  # None, a folder above the file, or one named after it
+        if isinstance(named, str) and not any(
+            one.is_relative_to(named) or one.name in Path(named).name for one in (path, *beside)
+        ):
             raise
         raise CannotWrite(
             f"{path}: cannot be written ({error.strerror or error}); what was finished before is kept. Make room or "
             "choose another folder, and run the same command again"
         ) from error
-
-
-def _concerns(error: OSError, path: Path) -> bool:
-    """Whether an error concerns a file being written: it names none, a folder above it, or one named after it."""
-    named = error.filename
-    return not isinstance(named, str) or path.is_relative_to(named) or path.name in Path(named).name
 
 
 # --- Digests of files and texts: the first 16 hex digits of their SHA-256

@@ -1,26 +1,21 @@
-"""The names of other packages that these do not promise to keep, each with its reason; no other file has any.
-
-1. `dspy._vendor.lm15.transports`: DSPy's connections, where bodies of errors can still be seen (`aisr.lm.endpoint`).
-2. `adapter_message_call`: DSPy recognises calls of its own adapters by the LM's identity and warns of any other;
-   `LedgerLM` stands in between.
-3. `MIPROv2._optimize_prompt_parameters`: MIPROv2 makes its evaluation and its sets of demos itself, between its steps;
-   the last step is the one place where they pass through.
-4. Events of a span of MLflow: errors in full, which quote what a server answered, and no public way takes one out.
-5. `_node_ip_address` of Ray: left to itself it listens at the machine's address, where anybody on the network could
-   have it run code.
-"""
+"""The names of other packages that these do not promise to keep; no other file has any."""
 
 from typing import Any
 
 import dspy
+
+# DSPy's connections, where bodies of errors can still be seen.
 from dspy._vendor.lm15.transports import StdlibTransport
+
+# DSPy recognises calls of its own adapters by the LM's identity and warns of any other; ours, which counts them, stands in between.
 from dspy.clients._deprecation import adapter_message_call
 
 __all__ = ["StdlibTransport", "adapter_message_call"]
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):
-    """MIPROv2 whose `dspy.Evaluate` and sets of demos can be replaced by those of a subclass."""
+    """MIPROv2 whose `dspy.Evaluate` and sets of demos can be replaced by those of a subclass: it makes them itself,
+    between its steps, and the last step is the one place where they pass through."""
 
     def evaluation(self, own: Any) -> Any:
         """Returns the evaluation to use instead of its own."""
@@ -40,10 +35,12 @@ class EvaluatedMIPRO(dspy.MIPROv2):
 
 
 def clear_events(span: Any) -> None:
-    """Remove the events of a span that has not been exported yet."""
+    """Remove the events of a span of MLflow that has not been exported yet: errors in full, which quote what a server
+    answered."""
     span._span._events = type(span._span._events)(None)
 
 
 def init_here(ray: Any, workers: int) -> None:
-    """A cluster of this machine alone."""
+    """A cluster of this machine alone. Left to itself Ray listens at the machine's address, where anybody on the
+    network could have it run code."""
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")

@@ -1,9 +1,7 @@
 """Traces of a few records in MLflow: the steps and LM calls behind an answer, and each label beside its gold label."""
 
-import random
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import chain, zip_longest
 from typing import Any
 
 import dspy
@@ -50,18 +48,15 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
 
 
 def sample(task: Task, replayed: Sequence[ReplayedRecord]) -> list[ReplayedRecord]:
-    """Return at most `MOST` records, in their order: in turn a failed one, a wrong one and a right one, each drawn at
-    random, as long as there are some. Records that are no longer in the response cache are left out."""
+    """Return at most `MOST` records in their order: failed and wrong ones before right ones, those that are no longer
+    in the response cache left out."""
+
+    def is_right(record: ReplayedRecord) -> bool:
+        return bool(task.score([record.example.gold], [record.outcome.answer]).right()[0])
+
     cached = [record for record in replayed if record.outcome.failure != FORGOTTEN]
-    kinds: dict[str, list[int]] = {"failed": [], "wrong": [], "right": []}
-    for k, record in enumerate(cached):
-        right = task.score([record.example.gold], [record.outcome.answer]).right()[0]
-        kinds["failed" if record.outcome.failure else "right" if right else "wrong"].append(k)
-    draw = random.Random(0)
-    for rows in kinds.values():
-        draw.shuffle(rows)
-    turns = [row for row in chain(*zip_longest(*kinds.values())) if row is not None]
-    return [cached[row] for row in sorted(turns[:MOST])]
+    chosen = sorted(range(len(cached)), key=lambda k: is_right(cached[k]))[:MOST]
+    return [cached[k] for k in sorted(chosen)]
 
 
 def _labels(task: Task, one: ReplayedRecord) -> list[tuple[str, str, str]]:

@@ -79,5 +79,5 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
     assert made.manifest.ranker["kept"]
     assert any(stage.startswith("evidence ranker: kept, mean reciprocal rank") for stage in stages)
     assert "## Evidence ranker" in (made.folder / "PROMPT.md").read_text()
-    assert made.manifest.scores["test"].parts["joint_at_3"] == 1.0
+    assert made.manifest.scores["test"].model_dump()["joint_at_3"] == 1.0
     assert parse((made.folder / "program.json").read_text(), "it").program.ranker == made.student.ranker
