@@ -13,6 +13,8 @@ from support.commands import Aisr
 from support.compiled import Compiled
 from support.paths import SAMPLE
 
+CHAMPION = "models:/aisr-track1@champion"
+
 
 class Trap:
     """Unpickling it leaves a file."""
@@ -24,46 +26,36 @@ class Trap:
         return Path.touch, (self.mark,)
 
 
-@pytest.fixture
-def root(compiled: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An artifacts folder to do harm to."""
-    monkeypatch.chdir(tmp_path)
-    return compiled.copied(tmp_path / "artifacts").root
-
-
-def stored(root: Path, name: str) -> Path:
-    """A file of the registered model of Track 1."""
-    programs = (root / ".mlflow" / "files" / "models").rglob("program.json")
-    (program,) = [file for file in programs if json.loads(file.read_text())["task"] == "track1"]
-    return program.parents[1] / name
-
-
-def test_code_beside_a_registered_program_is_not_run(
-    root: Path, compiled: Compiled, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_code_and_pickles_beside_a_registered_program_are_not_run(
+    compiled: Compiled, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`aisr` reads the program's JSON alone. MLflow's own `load_model` runs the stored code, as it says it does."""
-    mark, code = tmp_path / "was-run", stored(root, "serving.py")
+    """`aisr` reads the program's JSON alone. MLflow's own `load_model` runs the stored code, as it says it does, and
+    refuses a pickle in its place."""
+    monkeypatch.chdir(tmp_path)
+    copied = compiled.copied(tmp_path / "artifacts")
+    programs = (copied.root / ".mlflow" / "files" / "models").rglob("program.json")
+    (program,) = [file for file in programs if json.loads(file.read_text())["task"] == "track1"]
+    mark, model = tmp_path / "was-run", program.parents[1]
+    code, description = model / "serving.py", model / "MLmodel"
     code.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{code.read_text()}")
     code.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
     code.with_name("sitecustomize.py").write_text(code.read_text())
-    program = ["--task", "track1", "--program", "models:/aisr-track1@champion"]
-    words = [*program, "--data", SAMPLE / "track1" / "test.jsonl"]
-    lm = compiled._replace(root=root).lm
-    finished = aisr("evaluate", *words, "--limit", 2, *lm)
+
+    words = ["--task", "track1", "--program", CHAMPION, "--data", SAMPLE / "track1" / "test.jsonl", *copied.lm]
+    finished = aisr("evaluate", *words, "--limit", 2)
     assert finished.code == 0, finished.err
-    assert aisr("predict", *words, "--out", tmp_path / "out.jsonl", *lm).code == 0
+    assert aisr("predict", *words, "--out", tmp_path / "out.jsonl").code == 0
     assert not mark.exists()
+
+    mlflow = open_store(copied.root)
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", compiled.address)
-    open_store(root).pyfunc.load_model("models:/aisr-track1@champion")
+    mlflow.pyfunc.load_model(CHAMPION)
     assert mark.exists(), "the trap does not work"
 
-
-def test_a_pickle_in_place_of_a_registered_model_is_refused(root: Path, tmp_path: Path) -> None:
-    mlflow, mark, description = open_store(root), tmp_path / "was-run", stored(root, "MLmodel")
-    description.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
+    mark.unlink()
     changed = re.sub(r"model_code_path: .*", "python_model: python_model.pkl", description.read_text())
     description.write_text(changed.replace("mlflow.pyfunc.loaders.code_model", "mlflow.pyfunc.model"))
     with pytest.raises(mlflow.MlflowException, match="pickle is disallowed"):
-        mlflow.pyfunc.load_model("models:/aisr-track1@champion")
+        mlflow.pyfunc.load_model(CHAMPION)
     assert not mark.exists()

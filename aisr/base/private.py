@@ -7,7 +7,7 @@ import dspy
 # DSPy's connections, where bodies of errors can still be seen.
 from dspy._vendor.lm15.transports import StdlibTransport
 
-# DSPy recognises calls of its own adapters by the LM's identity and warns of any other; ours, which counts them, stands in between.
+# DSPy recognises calls of its own adapters by the LM's identity and warns of any other; ours stands in between.
 from dspy.clients._deprecation import adapter_message_call
 
 __all__ = ["StdlibTransport", "adapter_message_call"]

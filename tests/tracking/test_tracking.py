@@ -1,6 +1,5 @@
 """Compiles and evaluations as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
 
-import json
 import os
 import re
 import signal
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from aisr.artifact.manifest import read_manifest
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
 from aisr.programs.track1 import TRACK1
@@ -17,7 +17,7 @@ from aisr.tracking import runs
 from aisr.tracking.registry import NotPromoted, load, promote, register_prompt
 from aisr.tracking.store import open_store
 from support import processes, servers
-from support.commands import Aisr, Finished
+from support.commands import Aisr
 from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
@@ -28,63 +28,54 @@ CHAMPION = f"{MODEL}@champion"
 
 
 class Logged(NamedTuple):
-    """An artifacts folder with two compiles of Track 1, `first` and `second`, and an `evaluation` of the first with
-    --output, logged one after the other."""
+    """An artifacts folder with two compiles of Track 1, `first` and `second`, and an `evaluation` of the first, logged
+    one after the other."""
 
     root: Path
     client: Any
     runs: dict[str, Any]  # name -> MLflow run
-    compiled: Finished  # the second
-    evaluated: Finished
-    output: Path
 
     def folder(self, name: str) -> Path:
         return self.root / "track1" / name
-
-    def json(self, name: str, file: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads((self.folder(name) / file).read_text(encoding="utf-8"))
-        return content
 
 
 @pytest.fixture(scope="module")
 def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: Aisr) -> Logged:
     made = compiled.copied(tmp_path_factory.mktemp("logged") / "artifacts")
-    output = tmp_path_factory.mktemp("scores") / "scores.json"
+    commands: list[list[object]] = [
+        [*compile_words("track1", "second", "bootstrap", made.lm), "-T", "unit=sentence"],
+        ["promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root],
+        ["evaluate", "--task", "track1", "--program", made.folder(), "--data", TEST, "--limit", 6, *made.lm],
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(made.root.parent)
-        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm), "-T", "verbalized_confidence=false")
-        assert finished.code == 0, finished.err
-        promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
-        assert promoted.code == 0, promoted.err
-        words = ["--task", "track1", "--program", made.folder(), "--data", TEST, "--limit", 6, "--output", output]
-        evaluated = aisr("evaluate", *words, *made.lm)
-        assert evaluated.code == 0, evaluated.err
+        for words in commands:
+            finished = aisr(*words)
+            assert finished.code == 0, finished.err
     client = open_store(made.root).MlflowClient()
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
-    logged = client.search_runs([experiment.experiment_id], order_by=["start_time"])
-    names = ("first", "second", "evaluation")
-    return Logged(made.root, client, dict(zip(names, logged, strict=True)), finished, evaluated, output)
+    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
+    return Logged(made.root, client, dict(zip(("first", "second", "evaluation"), runs, strict=True)))
 
 
 def test_a_run_has_the_scores_the_spend_and_the_search_of_its_compile(logged: Logged) -> None:
-    manifest, run = logged.json("first", "manifest.json"), logged.runs["first"]
+    manifest, run = read_manifest(logged.folder("first") / "manifest.json"), logged.runs["first"]
     metrics, tags = run.data.metrics, run.data.tags
     for split in ("dev", "test", "baseline_dev"):
-        scores = manifest["scores"][split]
-        stored = [metrics[f"{split}_{part}"] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
-        exact = [scores["score"], *scores["interval"], scores["macro_f1"], scores["pem"]]
-        assert stored == [round(value, 4) for value in exact]  # a hundredth of a point, as a person reads it
-    assert metrics["lm_calls"] == manifest["spend"]["calls"] > 0
-    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"], abs=1e-6)
+        score = manifest.scores[split]
+        stored = [metrics[f"{split}_{part}"] for part in ("score", "score_low", "score_high")]
+        assert stored == [round(value, 4) for value in (score.score, *score.interval)]  # as a person reads it
+    assert metrics["lm_calls"] == manifest.spend["calls"] > 0
+    assert metrics["usd"] == pytest.approx(manifest.spend["usd"], abs=1e-6)
     steps = logged.client.get_metric_history(run.info.run_id, "candidates/dev_score")
     assert [one.step for one in steps] == list(range(len(steps)))
     best = logged.client.get_metric_history(run.info.run_id, "candidates/best_dev_score")
     assert best[-1].value == metrics["dev_score"] == max(one.value for one in steps)
     assert "confusion.png" in [file.path for file in logged.client.list_artifacts(run.info.run_id)]
     assert tags["mlflow.runName"] == "first · labeled · openai/gpt-4o-mini"
-    assert (tags["aisr.kind"], tags["aisr.candidate"]) == ("compile", manifest["champion"])
-    assert tags["mlflow.note.content"] == f"    {manifest['command']}"
+    assert (tags["aisr.kind"], tags["aisr.candidate"]) == ("compile", manifest.champion)
+    assert tags["mlflow.note.content"] == f"    {manifest.command}"
 
 
 def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
@@ -105,12 +96,6 @@ def test_a_changed_stored_file_is_refused(compiled: Compiled, tmp_path: Path) ->
         load(CHAMPION, root)
 
 
-def is_pickle(file: Path) -> bool:
-    """By its name, or by how it begins (protocols 2 to 5)."""
-    named = file.suffix in (".pkl", ".pickle", ".joblib")
-    return named or file.read_bytes().startswith((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"))
-
-
 def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(logged: Logged) -> None:
     """Not even MLflow's own ./mlruns is in the working folder."""
     assert [entry.name for entry in logged.root.parent.iterdir()] == ["artifacts"]
@@ -120,7 +105,8 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
         content = file.read_bytes()
         assert KEY.encode() not in content, file
         assert TOKEN.encode() not in content, file
-        assert not is_pickle(file), file
+        assert file.suffix not in (".pkl", ".pickle", ".joblib"), file
+        assert not content.startswith((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")), file  # of a pickle
     # MLflow shows an HTML or SVG artifact as a page: one is logged, in which no text is markup.
     harmless = {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
     pages = [file for file in (logged.root / ".mlflow" / "files").rglob("*.*") if file.suffix not in harmless]
@@ -130,16 +116,10 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
 # --- what may be the champion
 
 
-def version(client: Any, **tags: object) -> str:
-    """A version of a model `x` with these scores."""
-    made = client.create_model_version("x", "file:///nowhere")
-    for name, value in tags.items():
-        client.set_model_version_tag("x", made.version, f"aisr.{name}", str(value))
-    return str(made.version)
-
-
 def scored(client: Any, score: float, test: str = "abc/100") -> str:
-    return version(client, test_score=score, test_data=test, dev_data="def")
+    """A version of a model `x` with this score on these test records."""
+    tags = {"aisr.test_score": str(score), "aisr.test_data": test, "aisr.dev_data": "def"}
+    return str(client.create_model_version("x", "file:///nowhere", tags=tags).version)
 
 
 @pytest.fixture
