@@ -91,15 +91,14 @@ class Manifest(_Part):
         if name not in self.scores:
             return "–"
         score = self.scores[name]
-        return with_interval(score.score, *score.interval, self._records(name))
+        return with_interval(score.score, *score.interval, self._records(name.rpartition("_")[2]))
 
     def describe_gain(self) -> str:
         """Return the gain on test with its interval; nothing where there is none."""
         return with_interval(*self.gain_on_test, self._records("test")) if self.gain_on_test else ""
 
-    def _records(self, name: str) -> int:
-        """The number of records that one of `scores` is of."""
-        return self.data[name.rpartition("_")[2]].records
+    def _records(self, split: str) -> int:
+        return self.data[split].records if split in self.data else 0
 
 
 class LabelScore(_Part):
@@ -176,18 +175,12 @@ def read_test_scores(folder: Path) -> TestScores | None:
 
 
 def check_program_exists(folder: Path, root: Path | None = None) -> None:
-    """Raises `BadArtifact` for a folder without a program; of those below the artifacts folder `root` it names one, of
-    the same name if possible."""
+    """Raises `BadArtifact` for a folder without a program; it names one below the artifacts folder `root`, of the same
+    name if possible."""
     if (folder / PROGRAM).is_file():
         return
-    if str(folder) == UNCOMPILED:
-        raise BadArtifact(
-            f"{UNCOMPILED}: no folder of a program; `aisr compare {UNCOMPILED} PROGRAM` scores PROGRAM as it was "
-            "before it was compiled"
-        )
-    others = (
-        sorted(root.glob(f"*/*/{PROGRAM}"), key=lambda file: (file.parent.name != folder.name, file)) if root else []
-    )
+    known = root.glob(f"*/*/{PROGRAM}") if root else ()
+    others = sorted(known, key=lambda file: (file.parent.name != folder.name, file))
     such_as = f", such as {others[0].parent}" if others else ""
     raise BadArtifact(f"{folder}: no {PROGRAM} in there; expected a folder that `aisr compile` wrote{such_as}")
 
@@ -206,11 +199,9 @@ def write_index(root: Path) -> None:
         "|---|---|---|---|---|---|---|",
     ]
     for path in sorted(root.glob(f"*/*/{FILE}")):
-        try:
+        with suppress(BadArtifact):  # what is not ours has no line
             made = read_manifest(path)
             scores = [made.describe_score("dev"), made.describe_score("test")]
             cells = [made.task, path.parent.name, made.optimizer, made.lm.spec, *scores, made.digest]
-        except BadArtifact:
-            cells = ["?", path.parent.name, "manifest.json is not one of ours", "", "", "", ""]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     write_whole(root / "INDEX.md", "# Compiled programs\n\n" + "\n".join(rows) + "\n")
