@@ -1,11 +1,8 @@
 // One record as the page draws it, and the table of gold against predicted labels. Whatever comes from data goes into the
 // page as text: `el` sets text nodes and never HTML.
 "use strict";
-const parsed = new Map();
-const data = (id) => {
-  if (!parsed.has(id)) parsed.set(id, JSON.parse(document.getElementById(id).textContent));
-  return parsed.get(id);
-};
+const parsed = {};
+const data = (id) => (parsed[id] ??= JSON.parse(document.getElementById(id).textContent));
 
 function el(tag, props, ...children) {
   const node = document.createElement(tag);
@@ -38,10 +35,7 @@ const FAILED = "failed";
 const { about, records } = data("records");
 
 const initials = (label) => (label === FAILED ? label : label.split(" ").map((word) => word[0]).join(""));
-const colour = (label) => {
-  const place = about.labels.indexOf(label);
-  return place < 0 ? "vf" : "v" + place;
-};
+const colour = (label) => (about.labels.includes(label) ? "v" + about.labels.indexOf(label) : "vf");
 const dot = (label) => el("span", { class: "dot " + colour(label), "aria-hidden": "true" });
 
 // What became of a record and of each statement. A hit counts as the label that was said; a miss against the first.
@@ -62,7 +56,7 @@ const outcomes = records.map(outcome);
 // Whoever opens the page looks for errors: it begins with all of them, by the name of their kind where there is one.
 const kinds = [...new Set(outcomes)].filter((name) => name !== "right");
 const errors = kinds.length > 1 ? "errors" : kinds[0] || "all";
-// How sure the surest wrong verdict of a record was; records without one come last.
+// How sure the surest wrong verdict of a record was; -1 without one.
 const sureness = records.map((record) =>
   Math.max(-1, ...record.statements.filter((s) => !hit(s)).map((s) => (s.chances.length ? Math.max(...s.chances) : 0))));
 
@@ -91,13 +85,11 @@ const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)
   .map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`.replaceAll(" ", "\u00a0")).join(" · ");
 
 function drawChances(likely) {
-  const bar = el("div", { class: "chances", "aria-hidden": "true" });
-  for (const [chance, place] of likely) {
+  return el("div", { class: "chances", "aria-hidden": "true" }, ...likely.map(([chance, place]) => {
     const part = el("i", { class: "v" + place });
     part.style.flexGrow = chance;
-    bar.append(part);
-  }
-  return bar;
+    return part;
+  }));
 }
 
 // What a record is judged by: its evidence, and behind that what the model was sent and what it answered.
@@ -108,9 +100,8 @@ function drawExhibits(record) {
     return [title("Evidence"), ...(record.exhibits.length ? record.exhibits.map(drawExhibit) : [none])];
   }
   // Of a paper: first what decides, then the rest of what the model read.
-  const place = (exhibit) => exhibit.chosen || Infinity;
-  const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen)
-    .sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0));
+  const place = (exhibit) => exhibit.chosen || record.exhibits.length;
+  const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen).sort((a, b) => place(a) - place(b));
   const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
   const none = el("p", { class: "quiet" }, "None: no paragraph is gold and none was chosen.");
   return [
@@ -176,48 +167,32 @@ function drawPrompts(record) {
 }
 
 // Gold labels against predicted ones, counted over all records: a table of which each cell filters.
-// choose: what a click on a cell does, with its labels; null: of any.
+// choose: what a click on a cell does, with its labels; null: of any. F1 (x100) counts as the official evaluator does.
 function drawMatrix(choose) {
-  if (!about.labels.length) return;
-  const { times, most, failed, f1 } = confusion();
-  const columns = failed ? [...about.labels, FAILED] : about.labels;
-  const button = (gold, said, ...content) => el("button",
-    { type: "button", "data-gold": gold, "data-said": said, onclick: () => choose(gold, said) }, ...content);
+  const { labels } = about;
+  if (!labels.length) return;
+  const pairs = records.flatMap((record) => record.statements.map((s) => [goldOf(s), saidOf(s)]));
+  const count = (gold, said) => pairs.filter((pair) => pair[0] === (gold ?? pair[0]) && pair[1] === (said ?? pair[1])).length;
+  const f1 = (label) => (200 * count(label, label)) / (count(label, null) + count(null, label) || 1);
+  const button = (gold, said, title, ...content) => el("button",
+    { type: "button", "data-gold": gold, "data-said": said, title, onclick: () => choose(gold, said) }, ...content);
+
+  const columns = count(null, FAILED) ? [...labels, FAILED] : labels;
   const head = el("tr", null, el("th", { class: "quiet" }, "gold ↓  predicted →"),
-    ...columns.map((said) => {
-      const one = button(null, said, said !== FAILED && dot(said), initials(said));
-      one.title = `predicted ${said}`;
-      return el("th", { scope: "col" }, one);
-    }),
+    ...columns.map((said) => el("th", { scope: "col" },
+      button(null, said, `predicted ${said}`, said !== FAILED && dot(said), initials(said)))),
     el("th", { scope: "col", class: "f1" }, "F1"));
-  const rows = about.labels.map((gold) => el("tr", null,
-    el("th", { scope: "row" }, button(gold, null, dot(gold), el("b", null, initials(gold)), gold)),
+  const rows = labels.map((gold) => el("tr", null,
+    el("th", { scope: "row" }, button(gold, null, null, dot(gold), el("b", null, initials(gold)), gold)),
     ...columns.map((said) => {
-      const count = times(gold, said);
-      const one = button(gold, said, String(count));
-      one.disabled = !count;
-      one.title = `gold ${gold}, predicted ${said}`;
+      const times = count(gold, said);
+      const one = button(gold, said, `gold ${gold}, predicted ${said}`, String(times));
+      one.disabled = !times;
       const cell = el("td", { class: gold === said ? "hit" : "miss" }, one);
-      cell.style.setProperty("--heat", count / (most(gold) || 1));
+      cell.style.setProperty("--heat", times / (count(gold, null) || 1));
       return cell;
     }),
     el("td", { class: "f1" }, f1(gold).toFixed(0))));
-  document.getElementById("macro").textContent = (about.labels.reduce((sum, label) => sum + f1(label), 0) / about.labels.length).toFixed(1);
+  document.getElementById("macro").textContent = (labels.reduce((sum, label) => sum + f1(label), 0) / labels.length).toFixed(1);
   document.getElementById("matrix").replaceChildren(el("thead", null, head), el("tbody", null, ...rows));
-}
-
-// How often each gold label was given each label; F1 (x100) counts as the official evaluator does.
-function confusion() {
-  const counts = new Map();
-  const key = (gold, said) => JSON.stringify([gold, said]);
-  for (const record of records) for (const s of record.statements) {
-    const cell = key(goldOf(s), saidOf(s));
-    counts.set(cell, (counts.get(cell) || 0) + 1);
-  }
-  const times = (gold, said) => counts.get(key(gold, said)) || 0;
-  const sum = (labels, count) => labels.reduce((total, label) => total + count(label), 0);
-  const most = (gold) => sum([...about.labels, FAILED], (said) => times(gold, said));
-  const failed = sum(about.labels, (gold) => times(gold, FAILED)) > 0;
-  const f1 = (label) => (200 * times(label, label)) / (most(label) + sum(about.labels, (gold) => times(gold, label)) || 1);
-  return { times, most, failed, f1 };
 }
