@@ -15,7 +15,6 @@ from dspy.utils.exceptions import LMError
 from aisr.artifact.manifest import (
     Data,
     Manifest,
-    Score,
     UsedLM,
     read_versions,
     save_files,
@@ -356,7 +355,7 @@ class Run:
                     for name, leak in self.leaks.items()
                 },
             },
-            scores={name: _score(result) for name, result in results.items() if result is not None},
+            scores={name: result.summary() for name, result in results.items() if result is not None},
             gain_on_dev=choice.champion.gain,
             gain_on_test=test.gain if test else None,
             spend=self.lm.ledger.spend.as_dict(),
@@ -386,12 +385,3 @@ class Run:
             report["test"] = champion.report()
             report["baseline_test"] = baseline.report() if baseline else None
         return report
-
-
-def _score(result: Result) -> Score:
-    return Score(
-        score=result.score.score,
-        interval=(result.interval.low, result.interval.high),
-        failed=len(result.failures),
-        **result.score.parts,
-    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import dspy
 
+from aisr.artifact.manifest import Score
 from aisr.artifact.program import Loaded
 from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
@@ -72,6 +73,11 @@ class Result:
     def gain(self, before: "Result") -> Interval:
         """The difference from another program's ranking score on the same records."""
         return difference_interval(self.scores, before.scores, group=self.group)
+
+    def summary(self) -> Score:
+        """Return the scores as a manifest has them."""
+        ends, failed = (self.interval.low, self.interval.high), len(self.failures)
+        return Score(score=self.score.score, interval=ends, failed=failed, **self.score.parts)
 
     def report(self) -> dict[str, Any]:
         return {

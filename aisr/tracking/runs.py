@@ -7,19 +7,19 @@ holds.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from aisr.artifact.manifest import Manifest
+from aisr.artifact.manifest import Manifest, Score
 from aisr.base import redact
 from aisr.base.files import digest_file
 from aisr.lm.client import OpenLM
 from aisr.optimize.champion import Choice
 from aisr.optimize.run import Run
-from aisr.predict.evaluate import Evaluation, Result
+from aisr.predict.evaluate import Evaluation
 from aisr.predict.replay import ReplayedRecord
 from aisr.programs.task import Task
 from aisr.report.page import CompileReport
@@ -63,15 +63,8 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> list
     }
     with _run(mlflow, root, task, title, tags, run.plan.command, manifest.seconds) as run_id:
         mlflow.log_params(_params(manifest))
-        mlflow.log_metrics(
-            {
-                **(_scores(run.test.champion, "test_") if run.test else {}),
-                **_scores(choice.champion.dev, "dev_"),
-                **_spend(manifest.spend, manifest.seconds),
-                **(_scores(run.test.baseline, "baseline_test_") if run.test and run.test.baseline else {}),
-                **_scores(choice.contenders[0].dev, "baseline_dev_"),
-            }
-        )
+        scores = {f"{split}_": score for split, score in manifest.scores.items()}
+        mlflow.log_metrics(_metrics(scores, manifest.spend, manifest.seconds))
         mlflow.MlflowClient().log_batch(run_id, metrics=_search_curves(choice))
         for split, path in run.plan.data.items():
             _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
@@ -104,7 +97,7 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
     }
     with _run(mlflow, root, task, program, tags, evaluation.command, evaluation.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in lm.describe().items() if value is not None})
-        mlflow.log_metrics(_scores(result) | _spend(lm.ledger.spend.as_dict(), evaluation.seconds))
+        mlflow.log_metrics(_metrics({"": result.summary()}, lm.ledger.spend.as_dict(), evaluation.seconds))
         _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
         mlflow.log_artifacts(str(folder), "evaluation")
         _log_confusion(mlflow, task, replayed, f"{task.name} · {program} on {evaluation.data.name}")
@@ -173,26 +166,19 @@ def _params(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _scores(result: Result, prefix: str = "") -> dict[str, float]:
-    """The official scores in 0-1, the ranking score with the ends of its 95 % interval, and the number of failed
-    records."""
-    exact = {
-        "score": result.score.score,
-        "score_low": result.interval.low,
-        "score_high": result.interval.high,
-        **result.score.parts,
-        "failed": len(result.failures),
-    }
-    return {f"{prefix}{name}": round(value, DIGITS) for name, value in exact.items()}
-
-
-def _spend(spend: dict[str, Any], seconds: float) -> dict[str, float]:
-    """What a run cost; `usd` only where the price is known. spend: `Spend.as_dict`."""
+def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: float) -> dict[str, float]:
+    """The scores in 0-1 by their prefix, the ranking score with the ends of its 95 % interval; what a run cost, in USD
+    only where the price is known. spend: `Spend.as_dict`."""
     metrics = {name: spend[name] for name in ("prompt_tokens", "completion_tokens")}
     metrics |= {f"lm_{name}": spend[name] for name in ("calls", "cached_calls")}
+    metrics["seconds"] = round(seconds, 1)
     if spend["usd"] is not None:
         metrics["usd"] = round(spend["usd"], 6)
-    return {**metrics, "seconds": round(seconds, 1)}
+    for prefix, score in scores.items():
+        low, high = score.interval
+        exact = {**score.model_dump(exclude={"interval"}), "score_low": low, "score_high": high}
+        metrics |= {f"{prefix}{name}": round(value, DIGITS) for name, value in exact.items()}
+    return metrics
 
 
 def _search_curves(choice: Choice) -> list[Any]:
