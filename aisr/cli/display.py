@@ -13,7 +13,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from aisr.base.files import FEWEST, interval_ends, percent, with_interval
+from aisr.base.files import interval_ends, percent, with_interval
 from aisr.base.redact import printable
 
 
@@ -92,10 +92,9 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
-    suffix = ""
-    if "interval" in report and report["records"] >= FEWEST:
-        low, high = report["interval"]
-        suffix = f"   95 % interval {interval_ends(low, high, report['records'])}"
+    low, high = report.get("interval", (0, 0))
+    ends = interval_ends(low, high, report.get("records", 0))
+    suffix = f"   95 % interval {ends}" if ends else ""
     console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold", markup=False)
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
     for remark in report.get("remarks", ()):
