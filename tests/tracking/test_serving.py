@@ -1,16 +1,13 @@
 """The registered model behind `mlflow.pyfunc.load_model` and `mlflow models serve`: clear about bad input."""
 
-import json
 import os
 import sys
-import threading
-import urllib.request
 from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.error import HTTPError
 
+import httpx
 import pytest
 
 import aisr
@@ -21,7 +18,7 @@ from support.compiled import Compiled
 from support.corpora import read_rows, write
 from support.paths import ROOT, SAMPLE
 from support.runs import save_program
-from support.servers import answering, free_port, listens
+from support.servers import answering, free_port
 
 
 @pytest.fixture(scope="module")
@@ -85,29 +82,14 @@ def test_over_http(registered: Compiled, aisr: Any, tmp_path: Path) -> None:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     command = [sys.executable, "-m", "mlflow", *serve, "--host", "127.0.0.1"]
-    with answering(command, port, env, here, tmp_path / "log") as process:
-        status, answer = post(port, {"inputs": records("track1")})
-        assert status == 200
-        assert answer["predictions"] == predicted(aisr, registered, "track1", tmp_path)
+    with answering(command, port, env, here, tmp_path / "log"), httpx.Client(timeout=60) as client:
+        address = f"http://127.0.0.1:{port}/invocations"
+        done = client.post(address, json={"inputs": records("track1")})
+        assert done.status_code == 200
+        assert done.json()["predictions"] == predicted(aisr, registered, "track1", tmp_path)
         bad: list[Any] = [{"inputs": [{"claim_text": "x"}]}, {}, {"inputs": 3}, {"dataframe_split": {}}, []]
         for body in bad:
-            status, answer = post(port, body)
-            assert status == 400
-            assert "Traceback" not in json.dumps(answer)
-        process.terminate()
-        process.wait(30)
-        gone = (not listens(port) or threading.Event().wait(0.1) for _ in range(300))
-        assert any(gone), "the server outlived the command"
+            done = client.post(address, json=body)
+            assert done.status_code == 400
+            assert "Traceback" not in done.text
     assert list(here.iterdir()) == []
-
-
-def post(port: int, body: Any) -> tuple[int, Any]:
-    sent = urllib.request.Request(
-        f"http://127.0.0.1:{port}/invocations", json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    try:
-        with urllib.request.urlopen(sent, timeout=60) as answer:
-            return answer.status, json.loads(answer.read())
-    except HTTPError as error:
-        with error:
-            return error.code, json.loads(error.read())
