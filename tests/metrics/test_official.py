@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aisr.metrics.judgements import Gold, raised, tally
-from aisr.metrics.scores import Report, Surrogate, Tally, f1_scores, linearise, value
+from aisr.metrics.scores import Surrogate, Tally, f1_scores, linearise, value
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import TRACK2, Citation
 from support.corpora import CONTRA, ENTITY, S, draw_claims, judge_claims, read_rows
@@ -28,19 +28,6 @@ def golden_tally(corpus: Corpus) -> Tally:
     return TRACK2.score(*([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows)))
 
 
-def claims_score(gold: list[list[list[str]]], predicted: list[Any]) -> Report:
-    return TRACK1.score(gold, predicted).report()
-
-
-def exact(result: Report) -> float:
-    """Paragraph exact match, or Joint@3."""
-    return result.parts["pem"] if "pem" in result.parts else result.parts["joint_at_3"]
-
-
-def citations_score(gold: list[Citation], predicted: list[Any]) -> Report:
-    return TRACK2.score(gold, predicted).report()
-
-
 def test_agrees_with_the_official_evaluator() -> None:
     assert (len(VECTORS), {corpus["track"] for corpus in VECTORS}) == (150, {1, 2})
     for k, corpus in enumerate(VECTORS):
@@ -52,10 +39,10 @@ def test_agrees_with_the_official_evaluator() -> None:
 
 
 def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
-    result = claims_score([[[S], [ENTITY]], [[S]]], [None, [S]])
-    assert (result.per_label[S].recall, result.per_label[ENTITY].recall, exact(result)) == (0.5, 0, 0.5)
+    result = TRACK1.score([[[S], [ENTITY]], [[S]]], [None, [S]]).report()
+    assert (result.per_label[S].recall, result.per_label[ENTITY].recall, result.parts["pem"]) == (0.5, 0, 0.5)
     assert result.per_label[S].precision == 1
-    assert citations_score([Citation("Supported", [])], [None]).score == 0
+    assert TRACK2.score([Citation("Supported", [])], [None]).report().score == 0
 
 
 @pytest.mark.parametrize(
@@ -69,10 +56,6 @@ def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
 def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list[Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         TRACK1.score(gold, predicted)
-    with pytest.raises(ValueError, match="record 1: unknown label 'Contradiction'; one of: Supported, Overstate"):
-        TRACK2.score([Citation("Supported", [])], [Citation("Contradiction", [])])
-    with pytest.raises(ValueError, match="no records"):
-        TRACK1.score([], []).report()
 
 
 # --- The surrogate of one record: it moves as the ranking score does

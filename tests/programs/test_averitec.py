@@ -9,9 +9,6 @@ import pytest
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.jsonl import read
-from aisr.lm.client import OpenLM
-from aisr.metrics.averitec import FactCheck
-from aisr.predict.judge import judge
 from aisr.programs.averitec import convert
 from aisr.programs.averitec.record import AveritecRecord
 from aisr.programs.averitec.task import AVERITEC, Averitec
@@ -41,13 +38,6 @@ def claim(number: int = 1, label: str = "Refuted", **more: Any) -> AveritecRecor
             **more,
         }
     )
-
-
-def answer(program: Any, record: AveritecRecord, lm: OpenLM) -> FactCheck:
-    """What a program answers to a record."""
-    check = judge(AVERITEC, program, program.prepare(record), lm).answer
-    assert isinstance(check, FactCheck)
-    return check
 
 
 def test_hostile_pages_stay_one_passage() -> None:

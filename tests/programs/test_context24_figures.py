@@ -3,8 +3,6 @@ submission; citations and captions are read as papers spell them."""
 
 import csv
 import json
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +11,7 @@ import pytest
 from aisr.base.errors import exit_code
 from aisr.base.jsonl import read
 from aisr.metrics import context24_figures
-from aisr.programs.context24_figures import convert as context24_figures_data
+from aisr.programs.context24_figures import convert
 from aisr.programs.context24_figures.citations import citations
 from aisr.programs.context24_figures.ranking import SENTENCE, Strategy, cited_by, documents, paper_of
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
@@ -42,12 +40,6 @@ def claim(**more: Any) -> Context24FiguresRecord:
     )
 
 
-def shown(elements: str) -> dict[str, str]:
-    """The text of each element that is shown, by its label."""
-    lines = re.findall(r"^((?:\[[^\]]+\] )+)(.*)$", elements, re.MULTILINE)
-    return {label: text for labels, text in lines for label in re.findall(r"\[([^\]]+)\]", labels)}
-
-
 def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp_path: Path) -> None:
     submission, out = CONTEXT24_FIGURES.submission, tmp_path / "s.csv"
     lines = [{"id": "a", "ranking": ["FIG 2A", " TAB 1 ", "FIG 2A"]}, {"id": "b, c", "ranking": ["FIG 1"]}]
@@ -61,22 +53,16 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
     assert "no element" in str(submission.problem(claim(), ()))
 
 
-# --- Rankings: of retrieval, and of the best by an LM
+# --- Rankings by retrieval, before the LM's
 
 
-def ranking(record: Context24FiguresRecord | None = None, **options: Any) -> list[str]:
-    """The ranking of retrieval, before the LM's."""
-    labels: list[str] = Context24Figures(**options).prepare(record or claim()).best_first
-    return labels
-
-
-@pytest.mark.parametrize("retriever", ["bm25", "hybrid"])
 @pytest.mark.parametrize("strategy", get_args(Strategy))
-def test_every_strategy_ranks_all_elements_and_unknown_ones_last(strategy: str, retriever: str) -> None:
-    labels = ranking(strategy=strategy, retriever=retriever)
+def test_every_strategy_ranks_all_elements_and_unknown_ones_last(strategy: str) -> None:
+    program = Context24Figures(strategy=strategy, retriever="hybrid")
+    labels = program.prepare(claim()).best_first
     assert sorted(labels) == sorted(LABELS)
     assert labels[-1] == "FIG 3"
-    assert ranking(claim(paragraphs=[]), strategy=strategy, retriever=retriever) == list(LABELS)
+    assert program.prepare(claim(paragraphs=[])).best_first == list(LABELS)
 
 
 def test_hostile_text_stays_one_element() -> None:
@@ -124,14 +110,14 @@ def files(folder: Path) -> list[Path]:
     return [folder / "task1.json", folder / "texts.json", folder / "captions", folder / "figures"]
 
 
-def test_files_become_records_and_every_change_is_listed(
-    tmp_path: Path, aisr: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_files_become_records_and_every_change_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claims, papers, captions, figures = files(tmp_path)
     out = tmp_path / "records.jsonl"
     words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
     monkeypatch.setattr("sys.argv", ["data", *map(str, words)])
-    assert exit_code(context24_figures_data.main) == 0
+    assert exit_code(convert.main) == 0
     changes = capsys.readouterr().out
     for change in (
         "a-1: findings: 'FIG 2A\"': now FIG 2A",
@@ -157,19 +143,9 @@ def test_files_become_records_and_every_change_is_listed(
     assert moss["FIG 2B"].img_path == "moss2020/FIG 2B .png"
     assert len(records["a-1"].paragraphs) > 4
     assert " ".join(records["a-1"].paragraphs) == ONE_LINE
-    checked = aisr("check", out, "--task", NAME, "--image-root", figures)
-    assert "4 good records, 0 bad lines" in checked.out
 
 
 # --- Citations of figures and tables, in the spellings of papers
-
-
-def short(text: str) -> str:
-    """What a text cites: kind, `s` for supplementary, number, panels."""
-    return " ".join(
-        f"{cited.kind[0]}{'s' if cited.supplement else ''}{cited.number}{''.join(cited.panels)}"
-        for cited in citations(text)
-    )
 
 
 @pytest.mark.parametrize(
@@ -193,22 +169,23 @@ def short(text: str) -> str:
     ],
 )
 def test_spellings(text: str, cited: str) -> None:
-    assert short(text) == cited
+    """Of each citation: kind, `s` for supplementary, number, panels."""
+    short = (f"{one.kind[0]}{'s' * one.supplement}{one.number}{''.join(one.panels)}" for one in citations(text))
+    assert " ".join(short) == cited
 
 
 ALL = ("FIG 1", "FIG 1A", "FIG 1B", "FIG 10", "SUPP FIG S1", "TAB 1", "SCHEME 1")
 
 
-def cited_in(text: str) -> list[str]:
-    return [*cited_by((text,), ALL)[0]]
-
-
 def test_a_figure_stands_for_its_panels_and_a_panel_for_its_figure() -> None:
-    assert cited_in("Figure 1 shows it.") == ["FIG 1", "FIG 1A", "FIG 1B"]
-    assert cited_in("As in Fig. 1B.") == ["FIG 1B", "FIG 1"]
-    assert cited_in("See Table 1 and Fig. 10.") == ["TAB 1", "FIG 10"]
-    assert cited_in("Fig. S1 and Supplementary Fig. 1 are one.") == ["SUPP FIG S1"]
-    assert cited_in("Fig. 7 is not there.") == []
+    for text, labels in (
+        ("Figure 1 shows it.", ("FIG 1", "FIG 1A", "FIG 1B")),
+        ("As in Fig. 1B.", ("FIG 1B", "FIG 1")),
+        ("See Table 1 and Fig. 10.", ("TAB 1", "FIG 10")),
+        ("Fig. S1 and Supplementary Fig. 1 are one.", ("SUPP FIG S1",)),
+        ("Fig. 7 is not there.", ()),
+    ):
+        assert cited_by((text,), ALL) == (labels,)
     # A panel that is never cited has the text on its figure.
     paper = paper_of(["It grew (Fig. 1A).", "Much later it died (Table 1)."], dict.fromkeys(ALL, ""))
     texts = documents(paper, SENTENCE)
