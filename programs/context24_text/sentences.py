@@ -6,7 +6,7 @@ they are fitted to the gold passages of train.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,15 +60,12 @@ def paper_of(paragraphs: tuple[str, ...]) -> Paper:
     )
 
 
-def without_page(text: str) -> str:
-    """Return a passage without the page number behind it, "(p. 5)"."""
-    return PAGE.sub("", text.rstrip())
-
-
 @lru_cache(maxsize=PAPERS)
 def locate(source: Paper, passages: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """Return, for each passage, the places of the sentences that it holds: word for word but for what parsing changes,
-    a part of a sentence that is longer, or most words of one that was misread."""
+    a part of a sentence that is longer, or most words of one that was misread. The page behind a passage, "(p. 5)", is
+    no part of it."""
+    passages = tuple(PAGE.sub("", passage.rstrip()) for passage in passages)
     stems = map(set, stemmed(source.sentences))
     sentences = [(letters(text), own) for text, own in zip(source.sentences, stems, strict=True)]
     places = []
@@ -160,7 +157,7 @@ def headings(source: Paper) -> list[str]:
     return under
 
 
-def fit_weights(claims: Sequence[tuple[str, Paper, tuple[str, ...]]]) -> MethodWeights | None:
+def fit_weights(claims: Iterable[tuple[str, Paper, tuple[str, ...]]]) -> MethodWeights | None:
     """Return weights by which gold sentences come before others of their paper; None where too few are located. claims:
     each with its paper and gold passages."""
     rows, gold = [], []

@@ -23,7 +23,6 @@ from aisr.programs.context24_text.sentences import (
     headings,
     locate,
     paper_of,
-    without_page,
 )
 from aisr.programs.program import Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text
@@ -54,6 +53,11 @@ class Context24TextRecord(Record):
     citekey: str = ""
     dataset: str = ""
     context: list[str] | None = None
+
+    @property
+    def paper(self) -> Paper:
+        """The paper in sentences."""
+        return paper_of(tuple(self.paragraphs))
 
     @property
     def gold(self) -> Snippets | None:
@@ -112,13 +116,7 @@ class Context24Text(Program):
 
     def fit(self, records: Sequence[Context24TextRecord]) -> None:
         """Fit the weights of the features of sentences on method."""
-        labelled = [record for record in records if record.gold]
-        self.fitted = fit_weights(
-            [
-                (record.claim, paper_of(tuple(record.paragraphs)), tuple(map(without_page, record.gold or ())))
-                for record in labelled
-            ]
-        )
+        self.fitted = fit_weights((record.claim, record.paper, record.gold) for record in records if record.gold)
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
         """Take the weights of a saved program. Raises ValueError for anything else."""
@@ -131,7 +129,7 @@ class Context24Text(Program):
 
         Raises UserError for a record whose paper has no sentence.
         """
-        source = paper_of(tuple(record.paragraphs))
+        source = record.paper
         if not source.sentences:
             raise UserError(f"{record.id}: no sentence in its paragraphs; expected the full text of the paper")
         places = sorted(self._ranked(record.claim, source)[:READ])
@@ -230,7 +228,7 @@ class ContextList(Submission):
 
     def fallback(self, record: Context24TextRecord) -> Snippets:
         """The answer of the no-LM baseline."""
-        return best_sentences(record.claim, paper_of(tuple(record.paragraphs)))
+        return best_sentences(record.claim, record.paper)
 
     def fields(self, record: Context24TextRecord) -> dict[str, Any]:
         """The id, and the organisers' names of paper and collection."""
