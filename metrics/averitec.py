@@ -100,7 +100,7 @@ class ClaimGold(_Part):
     justification: str = ""
 
     @property
-    def strings(self) -> Evidence:
+    def compared(self) -> Evidence:
         """The evidence as the scorer compares it."""
         return strings_of(self.questions)
 
@@ -115,7 +115,7 @@ class Predicted(_Part):
     justification: str | None = None
 
     @property
-    def strings(self) -> Evidence:
+    def compared(self) -> Evidence:
         """The evidence as the scorer compares it."""
         return strings_of(self.questions, self.string_evidence)
 
@@ -137,7 +137,7 @@ class FactCheck(NamedTuple):
     evidence: tuple[Pair, ...]
 
     @property
-    def strings(self) -> Evidence:
+    def compared(self) -> Evidence:
         """The evidence as the scorer compares it."""
         pairs = self.evidence
         return Evidence(
@@ -188,7 +188,7 @@ class Matches(MeanScores):
             [[[right.label]] for right in gold], [[guess.label] if guess else None for guess in predicted], VERDICTS
         )
         pairs = [
-            (guess.strings if guess else Evidence((), ()), right.strings)
+            (guess.compared if guess else Evidence((), ()), right.compared)
             for guess, right in zip(predicted, gold, strict=True)
         ]
         evidence = np.array([evidence_match(one.strings, other.strings) for one, other in pairs], dtype=np.float64)
@@ -230,7 +230,7 @@ def official_numbers(gold: Sequence[ClaimGold], predicted: Sequence[Predicted], 
     up to .25, whatever the label."""
     report = matches.report()
     reasons = [
-        " ".join(row.strings.strings[:MOST_PAIRS]) if row.justification is None else row.justification
+        " ".join(row.compared.strings[:MOST_PAIRS]) if row.justification is None else row.justification
         for row in predicted
     ]
     by_type: dict[str, list[float]] = {}

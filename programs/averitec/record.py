@@ -79,7 +79,7 @@ class AveritecPrediction(Prediction):
     def line(answer: FactCheck | ClaimGold) -> dict[str, Any]:
         """Gold has the strings that the scorer compares; a pair says whether it is filled in where it is."""
         if isinstance(answer, ClaimGold):
-            return {"label": answer.label, "evidence": list(answer.strings.strings)}
+            return {"label": answer.label, "evidence": list(answer.compared.strings)}
         evidence = [pair.model_dump(exclude=None if pair.filled else {"filled"}) for pair in answer.evidence]
         return {"label": answer.label, "evidence": evidence}
 

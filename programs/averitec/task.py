@@ -364,12 +364,12 @@ class AveritecTask(Task):
         return str(example.passages)
 
     def evidence_right(self, gold: ClaimGold, answer: FactCheck) -> bool:
-        return evidence_match(answer.strings.strings, gold.strings.strings) > HEADLINE
+        return evidence_match(answer.compared.strings, gold.compared.strings) > HEADLINE
 
     def feedback(self, gold: ClaimGold, answer: FactCheck) -> str:
         """What is wrong with label and evidence."""
-        right = gold.strings.strings
-        match = evidence_match(answer.strings.strings, right)
+        right = gold.compared.strings
+        match = evidence_match(answer.compared.strings, right)
         label = f"Said {answer.label}; right is {gold.label} ({self.definitions[gold.label]})."
         if answer.label == gold.label:
             label = "The label is right."
