@@ -62,7 +62,6 @@ def split(
     task: opt.TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(metavar="N:N:N", help="train:dev:test, in whole parts.")] = "3:1:1",
-    folds: Annotated[int | None, typer.Option(min=2, help="Instead: that many folders for cross-validation.")] = None,
     shape_like: Annotated[
         Path | None,
         typer.Option(
@@ -72,7 +71,9 @@ def split(
     ] = None,
     error_share: Annotated[
         float,
-        typer.Option(help="With --shape-like: share of paragraphs with an error. The test phases have about .82."),
+        typer.Option(
+            min=0, max=1, help="With --shape-like: share of paragraphs with an error. The test phases have about .82."
+        ),
     ] = 0.82,
     seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 0,
 ) -> None:
@@ -91,35 +92,25 @@ def split(
     chosen = find_task_for(task, file)
     if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
-    note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
+    note(f"splitting {file} {parts} (seed {seed}) below {out}/")
     survey = splits.survey(chosen, file)
-    if folds:
-        whole = {f"fold-{k}": s for k, s in enumerate(splits.split_folds(survey.strata, survey.keys, folds, seed), 1)}
-    else:
-        whole = {"": splits.split(chosen, survey.strata, survey.keys, splits.Parts.parse(parts), seed)}
-    first = next(iter(whole.values()))
-    plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(first.train)))
+    made = whole = splits.split(survey.strata, survey.keys, splits.Parts.parse(parts), seed)
+    plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(whole["train"])))
     _print_shared(survey.keys)
-    note(f"  a plain random split would share with train: {plain}; this one: {leak(survey.keys, first.train)}")
-    made = whole
+    note(f"  a plain random split would share with train: {plain}; this one: {leak(survey.keys, whole['train'])}")
     if shape_like:
         records = read(shape_like, chosen.record, chosen.name)
         lengths = [len(record.statements) for record in records if isinstance(record, SentenceRecord)]
-        like = splits.shape_of(lengths, error_share)
-        made = {
-            name: splits.resample_split(sides, survey, chosen.default_label, like, seed)
-            for name, sides in whole.items()
-        }
-    for name, sides in made.items():
-        for side, count in splits.write_split(sides, survey, file, out / name).items():
-            before = len(getattr(whole[name], side))
-            less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
-            faulty = ""
-            if chosen.labels:
-                neutral = chosen.default_label
-                number = sum(survey.strata[row] != neutral for row in getattr(sides, side))
-                faulty = f", {number} of them not all {neutral}"
-            note(f"  {out / name / side}.jsonl: {count} records{faulty}{less}")
+        made = splits.resample(whole, survey, chosen.default_label, lengths, error_share, seed)
+    splits.write_split(made, survey, file, out)
+    for side, rows in made.items():
+        count, before = len(rows), len(whole[side])
+        less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
+        faulty = ""
+        if chosen.labels:
+            number = sum(survey.strata[row] != chosen.default_label for row in rows)
+            faulty = f", {number} of them not all {chosen.default_label}"
+        note(f"  {out / side}.jsonl: {count} records{faulty}{less}")
 
 
 def _print_shared(keys: list[set[str]]) -> None:

@@ -15,53 +15,45 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aisr.artifact.manifest import read_manifest
-from aisr.optimize import split as splits
 from aisr.optimize.leakage import RULE, all_keys, fingerprint, groups, leak
 from aisr.optimize.run import compile_program
-from aisr.optimize.split import Parts, split, split_folds, stratum, survey
+from aisr.optimize.split import Parts, split
 from aisr.programs.task import Task
 from aisr.programs.text import alike
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2
+from support.commands import Aisr
 from support.corpora import CONTRA, S, citation, claim, read_rows, write
 from support.paths import SAMPLE
 from support.plans import SILENT, plan
 from support.scripted import right, scripted
 
-ANY = Parts(1, 1, 1)
-
-
-def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> dict[str, int]:
-    records = survey(task, file)
-    return splits.write_split(split(task, records.strata, records.keys, parts, seed), records, file, out)
-
 
 def test_sides_share_nothing_and_have_the_sizes_and_label_proportions_that_were_asked_for() -> None:
     strata, keys = [CONTRA if k % 4 == 0 else S for k in range(500)], [{f"picture:{k // 3}"} for k in range(500)]
-    made = split(TRACK1, strata, keys, Parts(3, 1, 1), seed=0)
-    sides = [made.train, made.dev, made.test]
+    sides = split(strata, keys, Parts(3, 1, 1), seed=0).values()
     assert sorted(k for side in sides for k in side) == list(range(500))
     assert [len(side) for side in sides] == pytest.approx([300, 100, 100], abs=10)
     for side in sides:
         assert leak(keys, side).any_kind == 0
         assert sum(strata[k] == CONTRA for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
-    fewest = split(TRACK1, strata[:15], keys[:15], Parts(3, 1, 1), seed=0)  # as many groups as parts
-    assert (len(fewest.train), len(fewest.dev), len(fewest.test)) == (9, 3, 3)
-    with pytest.raises(ValueError, match=r"12 records of track1 form 4 groups .* 5 are needed for parts 3:1:1"):
-        split(TRACK1, strata[:12], keys[:12], Parts(3, 1, 1), seed=0)
+    fewest = split(strata[:15], keys[:15], Parts(3, 1, 1), seed=0)  # as many groups as parts
+    assert [len(side) for side in fewest.values()] == [9, 3, 3]
+    with pytest.raises(ValueError, match=r"12 records form 4 groups .* 5 are needed for parts 3:1:1"):
+        split(strata[:12], keys[:12], Parts(3, 1, 1), seed=0)
 
 
 @settings(deadline=None, max_examples=60)
 @given(
     keys=st.lists(st.sets(st.integers(0, 60).map(str), min_size=1, max_size=2), min_size=20, max_size=60),
-    parts=st.sampled_from([ANY, Parts(3, 1, 1)]),
+    parts=st.sampled_from([Parts(1, 1, 1), Parts(3, 1, 1)]),
     seed=st.integers(0, 99),
 )
 def test_chains_of_shared_keys_stay_on_one_side(keys: list[set[str]], parts: Parts, seed: int) -> None:
     assume(len(set(groups(keys))) >= sum(parts))
-    sides = split(TRACK1, [(S, CONTRA)[k % 2] for k in range(len(keys))], keys, parts, seed)
-    assert sorted(k for side in (sides.train, sides.dev, sides.test) for k in side) == list(range(len(keys)))
-    seen = [set().union(*(keys[k] for k in side)) for side in (sides.train, sides.dev, sides.test)]
+    sides = split([(S, CONTRA)[k % 2] for k in range(len(keys))], keys, parts, seed).values()
+    assert sorted(k for side in sides for k in side) == list(range(len(keys)))
+    seen = [set().union(*(keys[k] for k in side)) for side in sides]
     assert all(seen)
     assert all(one.isdisjoint(other) for one, other in combinations(seen, 2))
 
@@ -75,45 +67,32 @@ def odd_lines(count: int) -> list[bytes]:
     ]
 
 
-def test_a_file_is_split_line_by_line_byte_for_byte(tmp_path: Path) -> None:
+def test_a_file_is_split_line_by_line_byte_for_byte(aisr: Aisr, tmp_path: Path) -> None:
     lines = odd_lines(30)
     file = write(tmp_path / "all.jsonl", [*lines[:10], b"", *lines[10:], b"  "])
-    counts = split_file(TRACK1, file, tmp_path / "out", Parts(3, 1, 1), seed=0)
-    written = {name: (tmp_path / "out" / f"{name}.jsonl").read_bytes().splitlines() for name in counts}
-    assert {name: len(rows) for name, rows in written.items()} == counts
+    done = aisr("split", file, "--task", "track1", "--out", tmp_path / "out")
+    written = {path.name: path.read_bytes().splitlines() for path in (tmp_path / "out").iterdir()}
+    assert set(written) == {"train.jsonl", "dev.jsonl", "test.jsonl"}
+    assert all(f"{name}: {len(rows)} records" in done.out for name, rows in written.items())
     assert sorted(line for rows in written.values() for line in rows) == sorted(lines)
     for rows in written.values():
         assert rows == [line for line in lines if line in rows]  # the order of the file is kept
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"train.jsonl", "dev.jsonl", "test.jsonl"}
 
 
-def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
-    keys = [{f"paper:{k // 3}"} for k in range(30)]
-    made = split_folds(["Supported"] * 30, keys, 5, seed=1)
-    assert sorted(row for fold in made for row in fold.dev) == list(range(30))
-    assert all(leak(keys, fold.train).any_kind == 0 for fold in made)
-    assert all(sorted([*fold.train, *fold.dev]) == list(range(30)) and fold.test == [] for fold in made)
-    assert made == split_folds(["Supported"] * 30, keys, 5, seed=1) != split_folds(["Supported"] * 30, keys, 5, seed=2)
-    rare = ["Supported"] * 28 + ["Contradiction"] * 2  # too few for every fold: scikit-learn would warn of them
-    assert len(split_folds(rare, keys, 5, seed=1)) == 5
-    with pytest.raises(ValueError, match="10 groups; --folds 11"):
-        split_folds(["Supported"] * 30, keys, 11, seed=1)
-
-
-def test_folds_can_have_the_shape_of_a_test_file(aisr: Callable[..., Any], tmp_path: Path) -> None:
+def test_dev_and_test_can_have_the_shape_of_a_test_file(aisr: Aisr, tmp_path: Path) -> None:
     train = SAMPLE / "track1" / "train.jsonl"
-    words = ["split", train, "--task", "track1", "--folds", 3, "--out", tmp_path]
+    words = ["split", train, "--task", "track1", "--out", tmp_path]
     finished = aisr(*words, "--shape-like", SAMPLE / "track1" / "test-inputs.jsonl", "--error-share", 0.5)
     assert (finished.code, finished.err) == (0, "")
     assert re.search(r"dev\.jsonl: \d+ records.*; \d+ of \d+ left out, to look like", finished.out)
     whole = set(train.read_bytes().splitlines())
-    for k in (1, 2, 3):
-        sides = {path.name: path.read_bytes().splitlines() for path in (tmp_path / f"fold-{k}").iterdir()}
-        assert set(sides) == {"train.jsonl", "dev.jsonl"}
-        dev = [Track1Record.model_validate({"id": "x", **json.loads(line)}) for line in sides["dev.jsonl"]]
-        errors = sum(stratum(TRACK1, record) != S for record in dev)
-        assert errors / len(dev) == pytest.approx(0.5, abs=0.1)
-        assert whole > set(sides["train.jsonl"]) | set(sides["dev.jsonl"])
+    sides = {path.stem: path.read_bytes().splitlines() for path in tmp_path.iterdir()}
+    assert whole > {line for side in sides.values() for line in side}
+    for name in ("dev", "test"):
+        labels = [
+            [types for row in json.loads(line)["sentence_label"] for types in row["types"]] for line in sides[name]
+        ]
+        assert sum(set(types) != {S} for types in labels) / len(labels) == pytest.approx(0.5, abs=0.1)
 
 
 # --- Records that rest on the same evidence are one group, whatever form that has; and commands print what is shared
