@@ -4,10 +4,9 @@ LM is called.
 Pools of 60 simulated candidate programs (benchmarks.simulation) are ranked by each objective on a sample of
 records. The ranking is compared with the official score, of the same sample and in truth (20,000 records of the same
 world). The surrogate is linearised at a program of the worse half of the pool, as the uncompiled one is, on 400 records
-that stand in no sample. `--full` prints every size, objective and spread. The answer is the same on every run.
+that stand in no sample. The answer is the same on every run.
 """
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from aisr.metrics.scores import FN, FP, TP, Surrogate, Tally, f1_scores, linearise, value
+from aisr.metrics.scores import FN, TP, Surrogate, Tally, f1_scores, linearise, value
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 Floats = NDArray[np.float64]
 
-SHOWN_SIZES = (35, 200, 400, 1000)
 PAIRS = (0.01, 0.10)  # true difference of the pairs of which the better is to be chosen
 GOAL_SPEARMAN, AT_SPEARMAN = 0.95, 200
 GOAL_EXTRA, AT_EXTRA = 0.5, 400  # points, records
@@ -29,7 +27,7 @@ GOAL_EXTRA, AT_EXTRA = 0.5, 400  # points, records
 class Plan(NamedTuple):
     """How much is simulated. Each seed has `pools` pools, each of them `draws` samples of each size and of train."""
 
-    sizes: tuple[int, ...] = (35, 100, 200, 400, 1000)
+    sizes: tuple[int, ...] = (35, 200, 400, 1000)
     seeds: int = 5
     pools: int = 4
     draws: int = 5
@@ -80,12 +78,6 @@ def accuracy(sample: Sample) -> Floats:
     return np.asarray((counts[..., TP] / (counts[..., TP] + counts[..., FN])).mean(axis=1))
 
 
-def accuracy_and_exact(sample: Sample) -> Floats:
-    """Mean of accuracy and exact match."""
-    exact: Floats = np.array([tally.exact.mean() for tally in sample.tallies])
-    return (accuracy(sample) + exact) / 2
-
-
 def surrogate(sample: Sample) -> Floats:
     """Mean surrogate, linearised at the baseline's train tally."""
     return _means(linearise(sample.train[sample.baseline].counts), sample.tallies)
@@ -97,22 +89,10 @@ def relinearised(sample: Sample) -> Floats:
     return _means(linearise(sample.train[best].counts), sample.tallies)
 
 
-def averaged(sample: Sample) -> Floats:
-    """Mean of the surrogates at the baseline and at the candidate with the highest surrogate on train."""
-    return (surrogate(sample) + relinearised(sample)) / 2
-
-
 def own_slope(sample: Sample) -> Floats:
     """As surrogate, but with the baseline's own F1 as t_k, which is right for its near copies only."""
     totals = sample.train[sample.baseline].counts.mean(axis=0)
     return _means(Surrogate(t=f1_scores(totals), n=totals[TP] + totals[FN]), sample.tallies)
-
-
-def exact_gradient(sample: Sample) -> Floats:
-    """As surrogate, but with the baseline's own denominator TP + FP + n in the place of 2 n."""
-    totals = sample.train[sample.baseline].counts.mean(axis=0)
-    own = 2 * totals[TP] + totals[FP] + totals[FN]
-    return _means(Surrogate(t=f1_scores(totals), n=own / 2), sample.tallies)
 
 
 def corpus_score(sample: Sample) -> Floats:
@@ -122,15 +102,11 @@ def corpus_score(sample: Sample) -> Floats:
 
 OBJECTIVES: dict[str, Callable[[Sample], Floats]] = {
     "accuracy": accuracy,
-    "accuracy + exact": accuracy_and_exact,
     "surrogate": surrogate,
     "surrogate, re-linearised": relinearised,
-    "surrogate, averaged": averaged,
     "surrogate, own slope": own_slope,
-    "surrogate, exact gradient": exact_gradient,
     "corpus score": corpus_score,
 }
-SHOWN = ["accuracy", "surrogate", "surrogate, re-linearised", "surrogate, own slope", "corpus score"]  # without --full
 
 
 def study(plan: Plan = PLAN, worlds: Sequence[World] = WORLDS) -> Results:
@@ -195,38 +171,28 @@ def _means(per_record: Surrogate, tallies: Sequence[Tally]) -> Floats:
 
 def summary(results: Results) -> str:
     """One line a world and objective; the values of a cell are those of the sample sizes in the heading."""
-    sizes = [size for size in SHOWN_SIZES if any(key[1] == size for key in results)]
+    sizes = sorted({size for _, size, _ in results})
     lines = [
         f"| at {' / '.join(map(str, sizes))} records | objective | Spearman, same sample | Spearman, truth "
         "| P(choose better) | regret | lost to objective |",
         "|---|---|---|---|---|---|---|",
     ]
     for world in _worlds(results):
-        for name in SHOWN:
+        for name in OBJECTIVES:
             rows = zip(*(results[world, size, name].mean for size in sizes), strict=True)
             cells = [" / ".join(map(form, row)) for form, row in zip(FORMS, rows, strict=True)]
             lines.append(f"| {' | '.join([world, name, *cells])} |")
     return "\n".join(lines)
 
 
-def full(results: Results) -> str:
-    """One line a world, size and objective: means over seeds ± standard deviation from seed to seed."""
-    lines = [f"| world | records | objective | {' | '.join(Agreement._fields)} |", "|---|---|---|---|---|---|---|---|"]
-    for (world, size, name), agreements in results.items():
-        values = zip(FORMS, agreements.mean, agreements.spread, strict=True)
-        cells = [f"{form(mean)} ± {form(spread)}" for form, mean, spread in values]
-        lines.append(f"| {' | '.join([world, str(size), name, *cells])} |")
-    return "\n".join(lines)
-
-
-def goals(results: Results, objectives: Sequence[str]) -> str:
+def goals(results: Results) -> str:
     """Whether the variants of the surrogate meet the goals in all worlds, with mean ± standard deviation over seeds."""
     lines = [
         f"| goal in {', '.join(_worlds(results))} | Spearman, same sample >= {GOAL_SPEARMAN:.2f} at {AT_SPEARMAN} "
         f"| | lost to objective < {GOAL_EXTRA} at {AT_EXTRA} | |",
         "|---|---|---|---|---|",
     ]
-    for name in (name for name in objectives if name.startswith("surrogate")):
+    for name in (name for name in OBJECTIVES if name.startswith("surrogate")):
         ranks = [results[world, AT_SPEARMAN, name] for world in _worlds(results)]
         losses = [results[world, AT_EXTRA, name] for world in _worlds(results)]
         cells = [
@@ -258,19 +224,14 @@ def _points(value: float) -> str:
 FORMS = (_share, _share, _share, _points, _points)  # of the parts of an Agreement
 
 
-def main(argv: Sequence[str] | None = None, plan: Plan = PLAN) -> None:
+def main(plan: Plan = PLAN) -> None:
     """Print the tables to stdout."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.objective", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("--full", action="store_true", help="every sample size, objective and spread")
-    whole = parser.parse_args(argv).full
     results = study(plan)
     drawn = f"{plan.seeds} seeds x {plan.pools} pools of {plan.candidates} candidates x {plan.draws} samples."
     print(f"{drawn} Regret: points of true score below the best candidate;")
     print("lost to objective: below the candidate that the official score of the same sample chooses.\n")
-    print(full(results) if whole else summary(results))
-    print(f"\n{goals(results, list(OBJECTIVES) if whole else SHOWN)}")
+    print(summary(results))
+    print(f"\n{goals(results)}")
 
 
 if __name__ == "__main__":
