@@ -38,7 +38,7 @@ def lesson_pool(search: Search) -> list[dspy.Example]:
 
 
 def _balanced_pool(search: Search, examples: Sequence[dspy.Example]) -> list[dspy.Example]:
-    short = affordable(examples, _fields(search), search.settings.demos, search.settings.demo_tokens)
+    short = affordable(search, examples, search.settings.demo_tokens)
     return balanced(short, [search.task.balance_key(example.gold) for example in short], search.settings.seed)
 
 
@@ -64,40 +64,29 @@ def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int)
     return [example for turn in zip_longest(*columns) for example in turn if example is not None]
 
 
-def affordable(rows: Sequence[dspy.Example], fields: Sequence[str], most: int, budget: int) -> list[dspy.Example]:
-    """The rows that leave room for others: at most twice an even share of `budget` tokens, where there are any such.
-
-    fields: those that a demo shows; most: how many demos a prompt may have.
-    """
-    share = 2 * budget / max(most, 1)
-    short = [row for row in rows if length(row, fields) <= share]
+def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> list[dspy.Example]:
+    """The rows that leave room for others: at most twice an even share of `budget` tokens, where there are any such."""
+    most, fields = search.settings.demos, _fields(search)
+    short = [row for row in rows if length(row, fields) <= 2 * budget / max(most, 1)]
     return short or sorted(rows, key=lambda row: length(row, fields))[:most]
 
 
-def covering(
-    rows: Sequence[dspy.Example], labels: Sequence[set[str]], fields: Sequence[str], most: int, budget: int
-) -> list[dspy.Example]:
-    """The first rows that fit into `budget` tokens together, up to `most` of them, but before them such that each label
-    which an affordable row has is among them: the first one with a label that is still missing, or with most of those
-    where there is less room than labels.
-
-    labels: those of each row; fields: those that a demo shows.
-    """
-    fitting = affordable(rows, fields, most, budget)
-    labels_of = {id(row): own for row, own in zip(rows, labels, strict=True)}
-    missing = set().union(*(labels_of[id(row)] for row in fitting))
+def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
+    """The first rows that fit into the token budget together, as many as a prompt may have, but before them such that
+    each label which an affordable row has is among them: the first one with a label that is still missing, or with most
+    of those where there is less room than labels."""
+    most, left, fields = search.settings.demos, search.settings.demo_tokens, _fields(search)
+    able = [(row, _labels(search, row), length(row, fields)) for row in affordable(search, rows, left)]
+    missing = set[str]().union(*(labels for _, labels, _ in able))
     chosen: list[dspy.Example] = []
-    left = budget
-    while len(chosen) < most:
-        able = [row for row in fitting if length(row, fields) <= left and not any(row is one for one in chosen)]
-        if not able:
-            break
-        new = [len(labels_of[id(row)] & missing) for row in able]
+    while len(chosen) < most and (able := [one for one in able if one[2] <= left]):
+        new = [len(labels & missing) for _, labels, _ in able]
         scarce = len(missing) > most - len(chosen)  # else the order decides, so that other orders give other sets
-        best = able[new.index(max(new))] if scarce or not any(new) else able[next(k for k, n in enumerate(new) if n)]
-        chosen.append(best)
-        left -= length(best, fields)
-        missing -= labels_of[id(best)]
+        place = new.index(max(new)) if scarce or not any(new) else next(k for k, n in enumerate(new) if n)
+        row, labels, tokens = able.pop(place)
+        chosen.append(row)
+        left -= tokens
+        missing -= labels
     return chosen
 
 
@@ -107,7 +96,7 @@ def covering(
 def labeled_set(search: Search, seed: int) -> Program:
     """The program with labelled records as demos."""
     rows = _trimmed_demos(search)
-    chosen = _covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
+    chosen = covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
     program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
     return program
 
@@ -130,12 +119,15 @@ def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) ->
 def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
-    outputs, statement = search.student.main_predictor.signature.output_fields, search.student.statement
-    own = [dspy.Example(**demo) for demo in demos if is_complete(demo, outputs)]
+    signature, statement = search.student.main_predictor.signature, search.student.statement
+    own = [dspy.Example(**demo) for demo in demos if is_complete(demo, signature.output_fields)]
     if not own:
         return []
     lessons = {str(one[statement]): _lesson(search, one) for one in search.train if statement in one}
-    own = [_cut(search, demo, lessons.get(str(demo[statement]))) for demo in own]
+    for k, demo in enumerate(own):
+        lesson = lessons.get(str(demo[statement]))
+        if lesson is not None and any(demo.get(name) != lesson.get(name) for name in signature.input_fields):
+            own[k] = lesson  # the demo shows another part of the record's evidence
     statements = {str(demo[statement]) for demo in own}
     others = [row for row in _trimmed_demos(search) if str(row[statement]) not in statements]
     missing = set().union(*(_labels(search, row) for row in others)).difference(*(_labels(search, row) for row in own))
@@ -143,18 +135,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
         if _labels(search, row) & missing:
             own.append(row)
             missing -= _labels(search, row)
-    return _covering(search, own)
-
-
-def _cut(search: Search, demo: dspy.Example, lesson: dspy.Example | None) -> dspy.Example:
-    """A demo of a record, or the record as a lesson where the demo shows another part of its evidence."""
-    inputs = search.student.main_predictor.signature.input_fields
-    return demo if lesson is None or all(demo.get(name) == lesson.get(name) for name in inputs) else lesson
-
-
-def _covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
-    labels = [_labels(search, row) for row in rows]
-    return covering(rows, labels, _fields(search), search.settings.demos, search.settings.demo_tokens)
+    return covering(search, own)
 
 
 def _trimmed_demos(search: Search) -> list[dspy.Example]:
@@ -196,14 +177,13 @@ def default_optimizers(train: Path, limit: int | None, demos: int) -> list[str]:
 def nearest_rows(search: Search) -> list[dspy.Example]:
     """The demos that nearest ones are chosen from, each with the marks of those that do not stand beside each other:
     of one source, or with statements that are nearly the same. Any `demos` of them fit into the token budget."""
-    settings, student, fields = search.settings, search.student, _fields(search)
-    rows = []
+    student, rows = search.student, []
     for example in search.train:
         demo = student.trimmed_demo(example)
         if demo is not None and (not example.get("incomplete") or "trimmed" in example):
             rows.append(demo.copy(**{SOURCE: example.group} if "group" in example else {}))
     rows = rows or _trimmed_demos(search)
-    short = affordable(rows, fields, settings.demos, settings.demo_tokens // 2)
+    short = affordable(search, rows, search.settings.demo_tokens // 2)
     group = near_duplicates([wording(row.get(student.statement)) for row in short])
     counts = Counter(group)
     return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
