@@ -75,10 +75,9 @@ class DryRun:
         """Return a value of each output field. limits: of `ask`; text: what a free text says."""
         is_compiled = demos or signature.instructions not in self._instructions
         gold: Any = self._gold.get(_key(signature, inputs), {}) if is_compiled else {}
-        names = [str(name) for name in next((value for value in inputs.values() if isinstance(value, list)), [])]
         fields = signature.output_fields
         values = {
-            name: gold[name] if name in gold else _first(field.annotation, limits.get(name, {}), names, text)
+            name: gold[name] if name in gold else _first(field.annotation, limits.get(name, {}), text)
             for name, field in fields.items()
         }
         if CONFIDENCE in values:
@@ -134,8 +133,8 @@ def _key(signature: Any, row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row.get(name, "")) for name in signature.input_fields)
 
 
-def _first(annotation: Any, limits: Mapping[str, Any], names: Sequence[str], text: str) -> Any:
-    """Return the first value of a type. limits: a JSON schema fragment; names: the keys of a dict."""
+def _first(annotation: Any, limits: Mapping[str, Any], text: str) -> Any:
+    """Return the first value of a type. limits: a JSON schema fragment; text: of a free one."""
     origin = get_origin(annotation)
     if origin is Literal or "enum" in limits:
         return (limits.get("enum") or get_args(annotation))[0]
@@ -144,14 +143,12 @@ def _first(annotation: Any, limits: Mapping[str, Any], names: Sequence[str], tex
         count = limits.get("minItems") or min(limits.get("maxItems", MOST_NAMED), MOST_NAMED)
         if "enum" in items:
             return list(items["enum"][:count])
-        return [_first(get_args(annotation)[0], items, names, text) for _ in range(count)]
+        return [_first(get_args(annotation)[0], items, text) for _ in range(count)]
     if origin is dict:
-        return dict.fromkeys(names, text)
+        return {}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         parts, fields = limits.get("properties", {}), annotation.model_fields.items()
-        return annotation(
-            **{name: _first(field.annotation, parts.get(name, {}), names, text) for name, field in fields}
-        )
+        return annotation(**{name: _first(field.annotation, parts.get(name, {}), text) for name, field in fields})
     return annotation(1) if annotation in (bool, int, float) else text.strip()[: limits.get("maxLength")]
 
 

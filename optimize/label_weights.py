@@ -74,11 +74,9 @@ def judge_without_own_demos(
 
 
 class LabelWeightsFit(NamedTuple):
-    """Label weights, None where they are no better than the LM as it is; their cross-validated gain over that (None
-    where nothing could be fitted); their part of the manifest."""
+    """Label weights, None where they are no better than the LM as it is, and their part of the manifest."""
 
     weights: LabelWeights | None
-    gain: Interval | None
     report: dict[str, Any]
 
 
@@ -100,7 +98,7 @@ def fit_label_weights(
     group = group_records([row for row, _ in judged])
     if len(set(group)) < FOLDS:
         why = f"{len(set(group))} groups of records that share nothing; {FOLDS} are needed"
-        return LabelWeightsFit(None, None, {"kept": False, "why": why, "sources": sources})
+        return LabelWeightsFit(None, {"kept": False, "why": why, "sources": sources})
     judgements = gather(labels, judged, group, seed, choose_evidence)
     alone = CrossValidated(labels, judgements, judgements.lm_labels)
     selection = Selection(alone, cross_validate(labels, judgements))
@@ -115,12 +113,12 @@ def fit_label_weights(
         "sources": sources,
     }
     if kept.rules is None:
-        return LabelWeightsFit(None, gain, report)
+        return LabelWeightsFit(None, report)
     label_rule, probability_rule = kept.rules
     weights = LabelWeights(
         labels=list(labels.labels), fitted_on=fitted_on, label_rule=label_rule, probability_rule=probability_rule
     )
-    return LabelWeightsFit(weights, gain, report)
+    return LabelWeightsFit(weights, report)
 
 
 # --- Judged records as arrays.

@@ -33,20 +33,12 @@ CHUNK = 500  # texts that are compared with all others at a time
 Ints = NDArray[np.int64]
 
 
-class LongText(NamedTuple):
-    """The words that a long text begins with, and the digest of all of its words."""
-
-    opening: str
-    digest: str
-
-
 class Fingerprint(NamedTuple):
-    """What a record may share with others: keys, "kind:value" each (see `Task.shares`); its claim, and the long texts
-    that it rests on, of both of which near-duplicates are searched."""
+    """What a record may share with others. Of its claim and of long texts near-duplicates are searched."""
 
-    keys: frozenset[str]
+    keys: frozenset[str]  # "kind:value" each, see `Task.shared_keys`
     claim: str
-    long_texts: tuple[LongText, ...] = ()
+    long_texts: tuple[tuple[str, str], ...]  # the words that a text begins with, and the digest of all its words
 
 
 class Leak(NamedTuple):
@@ -70,7 +62,7 @@ def fingerprint(task: Task, record: Any) -> Fingerprint:
     for text in (" ".join(alike_words(long)) for long in task.long_texts(record)):
         opening = text.split(" ", OPENING)[:OPENING]
         if len(opening) >= LONG:
-            long_texts.add(LongText(" ".join(opening), digest_text(text)))
+            long_texts.add((" ".join(opening), digest_text(text)))
     return Fingerprint(frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(long_texts)))
 
 
@@ -96,10 +88,9 @@ def _add_near(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, st
 
 def groups(keys: Sequence[set[str]]) -> list[int]:
     """The number of the group of each record, by the keys of each: the connected components."""
-    columns = {key: k for k, key in enumerate(dict.fromkeys(key for own in keys for key in sorted(own)), len(keys))}
-    edges = [(row, columns[key]) for row, own in enumerate(keys) for key in own]
-    component = _components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys) + len(columns))
-    return [int(number) for number in component[: len(keys)]]
+    first: dict[str, int] = {}  # the first record with a key
+    edges = [(row, first.setdefault(key, row)) for row, own in enumerate(keys) for key in own]
+    return list(map(int, _components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys))))
 
 
 def leak(keys: Sequence[set[str]], train: Sequence[int]) -> Leak:

@@ -182,10 +182,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
 def find_optimizer(name: str) -> Optimizer:
     """Return the optimizer of a name in `OPTIMIZERS`, or the function at a place, `package.module:function`. Raises
     UserError where there is none."""
-    optimizer: Optimizer = OPTIMIZERS.get(name) or import_value(name, "optimizer")
-    if not callable(optimizer):
-        raise UserError(f"optimizer {name}: it is {type(optimizer).__name__}; expected a function from a Search")
-    return optimizer
+    return OPTIMIZERS.get(name) or import_value(name, "optimizer")
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
@@ -209,12 +206,8 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
                 raise
             reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             raise UserError(f"optimizer {optimizer} raised {reason}; expected a list of programs") from error
-    wrong = (
-        [one for one in programs if type(one) is not search.task.program] if isinstance(programs, list) else [programs]
-    )
-    if wrong:
-        expected = f"expected a list of programs of {search.task.name}"
-        raise UserError(f"optimizer {optimizer} returned {type(wrong[0]).__name__}; {expected}")
+    if not isinstance(programs, list) or {*map(type, programs)} - {search.task.program}:
+        raise UserError(f"optimizer {optimizer} returned something else than a list of programs of {search.task.name}")
     candidates = list(known)
     identities = {identity(candidate.program) for candidate in known}
     for program in programs:
