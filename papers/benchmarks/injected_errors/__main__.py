@@ -2,9 +2,8 @@
 
 A paper is a LaTeX main file, its folder, or Markdown, which is copied; in each copy a few sentences are changed so that
 the paper's own tables deny them (see `benchmarks.injected_errors.errors`), and the whole check is run on it. Prints
-its recall by kind, the share of untouched sentences that it flagged, and its cost. With `--records FILE` nothing is
-checked: the copies are written as labelled records of drafts. With `--shown` nothing is checked either: printed is for
-how many errors a question is asked, and the table shown that decides.
+its recall by kind, the share of untouched sentences that it flagged, and its cost. With `--shown` nothing is checked:
+printed is for how many errors a question is asked, and the table shown that decides.
 """
 
 import argparse
@@ -18,7 +17,6 @@ from typing import NamedTuple
 from rich.table import Table
 
 from aisr import UserError
-from aisr.files import write_whole
 from aisr_papers.check.exact import without_lm
 from aisr_papers.check.flags import Flag
 from aisr_papers.check.review import NO_LM, Review
@@ -28,9 +26,8 @@ from aisr_papers.draft import Draft
 from aisr_papers.open import read_draft
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import InjectedPaper, choose_errors, inject_errors, possible_errors
-from benchmarks.injected_errors.score import FIRST, FLAGS, LEVELS, CheckResult, first_injected, recalls, untouched
+from benchmarks.injected_errors.score import FLAGS, LEVELS, CheckResult, recalls, untouched
 
-DRAFT_TASK = "aisr_papers.draft_task:DRAFT"
 MOST_MISSED = 20  # that are named
 Check = Callable[[Path], Review]
 
@@ -47,14 +44,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """0 where all papers could be checked, 2 where one could not."""
     options = _parser().parse_args(words)
     try:
-        if options.records:
-            return record(options.papers, options.seeds, options.faults, options.records)
         if options.shown:
             return print_shown(options.papers, options.seeds, options.faults)
         if options.lm is None:
-            raise UserError(
-                "give --lm, or --records or --shown to check nothing; `--lm none` checks tests and percentages alone"
-            )
+            raise UserError("give --lm, or --shown to check nothing; `--lm none` checks tests and percentages alone")
         check, print_cost = _checks(options)
         runs, places = [], Counter[Kind]()
         for paper in options.papers:
@@ -81,12 +74,12 @@ def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[], None]]:
     return checking.check, lambda: print_spend(checking.lm.spend)
 
 
-def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Draft, Sequence[Fault], str]]:
+def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Draft, Sequence[Fault]]]:
     """Copies of papers with errors, half of the sentences that a table bears out left as they are: each as it is
-    checked, its errors, and a name."""
+    checked, and its errors."""
     from aisr_papers.check.exact import read_paper
 
-    for number, paper in enumerate(papers, start=1):
+    for paper in papers:
         draft = read_draft(paper)
         for seed in range(1, seeds + 1):
             edits = possible_errors(draft, seed)
@@ -94,24 +87,14 @@ def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Dr
             wanted = choose_errors(edits, min(faults, most), seed)
             with tempfile.TemporaryDirectory() as folder:
                 copy = inject_errors(paper, draft, edits, wanted, Path(folder).resolve())
-                yield read_paper(copy.paper, None, None, None)[0], copy.faults, f"paper{number}-{seed}"
-
-
-def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
-    """Write labelled records of drafts."""
-    from benchmarks.injected_errors.checking import labelled
-
-    made = [one for copy in copies(papers, seeds, faults) for one in labelled(*copy)]
-    write_whole(out, "".join(one.model_dump_json() + "\n" for one in made))
-    note(f"{out}: {len(made)} records; `aisr split {out} --task {DRAFT_TASK}` keeps those of one paper together")
-    return 0
+                yield read_paper(copy.paper, None, None, None)[0], copy.faults
 
 
 def print_shown(papers: Sequence[Path], seeds: int, faults: int) -> int:
     """Print for how many injected errors a question is asked, and what is shown for them."""
     from benchmarks.injected_errors.checking import shown
 
-    counts = [shown(draft, made) for draft, made, _ in copies(papers, seeds, faults)]
+    counts = [shown(draft, made) for draft, made in copies(papers, seeds, faults)]
     injected, asked, tables, rows = (sum(one[k] for one in counts) for k in range(4))
     note(f"injected {injected}, asked about {asked}, with the table that decides {tables}, with all its rows {rows}")
     return 0
@@ -156,10 +139,8 @@ def to_result(run: Run) -> CheckResult:
             for place, one in enumerate(paragraph.sentences)
             if not one.hidden
         }
-    listed = [review.flags[place] for place in review.by_doubt()]
-    places = dict.fromkeys(one.position for one in listed if level_of(one) in FLAGS)
     kinds = {(one.paragraph, one.sentence): str(one.kind) for one in run.copy.faults}
-    return CheckResult(run.paper, kinds, frozenset(judged), flagged, list(places))
+    return CheckResult(run.paper, kinds, frozenset(judged), flagged)
 
 
 def level_of(flag: Flag) -> str | None:
@@ -181,8 +162,6 @@ def print_results(runs: Sequence[Run], places: Counter[Kind]) -> None:
     shares = [f"{100 * rate.levels[name] / max(rate.judged, 1):.1f} {name}s" for name in LEVELS]
     both = f"; errors and warnings together {rate.flags}" if rate.flags else ""
     note(f"of {rate.judged} untouched sentences that were looked at, of 100: {', '.join(shares)}{both}")
-    hits, first = first_injected(results)
-    note(f"of the first {FIRST} of each list: {hits} of {first} are injected")
     missed = [
         (run, one) for run, result in zip(runs, results, strict=True) for one in run.copy.faults if _missed(one, result)
     ]
@@ -205,7 +184,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--lm", help="as for `check-paper`; `none` checks tests and percentages alone")
     parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
     parser.add_argument("--program", help="a compiled program, as for `check-paper`")
-    parser.add_argument("--records", type=Path, help="write labelled records of drafts to this file, and check nothing")
     parser.add_argument("--shown", action="store_true", help="print what is asked and shown, and check nothing")
     parser.add_argument("--seeds", type=int, default=3, help="copies of each paper, with other faults")
     parser.add_argument("--faults", type=int, default=12, help="most faults in a copy")

@@ -1,8 +1,4 @@
-"""The check of `check-paper` on whole papers with injected errors: flags, cost, labelled records of drafts.
-
-The label of a sentence with an injected error follows from the kind of that. An untouched one counts as supported where
-a table has every number in it, and it gives no cause and claims no more than a case.
-"""
+"""The check of `check-paper` on whole papers with injected errors: flags and cost, and what is asked and shown."""
 
 import argparse
 from collections.abc import Sequence
@@ -16,17 +12,12 @@ from aisr_papers.check.questions import Check, collect_checks
 from aisr_papers.check.review import Review
 from aisr_papers.cli import open_lm
 from aisr_papers.draft import Draft
-from aisr_papers.draft_record import DraftLabel, DraftRecord
+from aisr_papers.draft_record import DraftRecord
 from aisr_papers.recompute.grid import find_mentions, make_grids
-from aisr_papers.recompute.numbers import find_numbers
 from benchmarks.injected_errors.errors import (
-    CONTRADICTED,
     Fault,
-    is_general,
     labels_by_level,
     matching_cells,
-    names_cause,
-    spots,
 )
 
 
@@ -45,32 +36,6 @@ class Checking:
         checkers = make_checkers(Programs(artifacts, self.options.program), self.lm, draft)
         checks = collect_checks(draft, cited)
         return add_exact_flags(review_draft(draft, checks, checkers, self.lm), cited)
-
-
-Place = tuple[int, int]  # paragraph and sentence
-
-
-def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftRecord]:
-    """The records of a paper with injected errors, whose ids begin with a name. Sentences whose table is not among
-    their evidence are left out."""
-    known = {place: (DraftLabel.SUPPORTED, table) for place, table in _supported(draft).items()}
-    for one in faults:
-        label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
-        known[one.paragraph, one.sentence] = label, one.table
-    records: list[DraftRecord] = []
-    for check in collect_checks(draft, {}).claims:
-        tables = _tables(check)
-        labelled = [
-            {"sentence": sentence, "label": known[place][0]}
-            for place, sentence in zip(check.places, check.statements, strict=True)
-            if place in known and known[place][1] in tables
-        ]
-        if labelled and isinstance(check.record, DraftRecord):
-            # A path would lead to another picture away from the paper's folder, or to none.
-            evidence = [item.model_copy(update={"img_path": None}) for item in check.record.evidence_bundle]
-            fields = {"id": f"{name}:{check.record.id}", "sentences": labelled, "evidence_bundle": evidence}
-            records.append(DraftRecord.model_validate({**check.record.model_dump(), **fields}))
-    return records
 
 
 class Shown(NamedTuple):
@@ -110,14 +75,3 @@ def _tables(check: Check) -> dict[str, str]:
     """The tables in the evidence: name -> rows."""
     items = check.record.evidence_bundle if isinstance(check.record, DraftRecord) else []
     return {caption.partition(":")[0]: item.text or "" for item in items for caption in item.table_caption}
-
-
-def _supported(draft: Draft) -> dict[Place, str]:
-    """The sentences that a table supports as a whole, as far as a program can decide, and the name of that table."""
-    tables = {}
-    for paragraph, sentence, spot in spots(draft):
-        numbers = {one.start for one in find_numbers(spot.text)}
-        supported = {one.number.start for one in spot.numbers}
-        if numbers <= supported and not names_cause(spot.text) and not is_general(spot.text):
-            tables[paragraph, sentence] = spot.numbers[0].table.name
-    return tables

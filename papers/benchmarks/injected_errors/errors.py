@@ -1,8 +1,7 @@
 """Errors to inject into a paper: a few words of a sentence changed, so that its own tables contradict it.
 
-Before the change a table supports the sentence, after it no longer: numbers and names are looked up in the cells. A
-scope and a cause are added to sentences that a table supports, which then claim more than the table holds. Only what
-the names in the sentence decide is changed: anybody can see it in the table.
+Before the change a table supports the sentence, after it no longer: numbers and names are looked up in the cells. Only
+what the names in the sentence decide is changed: anybody can see it in the table.
 """
 
 import random
@@ -23,31 +22,8 @@ SUMMED_UP = re.compile(r"(?:(?:overall|grand|macro)[- ])?(?:total|sum|all|overal
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger
 DIGITS_ALONE = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 MOST_NAMES = 4  # of a table that are tried in another's place
-CAUSES = (
-    "because it models long-range structure better",
-    "which stems from a smoother loss surface",
-    "as its representations separate the rare cases more clearly",
-    "owing to the regularising effect of its training signal",
-    "since it suppresses noise in the early layers",
-)
-QUANTIFIER = re.compile(
-    r"\b(?:all|any|every\w*|always|never|none|no|each|entire\w*|across|universal\w*|consistent\w*|invariabl\w*|"
-    r"regardless|in general|generally|without exception)\b",
-    re.IGNORECASE,
-)
-CAUSE = re.compile(
-    r"\b(?:because|due to|owing to|thanks to|since|as a result|caus\w+|driv\w+|thereby|therefore|hence|explain\w*|"
-    r"attribut\w+|stems? from|result\w* from|mechanism\w*|leads? to|enabl\w+|suggest\w*|impl(?:y|ies|ying))\b",
-    re.IGNORECASE,
-)
 FEWEST_DIGITS = 2  # of a number that tells its cell; one digit stands for anything
 ALONE_DIGITS = 3  # the same where the sentence names the table and none of its rows and columns
-SCOPES = (
-    "and the same holds for every dataset and setting",
-    "regardless of domain, size or language",
-    "in all conditions that matter in practice",
-    "and this carries over to any comparable system",
-)
 
 
 class Kind(StrEnum):
@@ -55,11 +31,6 @@ class Kind(StrEnum):
 
     NUMBER = "number"
     NAME = "name"
-    SCOPE = "scope"
-    CAUSE = "cause"
-
-
-CONTRADICTED = (Kind.NUMBER, Kind.NAME)  # the cells say otherwise; the others go beyond them
 
 
 class Fault(NamedTuple):
@@ -97,16 +68,6 @@ class Spot(NamedTuple):
 
 
 Change = tuple[int, int, str, str]  # start, end, words, table
-
-
-def names_cause(sentence: str) -> bool:
-    """Whether a sentence has causal or mechanistic words."""
-    return CAUSE.search(sentence) is not None
-
-
-def is_general(sentence: str) -> bool:
-    """Whether a sentence has words that claim generality."""
-    return QUANTIFIER.search(sentence) is not None
 
 
 def faults(draft: Draft, seed: int) -> list[Fault]:
@@ -220,33 +181,10 @@ def _names(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
                     break
 
 
-def _scopes(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    yield from _tail(_with_tail(text, draw.choice(SCOPES)), is_general, spot, text)
-
-
-def _causes(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    yield from _tail(_with_tail(text, draw.choice(CAUSES)), names_cause, spot, text)
-
-
-def _with_tail(sentence: str, tail: str) -> str | None:
-    body = sentence.rstrip()
-    return f"{body[:-1]}, {tail}{body[-1]}" if body.endswith((".", "!")) and len(body.split()) > 3 else None
-
-
 KINDS: dict[Kind, Callable[[Spot, str, random.Random], Iterator[Change]]] = {
     Kind.NUMBER: _numbers,
     Kind.NAME: _names,
-    Kind.SCOPE: _scopes,
-    Kind.CAUSE: _causes,
 }
-
-
-def _tail(changed: str | None, is_cue: Callable[[str], bool], spot: Spot, text: str) -> Iterator[Change]:
-    """What was added before the full stop, to a sentence without words of that kind."""
-    if changed is None or is_cue(text):
-        return
-    end = len(text) - 1
-    yield end, end, changed[end : len(changed) - 1], spot.numbers[0].table.name
 
 
 def _others(number: Number, draw: random.Random) -> Iterator[str]:

@@ -17,8 +17,6 @@ from aisr_papers.open import read_draft
 from aisr_papers.readers.files import find_main_file
 from benchmarks.injected_errors.errors import Fault, Kind, faults
 
-MOST_BYTES = 300 * 2**20  # of a folder that is copied
-MOST_FILES = 5_000
 BEYOND = 12  # lines that the last sentence of a paragraph may take
 TOKEN = re.compile(r"\\[A-Za-z]+|[^\W\d_]+|\d+(?:[.,]\d+)*")
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -104,10 +102,10 @@ def inject_errors(
     paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequence[Fault], folder: Path
 ) -> InjectedPaper:
     """A copy of a paper in a folder, with the wanted faults; those after which the paper does not read as it should are
-    left out. Raises UserError for a paper that is too large to be copied."""
+    left out. Raises UserError where it does not read as it should with any."""
     file = find_main_file(paper) if paper.is_dir() else paper
     copy = folder / file.resolve().relative_to(draft.folder)
-    _copy(draft.folder, folder)
+    shutil.copytree(draft.folder, folder, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
     sources = {edits[one].file: _text(draft.folder / edits[one].file) for one in wanted}
 
     def reads(some: Sequence[Fault]) -> Draft | None:
@@ -210,19 +208,3 @@ def _shown(draft: Draft) -> list[tuple[str, str, str, str]]:
 def _text(file: Path) -> str:
     """A source as it is, every byte of it."""
     return file.read_bytes().decode("utf-8", "surrogateescape")
-
-
-def _copy(folder: Path, to: Path) -> None:
-    """The files of a folder, within limits; what leads out of it, and hidden folders, are left out."""
-    total = count = 0
-    for file in sorted(folder.rglob("*")):
-        name = file.relative_to(folder)
-        if any(part.startswith(".") for part in name.parts) or not file.resolve().is_relative_to(folder):
-            continue
-        if file.is_file():
-            total, count = total + file.stat().st_size, count + 1
-            if total > MOST_BYTES or count > MOST_FILES:
-                limits = f"{MOST_BYTES >> 20} MiB or {MOST_FILES:,} files"
-                raise UserError(f"{folder}: more than {limits}; expected the folder of a paper")
-            (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, to / name)

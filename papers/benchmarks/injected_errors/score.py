@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 ENOUGH = 10  # of which an interval says something
 Z = 1.96
-FIRST = 10  # sentences that an author looks at first
 LEVELS = ("error", "warning", "note")  # the worst first
 FLAGS = ("error", "warning")
 
@@ -31,7 +30,6 @@ class CheckResult(NamedTuple):
     injected: Mapping[Place, str]  # the kind of each error
     judged: frozenset[Place]  # the sentences that were looked at
     flagged: Mapping[Place, str]  # the worst level of each flag other than supported
-    listed: Sequence[Place]  # those with an error or a warning, in the order of the list
 
 
 class Recall(NamedTuple):
@@ -78,12 +76,6 @@ def untouched(results: Sequence[CheckResult]) -> Rate:
     worst = [one.flagged.get(place) for one, place in places]
     flags = share([level in FLAGS for level in worst], [(one.paper, place[0]) for one, place in places])
     return Rate(len(places), {level: worst.count(level) for level in LEVELS}, flags)
-
-
-def first_injected(results: Sequence[CheckResult]) -> tuple[int, int]:
-    """How many of the first sentences of the lists have a planted fault, and how many sentences these are."""
-    first = [(one, place) for one in results for place in one.listed[:FIRST]]
-    return sum(place in one.injected for one, place in first), len(first)
 
 
 def share(flags: Sequence[bool], units: Sequence[object]) -> Interval | None:
