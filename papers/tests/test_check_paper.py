@@ -122,10 +122,8 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(
     [
         (None, "max_calls is 3"),
         (refused(401, "your key has expired"), "your key has expired"),
-        (refused(402, "no credit left", "insufficient_quota"), "no credit left"),
-        (refused(429, "tomorrow", retry_after="7200"), "the LM asks to wait for 7200 s"),
     ],
-    ids=["limit", "key", "credit", "wait"],
+    ids=["limit", "key"],
 )
 def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
     check_paper: CheckPaper, keyed: Loopback, quick: Path, refusal: Callable[[HttpRequest], Reply] | None, reason: str
@@ -220,7 +218,6 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
     ("words", "message"),
     [
         (["none.tex", "--out", "x"], "none.tex: no such file"),
-        (["main.tex", "--out", "x", "--papers", "nowhere"], "--papers nowhere: no such folder"),
         (["main.tex", "--out", "x", "--above", "0.5"], "--above goes with --fail-on"),
         (
             ["main.tex", "--out", "x", "-L", "logprob=false"],
@@ -231,7 +228,6 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
             "-L price=1: expected USD a million prompt and completion tokens",
         ),
         (["main.tex", "--out", "x", "--fail-on", "lies"], "no such label; one of: Supported, "),
-        (["main.tex", "--out", "x", "--root", "papers"], "--root papers: expected a folder that holds the paper"),
     ],
 )
 def test_what_is_no_paper_is_refused(check_paper: CheckPaper, paper: Path, words: list[str], message: str) -> None:

@@ -216,3 +216,11 @@ def test_what_a_hostile_model_states_is_one_short_line() -> None:
     assert len(reason.text.split()) <= 25
     assert reason.text.isprintable()
     assert reason.text.startswith("<img src=x>")
+
+
+def test_an_answer_without_labels_is_a_failure_with_its_reason() -> None:
+    lm = opened(lambda request: "no idea")
+    made = drafts.draft(CLAIM, tables=(drafts.table(drafts.SITES, NOTE),))
+    (flag,) = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).flags
+    assert (flag.label, flag.neutral) == (None, False)
+    assert "unusable answer" in str(flag.failed)

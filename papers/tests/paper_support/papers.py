@@ -1,4 +1,4 @@
-"""A small draft with its checks, made by hand, and flags on it."""
+"""A small draft, made by hand, and flags on it."""
 
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,8 @@ from aisr_papers.check.flags import (
     make_flag,
     sort_flags,
 )
-from aisr_papers.check.questions import Check
 from aisr_papers.check.review import Review
 from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
-from aisr_papers.draft_record import DraftRecord
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [
@@ -41,22 +39,6 @@ def draft(folder: Path) -> Draft:
         {"ash2020": Work("ash2020", "Calm nights"), "elm2019": Work("elm2019", "Windy nights")},
         (Unread(Place("main.tex", line=40), "an unknown environment"),),
     )
-
-
-def claim_check() -> Check:
-    """The paragraph of results against its table."""
-    record = DraftRecord.model_validate(
-        {
-            "id": "claim-1",
-            "paragraph": " ".join(TEXTS[1]),
-            "evidence_bundle": [
-                {"type": "text", "text": "Wind was weak."},
-                {"type": "table", "text": TABLE, "table_caption": ["Table 1: F1 at two sites."]},
-            ],
-            "sentences": [{"sentence": text} for text in TEXTS[1]],
-        }
-    )
-    return Check(record, ((1, 0), (1, 1), (1, 2)))
 
 
 BUNDLE = (Piece("text 1", ("Wind was weak.",)), Piece("Table 1", ("Table 1: F1.", "Bog | 61.0", "Heath | 70.2")))
