@@ -19,7 +19,6 @@ MAX_NAME = 255  # characters of a path that a paper may name
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 OUT = "leads out of the paper's folder; --root DIR lets files below DIR be read"
 EPS = (".eps", ".ps")
-DRAWINGS = (".pdf", ".svg", *EPS)
 CONVERTED_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".jpg")
 QUOTES = re.compile(r'["{}]')
 CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and ends of lines stay
@@ -135,10 +134,7 @@ class Files:
             file = self.find(one, place, endings, folder)
             if file is not None:
                 del self.unread[noted:]
-                if file.suffix.lower() in (*PICTURES, *DRAWINGS):
-                    return self._converted(file) if file.suffix.lower() in EPS else file
-                self.note_unread(place, f"{self.name(file)}: neither a picture nor a drawing that is known")
-                return None
+                return self._converted(file) if file.suffix.lower() in EPS else file
         del self.unread[noted + 1 :]
         return None
 

@@ -15,7 +15,6 @@ MOST_BYTES = 50 * 2**20  # of the file
 MOST_PART = 30 * 2**20  # of a part, unpacked
 MOST_DIRECTORY = 2**20  # bytes of the list of its parts; some 70 a part
 DEEPEST = 200  # elements in elements; a text box within a table has some 40
-OLE = b"\xd0\xcf\x11\xe0"  # what Word's old files and encrypted ones begin with
 EXPECTED = "a paper that Word saved as .docx"
 NEXT = "open it in Word and save it anew"
 
@@ -28,22 +27,17 @@ class Archive:
         try:
             with file.open("rb") as opened:
                 content = opened.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise UserError(f"{file}: cannot be read ({error.strerror or error})") from error
-        if content.startswith(OLE):
-            raise UserError(f"{file}: encrypted, or of Word's old format; save it as .docx without a password")
-        if len(content) > MOST_BYTES:
-            raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB; expected {EXPECTED}")
-        end = content[-(2**16) - 22 :]
-        place = end.rfind(b"PK\5\6")  # the record behind the list of parts, with the length of that
-        if not content.startswith(b"PK") or place < 0:
-            raise UserError(f"{file}: not a Word file; expected {EXPECTED}")
-        if int.from_bytes(end[place + 12 : place + 16], "little") > MOST_DIRECTORY or b"PK\6\7" in end:
-            raise UserError(f"{file}: more parts than a paper has; expected {EXPECTED}")
-        try:
+            if len(content) > MOST_BYTES:
+                raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB; expected {EXPECTED}")
+            end = content[-(2**16) - 22 :]
+            place = end.rfind(b"PK\5\6")  # the record behind the list of parts, with the length of that
+            length = int.from_bytes(end[place + 12 : place + 16], "little")
+            if place >= 0 and (length > MOST_DIRECTORY or b"PK\6\7" in end):
+                raise UserError(f"{file}: more parts than a paper has; expected {EXPECTED}")
             self._zip = zipfile.ZipFile(BytesIO(content))
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise UserError(f"{file}: a broken Word file ({error}); {NEXT}") from error
+            why = f"not a Word file, or a broken one ({error}); expected {EXPECTED}"
+            raise UserError(f"{file}: {why}; save an old or encrypted one as .docx without a password") from error
 
     def read(self, name: str, most: int = MOST_PART) -> bytes | None:
         """A part; None where there is none of that name."""

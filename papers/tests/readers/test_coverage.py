@@ -5,11 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aisr_papers.draft import Coverage, Place
 from aisr_papers.open import read_draft
-from aisr_papers.readers.coverage import measure
 from paper_support.commands import CheckPaper
-from paper_support.drafts import draft
 from paper_support.paths import SAMPLE
 from support.corpora import read_rows
 
@@ -68,19 +65,6 @@ def test_what_is_read_whole_is_found_whole(tmp_path: Path) -> None:
         assert coverage.share >= 0.98, coverage
 
 
-def test_what_is_lost_is_named_with_its_place() -> None:
-    source = [
-        (PROSE, Place("a.tex", 1)),
-        ("Bats were silent in the rain.", Place("a.tex", 7)),
-        (PROSE, Place("a.tex", 9)),
-    ]
-    coverage = measure(draft(PROSE, PROSE), source).coverage
-    assert coverage is not None
-    assert (coverage.words, coverage.words - coverage.found) == (44, 6)
-    assert [(str(one.place), one.text) for one in coverage.missing] == [("a.tex:7", "bats were silent in the rain")]
-    assert measure(draft("Few words."), [("Other words.", Place("a.tex", 1))]).coverage is None
-
-
 LOST = (
     "\\ifx\\a\\b\n"
     + 4 * "Sentences in a condition that only TeX can follow are left out by the reader of it. "
@@ -108,7 +92,3 @@ def test_all_outputs_say_first_that_much_is_lost(
     write_latex(tmp_path)
     whole = check_paper("main.tex", "--lm", "none", "--strict")
     assert (whole.code, whole.out.startswith("Without a language model")) == (0, True)
-
-
-def test_the_share_is_of_all_words() -> None:
-    assert Coverage(200, 150).share == 0.75

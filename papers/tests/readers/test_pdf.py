@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from aisr_papers.draft import Draft, Work
-from aisr_papers.readers.pdf import read, read_references
+from aisr_papers.readers.pdf import read
 from paper_support.pdfs import column, first_free, picture, rule, text, write
 
 LEFT = [
@@ -104,19 +102,6 @@ def test_a_paper_in_two_columns(tmp_path: Path) -> None:
         "2": Work("2", "Retrieval at scale"),
         "3": Work("3", "Everything is hard"),
     }
-
-
-@pytest.mark.parametrize(
-    ("entry", "key", "title"),
-    [
-        ("Smith, A., & Lee, B. (2020a). Deep fluff: a start. J. Fluff, 3, 1-20.", "smith 2020a", "Deep fluff: a start"),
-        ("Ann Smith, Bo Lee, and Cy Kim. 2021. Softer fluff. In Proceedings of Fluff.", "smith 2021", "Softer fluff"),
-        ("[SLK20] Smith, Lee and Kim. Whole fluff. 2020.", "SLK20", "Whole fluff"),
-    ],
-)
-def test_entries_of_the_usual_styles(entry: str, key: str, title: str) -> None:
-    references = read_references([entry])
-    assert (references.works, references.odd) == ({key: Work(key, title)}, [])
 
 
 def test_line_numbers_notes_and_raised_citations(tmp_path: Path) -> None:

@@ -128,10 +128,10 @@ END = b"PK\5\6" + bytes(8)  # of an archive; the length of the list of its parts
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "encrypted, or of Word's old format"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "save an old or encrypted one as .docx without a password"),
         (b"%PDF-1.7", "not a Word file"),
         (END + bytes(10), "no document in this file"),
-        (END + b"\5" + bytes(9), "a broken Word file"),
+        (END + b"\5" + bytes(9), "not a Word file"),
         (END + b"\1\0\x10" + bytes(7), "more parts than a paper has"),
         (b"PK\6\7" + bytes(16) + END + bytes(10), "more parts than a paper has"),  # a second list of parts
     ],
