@@ -45,7 +45,6 @@ class Body(Floats):
             "textsuperscript": self._superscript,
             "textsubscript": self._subscript,
             "abstract": self._abstract,
-            "Title": self._title,
             "xspace": self._xspace,
             "vskip": self._skip_length,
             "hskip": self._skip_length,

@@ -41,21 +41,13 @@ class Floats(Numbers):
         self._outer_caption: tuple[int, Kind] | None = None  # how many environments are open where it was said, and it
         self._handlers |= {
             "caption": self._caption,
-            "tablecaption": self._caption,
             "captionof": self._caption_of,
-            "captionbelowof": self._caption_of,
-            "captionaboveof": self._caption_of,
-            "captionabove": self._caption,
-            "captionbelow": self._caption,
             "captionsetup": self._set_caption,
             "ttabbox": self._float_box,
             "ffigbox": self._float_box,
             "floatbox": self._float_box,
             "Block": self._block_of_cells,
             "SetCell": self._set_cell,
-            "diagbox": self._divided_cell,
-            "backslashbox": self._divided_cell,
-            "slashbox": self._divided_cell,
             "subcaption": self._subcaption,
             "subfloat": self._subfloat,
             "subfigure": self._subfloat,
@@ -80,8 +72,6 @@ class Floats(Numbers):
             "thead": self._cell_of_lines,
             **dict.fromkeys(UNREAD_TABLES, self._unread_table),
             "\\": self._next_row,
-            "tabularnewline": self._next_row,
-            "cr": self._next_row,
         }
 
     # --- The cells of tables, and the notes below them.
@@ -222,12 +212,6 @@ class Floats(Numbers):
         spans = dict(CELL_SPANS.findall(source(self.stream.option() or ())))
         self.stream.argument()
         self._take_cells(parse_count(spans.get("r", "")), parse_count(spans.get("c", "")))
-
-    def _divided_cell(self, token: Token) -> None:
-        r"""\diagbox{Model}{Data}: the names of rows and of columns."""
-        self.stream.option()
-        first = self._next_inline(token)
-        self._items += [*first, Piece(" / ", token.place), *self._next_inline(token)]
 
     def _cell_of_lines(self, token: Token) -> None:
         self.stream.drop("so")

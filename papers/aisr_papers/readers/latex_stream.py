@@ -49,6 +49,10 @@ BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\new
 \newcommand{\qty}[3][]{#2 #3}\newcommand{\SI}[3][]{#2 #3}\newcommand{\numrange}[3][]{#2 to #3}%
 \newcommand{\qtyrange}[4][]{#2 to #3 #4}\newcommand{\SIrange}[4][]{#2 to #3 #4}\newcommand{\enquote}[1]{“#1”}%
 \newcommand{\crefrange}[2]{\cref{#1} to \cref{#2}}\newcommand{\Crefrange}[2]{\cref{#1} to \cref{#2}}%
+\newcommand{\captionabove}{\caption}\newcommand{\captionbelow}{\caption}\newcommand{\tablecaption}{\caption}%
+\newcommand{\captionaboveof}{\captionof}\newcommand{\captionbelowof}{\captionof}\newcommand{\Title}{\title}%
+\newcommand{\diagbox}[3][]{#2 / #3}\newcommand{\backslashbox}[3][]{#2 / #3}\newcommand{\slashbox}[3][]{#2 / #3}%
+\newcommand{\cr}{\\}\newcommand{\tabularnewline}{\\}%
 \newcommand{\thechapter}{\arabic{chapter}}\newcommand{\thesection}{\of@chapter\arabic{section}}%
 \newcommand{\thesubsection}{\thesection.\arabic{subsection}}%
 \newcommand{\thesubsubsection}{\thesubsection.\arabic{subsubsection}}%
