@@ -101,7 +101,7 @@ NO_TEXT = {
     **dict.fromkeys((*IN_BRACKETS, *TEXTUAL), "oom"), **dict.fromkeys(REFERENCES, "m"),
 
     **dict.fromkeys(name_set(
-        "label url path nolinkurl bibliography nocite captionof graphicspath ce ensuremath ding symbol"
+        "label url path nolinkurl bibliography captionof graphicspath ce ensuremath ding symbol"
     ), "m"),
     **dict.fromkeys(name_set(
         "captionsetup documentclass usepackage si num addbibresource bibitem pgfplotstabletypeset "

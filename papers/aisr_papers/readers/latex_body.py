@@ -41,7 +41,6 @@ class Body(Floats):
             "(": lambda token: self._math(token, "command", ")"),
             "[": lambda token: self._math(token, "command", "]"),
             "ensuremath": lambda token: self._add_text(self._formula(self.stream.argument(), token), token.place),
-            "operatorname": lambda token: None,
             "textsuperscript": self._superscript,
             "textsubscript": self._subscript,
             "abstract": self._abstract,
@@ -49,7 +48,6 @@ class Body(Floats):
             "vskip": self._skip_length,
             "hskip": self._skip_length,
             "kern": self._skip_length,
-            "nocite": lambda token: self.stream.drop("m"),
             "newtheorem": self._declare_theorem,
             "par": lambda token: self._end_paragraph(),
         }

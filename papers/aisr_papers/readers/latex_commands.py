@@ -129,7 +129,7 @@ DROPPED = {
     ),
     **dict.fromkeys(name_set("usepackage RequirePackage"), "omo"),
     **dict.fromkeys(name_set("colorlet titleformat titlespacing"), "sommm"),
-    "cmidrule": "p", "lstinputlisting": "om", "verbatiminput": "m", "inputminted": "omm",
+    "cmidrule": "p", "lstinputlisting": "om", "nocite": "m", "verbatiminput": "m", "inputminted": "omm",
     "specialrule": "mmm", "fontsize": "mm", "definecolor": "mmm", "color": "om", "textcolor": "om", "addlinespace": "o",
     "resizebox": "smm", "scalebox": "mo", "rotatebox": "om", "raisebox": "moo", "parbox": "ooom", "makebox": "oo",
     "framebox": "oo", "mbox": "", "fbox": "", "colorbox": "om", "fcolorbox": "omm",
@@ -154,7 +154,7 @@ PLAIN = name_set(
     "doublespacing singlespacing onehalfspacing printbibliography newblock thefootnote "
     "and baselineskip linewidth textwidth columnwidth hskip displaystyle "
     "textstyle scriptstyle unitlength columnsep tabcolsep parindent parskip hsize vsize bgroup egroup "
-    "begingroup endgroup nonumber notag quad hss hrule vrule hrulefill dotfill break penalty "
+    "operatorname begingroup endgroup nonumber notag quad hss hrule vrule hrulefill dotfill break penalty "
     "pdfoutput belowcaptionskip abovecaptionskip "
     "phantomsection hbox vbox expandafter arraystretch baselinestretch looseness emergencystretch tolerance "
     "appendixname today RawFloats colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead "

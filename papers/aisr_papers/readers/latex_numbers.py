@@ -54,8 +54,6 @@ class Numbers(Run):
             "documentclass": self._class,
             "setcounter": self._set_counter,
             "addtocounter": self._set_counter,
-            "stepcounter": self._step_counter,
-            "refstepcounter": self._step_counter,
             "numberwithin": self._count_within,
             "counterwithin": self._count_within,
             "counterwithout": self._count_within,
@@ -78,10 +76,6 @@ class Numbers(Run):
         if value is not None:
             before = self._numbers[name] if token.text == "addtocounter" else 0
             self._numbers[name] = max(min(before + int(value[0]), MOST), 0)
-
-    def _step_counter(self, token: Token) -> None:
-        name = self.stream.word()
-        self._numbers[name] = min(self._numbers[name] + 1, MOST)
 
     def _count_within(self, token: Token) -> None:
         r"""\numberwithin{table}{section} and \counterwithin."""

@@ -52,6 +52,7 @@ BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\new
 \newcommand{\captionabove}{\caption}\newcommand{\captionbelow}{\caption}\newcommand{\tablecaption}{\caption}%
 \newcommand{\captionaboveof}{\captionof}\newcommand{\captionbelowof}{\captionof}\newcommand{\Title}{\title}%
 \newcommand{\diagbox}[3][]{#2 / #3}\newcommand{\backslashbox}[3][]{#2 / #3}\newcommand{\slashbox}[3][]{#2 / #3}%
+\newcommand{\stepcounter}[1]{\addtocounter{#1}{1}}\newcommand{\refstepcounter}[1]{\addtocounter{#1}{1}}%
 \newcommand{\cr}{\\}\newcommand{\tabularnewline}{\\}%
 \newcommand{\thechapter}{\arabic{chapter}}\newcommand{\thesection}{\of@chapter\arabic{section}}%
 \newcommand{\thesubsection}{\thesection.\arabic{subsection}}%
