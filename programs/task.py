@@ -111,8 +111,8 @@ class Task:
         return list(content) if isinstance(content, list) else [str(content)]
 
     def evidence(self, example: dspy.Example) -> str:
-        """Return the evidence that all statements of an example are judged by."""
-        return str(example.get("evidence", "")).replace(LEFT_OUT, "")
+        """Return the evidence that all statements of an example are judged by: its `passages`, or its `evidence`."""
+        return str(example.get("passages", example.get("evidence", ""))).replace(LEFT_OUT, "")
 
     def evidence_right(self, gold: Gold, answer: Answer) -> bool | None:
         """Whether an answer would count if its label were right; None where all would."""

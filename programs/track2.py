@@ -337,9 +337,6 @@ class Track2Task(Task):
     def gold_labels(self, gold: Citation) -> list[list[str]]:
         return [[gold.label]]
 
-    def evidence(self, example: dspy.Example) -> str:
-        return str(example.passages)
-
     def evidence_right(self, gold: Citation, answer: Citation) -> bool:
         return evidence_right(gold.evidence_para_ids, answer.evidence_para_ids)
 

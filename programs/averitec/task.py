@@ -360,9 +360,6 @@ class AveritecTask(Task):
     def gold_labels(self, gold: ClaimGold) -> list[list[str]]:
         return [[gold.label]]
 
-    def evidence(self, example: dspy.Example) -> str:
-        return str(example.passages)
-
     def evidence_right(self, gold: ClaimGold, answer: FactCheck) -> bool:
         return evidence_match(answer.compared.strings, gold.compared.strings) > HEADLINE
 
