@@ -148,9 +148,11 @@ class _Words:
 
     def _command(self, token: Token) -> str:
         """What a command prints: a letter with an accent, or a blank; its arguments that are no words are skipped."""
-        name, following = token.text, self.stream.peek()
-        if name in ACCENTS and following is not None and (following.kind == "open" or not name.isalpha()):
-            return "".join(one.text for one in self.stream.argument())
+        name = token.text
+        if name in ACCENTS:
+            following = self.stream.peek()
+            if not name.isalpha() or (following is not None and following.kind == "open"):
+                return "".join(one.text for one in self.stream.argument())
         if name in ("-", "/"):
             return ""
         if name == "documentclass":
