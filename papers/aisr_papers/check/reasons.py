@@ -36,10 +36,8 @@ MOST_QUOTED = 20  # words
 # In one question. Of 14 flags four had no reason while only the best rows of a table were shown, without its caption
 # and bold cells: the tables that a flag rests on are shown whole, and several flags share them.
 AT_ONCE, MOST_TOKENS = 16, 6_000  # sentences, and tokens of evidence; one sentence always
-PASSAGES, PARAGRAPHS = (
-    400,
-    600,
-)  # tokens of other evidence for a sentence: of the paper, of a cited work; the best always
+# Tokens of other evidence for a sentence: of the paper, of a cited work; the best always.
+PASSAGES, PARAGRAPHS = 400, 600
 BESIDE = 300  # characters of the sentence before and of the one after
 
 Done = Callable[[Sequence[Flag]], None]  # gets the flags that one question was about; may raise to end the rest
@@ -101,8 +99,9 @@ class Asked(NamedTuple):
     """A flag whose reason is asked for."""
 
     place: int  # among all flags
-    flag: Flag  # its tables whole
-    shown: tuple[Piece, ...]  # of its evidence
+    flag: Flag
+    pieces: tuple[Piece, ...]  # its evidence, tables whole
+    shown: tuple[Piece, ...]  # of these
     neighbours: str
 
     @property
@@ -160,7 +159,7 @@ def _groups(asked: Iterator[Asked]) -> Iterator[list[Asked]]:
 def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], lm: aisr.LanguageModel) -> list[Flag]:
     """The flags with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
     shown = dict.fromkeys(piece for one in group for piece in one.shown)
-    pictured = {piece for one in group for piece in _referred(draft, one.flag) if piece.picture}
+    pictured = {piece for one in group for piece in _referred(draft, one.flag, one.pieces) if piece.picture}
     evidence = _evidence(program, list(shown), pictured)
     signature: Any = ExplainFlags
     if evidence.pictures:
@@ -177,14 +176,17 @@ def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], 
     by_number = {digits[0]: one for one in reversed(answer.reasons) if (digits := NUMBER.search(one.sentence))}
     numbers = {piece: str(number) for number, piece in _number(shown)}
     explained = []
-    for number, (_, flag, pieces, _) in _number(group):
+    for number, one in _number(group):
         stated = by_number.get(str(number))
-        called = [numbers[piece] if piece in pieces else "" for piece in flag.pieces]
-        reason = confirm(stated, flag.pieces, called, pictured if evidence.pictures else set()) if stated else None
+        called = [numbers[piece] if piece in one.shown else "" for piece in one.pieces]
+        reason = confirm(stated, one.pieces, called, pictured if evidence.pictures else set()) if stated else None
         if reason is None:
-            explained.append(replace(flag, failed=f"{NO_REASON}: the model names none"))
-        else:
-            explained.append(replace(flag, reasons=(reason,), marks=_marks(flag, reason)))
+            explained.append(replace(one.flag, failed=f"{NO_REASON}: the model names none"))
+        elif reason.mark is None:
+            explained.append(replace(one.flag, reasons=(reason,)))
+        else:  # its line stands out, in the place of those that only share words
+            marks = (*(mark for mark in one.flag.marks if mark.place), reason.mark)
+            explained.append(replace(one.flag, pieces=one.pieces, reasons=(reason,), marks=marks))
     return explained
 
 
@@ -197,27 +199,28 @@ _number = partial(enumerate, start=1)
 def _show(draft: Draft, place: int, flag: Flag) -> Asked:
     """What is shown for a flag: whole the tables that it rests on, which are those with a marked line and those that
     its sentence refers to; of the other evidence what speaks most of its statement, as far as there is room."""
-    flag = _with_whole_tables(draft, flag)
-    referred = _referred(draft, flag)
-    marked = [flag.pieces[mark.piece] for mark in flag.marks]
+    pieces = _with_whole_tables(draft, flag)
+    marked = [pieces[mark.piece] for mark in flag.marks]
     is_claim = flag.kind == "claim"
-    rests_on = [piece for piece in (*marked, *referred) if is_claim and (len(piece.lines) > 1 or piece.picture)]
-    best = order(match(flag.statement, [ROW.join(piece.lines) for piece in flag.pieces]))
-    shown = dict.fromkeys(rests_on)
+    rests_on = [*marked, *_referred(draft, flag, pieces)] if is_claim else []
+    shown = dict.fromkeys(piece for piece in rests_on if len(piece.lines) > 1 or piece.picture)
+    best = order(match(flag.statement, [ROW.join(piece.lines) for piece in pieces]))
     left = PASSAGES if is_claim else PARAGRAPHS
-    for piece in dict.fromkeys([*marked, *(flag.pieces[number] for number in best)]):
+    for piece in dict.fromkeys([*marked, *(pieces[number] for number in best)]):
         cost = sum(map(tokens, piece.lines))
         if piece not in shown and (cost <= left or not shown):
             shown[piece] = None
             left -= cost
-    return Asked(place, flag, tuple(shown), _neighbours(draft.paragraphs[flag.position[0]].sentences, flag.position[1]))
+    paragraph, sentence = flag.position
+    neighbours = _neighbours(draft.paragraphs[paragraph].sentences, sentence)
+    return Asked(place, flag, pieces, tuple(shown), neighbours)
 
 
-def _with_whole_tables(draft: Draft, flag: Flag) -> Flag:
-    """The flag with its tables whole, bold cells between `**`: those of the judging may lack rows. The caption that is
-    flagged is no evidence for itself. Marks stay at their lines, wherever these are now."""
+def _with_whole_tables(draft: Draft, flag: Flag) -> tuple[Piece, ...]:
+    """The evidence of a flag with its tables whole, bold cells between `**`: those of the judging may lack rows. The
+    caption that is flagged is no evidence for itself."""
     if flag.kind != "claim":
-        return flag
+        return flag.pieces
     tables = {one.name: one for one in draft.floats.values() if one.rows}
     paragraph, sentence = flag.position
     caption_of = draft.paragraphs[paragraph].caption_of
@@ -228,20 +231,15 @@ def _with_whole_tables(draft: Draft, flag: Flag) -> Flag:
             shown = whole_table(table, [sentence] if table.key == caption_of else [])
             text, *rows = render([EvidenceItem.model_validate(shown)]).text.split(ROW)
             pieces[number] = piece._replace(lines=(text.partition("] ")[2], *rows))
-    marks = []
-    for mark in flag.marks:
-        lines = [line.replace("**", "") for line in pieces[mark.piece].lines]
-        line = flag.pieces[mark.piece].lines[mark.line].replace("**", "")
-        marks.append(mark._replace(line=lines.index(line) if line in lines else 0))
-    return replace(flag, pieces=tuple(pieces), marks=tuple(dict.fromkeys(marks)))
+    return tuple(pieces)
 
 
-def _referred(draft: Draft, flag: Flag) -> list[Piece]:
+def _referred(draft: Draft, flag: Flag, pieces: Sequence[Piece]) -> list[Piece]:
     """The evidence that the sentence of a flag refers to."""
     paragraph, sentence = flag.position
     keys = draft.paragraphs[paragraph].sentences[sentence].float_keys
     names = {draft.floats[key].name for key in keys if key in draft.floats}
-    return [piece for piece in flag.pieces if piece.key in names]
+    return [piece for piece in pieces if piece.key in names]
 
 
 def _neighbours(sentences: Sequence[Sentence], place: int) -> str:
@@ -262,19 +260,7 @@ def _evidence(program: aisr.LoadedProgram, shown: Sequence[Piece], pictured: set
     return PicturedText(text="\n".join(lines), pictures=tuple(pictures))
 
 
-def _marks(flag: Flag, reason: Reason) -> tuple[Mark, ...]:
-    """The lines that stand out: the reason's, where it has one, in the place of those that only share words."""
-    return (*(one for one in flag.marks if one.place), reason.mark) if reason.mark else flag.marks
-
-
 # --- Looking a reason up in what was shown.
-
-
-class Place(NamedTuple):
-    """Where a quote stands, in the evidence's own spelling."""
-
-    quote: str
-    mark: Mark
 
 
 def confirm(stated: StatedReason, pieces: Sequence[Piece], keys: Sequence[str], seen: set[Piece]) -> Reason | None:
@@ -291,8 +277,8 @@ def confirm(stated: StatedReason, pieces: Sequence[Piece], keys: Sequence[str], 
             continue
         place = _find_cell(stated, quote, piece) if stated.row or stated.column else _find_line(quote, piece)
         if place is not None:
-            mark = place.mark._replace(piece=number)
-            return Reason(text, place.quote, name_place(piece, mark), mark=mark)
+            mark = place[1]._replace(piece=number)
+            return Reason(text, place[0], name_place(piece, mark), mark=mark)
         if piece in seen and not quote:
             mark = Mark(number, 0)
             return Reason(f"{SEEN}: {text}"[:MOST_CHARACTERS], place=name_place(piece, mark), mark=mark)
@@ -303,18 +289,19 @@ def _is_called(name: str, key: str) -> bool:
     return _plain(name).strip("[].: ") == _plain(key).strip("[].: ")
 
 
-def _find_line(quote: str, piece: Piece) -> Place | None:
-    """The first line with the words of a quote. A number alone says nothing of which row of a table is meant."""
+def _find_line(quote: str, piece: Piece) -> tuple[str, Mark] | None:
+    """The words of a quote in the first line that has them, and its mark. A number alone says nothing of which row of a
+    table is meant."""
     for line, text in enumerate(piece.lines):
         words = find_words(quote, text) if not line or any(map(str.isalpha, quote)) else None
         if words:
-            return Place(words, Mark(0, line))
+            return words, Mark(0, line)
     return None
 
 
-def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> Place | None:
-    """The cell of a table, by its row and column, that prints what is quoted; of a row without a column also words of
-    it. Where one of the names is missing, no other cell there may print the same."""
+def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark] | None:
+    """The cell of a table, by its row and column, that prints what is quoted, and its mark; of a row without a column
+    also words of it. Where one of the names is missing, no other cell there may print the same."""
     layout = layout_of(piece)
     grid = layout.rows
     rows = _best(stated.row, layout.beside)
@@ -322,11 +309,11 @@ def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> Place | None:
     hits = [(row, column) for row in rows for column in columns if _prints_same(grid[row][column], quote)]
     if hits and (len(hits) == 1 or (stated.row and stated.column)):
         row, column = hits[0]
-        return Place(grid[row][column], Mark(0, row + 1, columns=(column,)))
+        return grid[row][column], Mark(0, row + 1, columns=(column,))
     if not stated.column:
         for row in rows:
             if words := find_words(quote, piece.lines[row + 1]):
-                return Place(words, Mark(0, row + 1))
+                return words, Mark(0, row + 1)
     return None
 
 
