@@ -201,7 +201,7 @@ def check_paper(
         judging = opened.estimating() if estimate else opened
         review = _judge(paper, draft, cited, programs, judging, estimate)
         if estimate:
-            display.print_estimate(judging.spend, **limits)
+            display.print_estimate(judging.spend)
             return
         review = add_exact_flags(review, cited)
     else:

@@ -54,8 +54,8 @@ def print_spend(spend: Spend) -> None:
     )
 
 
-def print_estimate(spend: Spend, max_usd: float | None, max_calls: int | None) -> None:
-    """Print what LM calls would come to, and which limit would end them early."""
+def print_estimate(spend: Spend) -> None:
+    """Print what LM calls would come to."""
     calls, usd = spend["calls"] or 0, spend["usd"]
     price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if usd is None else f"{usd:.2f} USD"
     note(
@@ -64,10 +64,6 @@ def print_estimate(spend: Spend, max_usd: float | None, max_calls: int | None) -
     )
     if spend["completion_tokens"]:
         note("  answers are taken to be as long as labelled ones; a model that reasons first writes more")
-    if max_calls is not None and calls > max_calls:
-        note(f"warning: --max-calls {max_calls} would end it early")
-    if max_usd is not None and usd is not None and usd > max_usd:
-        note(f"warning: --max-usd {max_usd:g} would end it early")
 
 
 # --- A checked paper.
@@ -89,9 +85,6 @@ def print_review(review: Review, failing: Sequence[Flag]) -> None:
         for label, count in review.counts().items():
             table.add_row(label, str(count))
         console.print(table, soft_wrap=False)
-    folded = sum(one.folded and not one.dismissed for one in review.flags)
-    if folded:
-        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and the page lists them")
     failures = Counter(one.failed for one in review.flags if one.label is None)
     unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
     wanting = [Group(f"{NOT_JUDGED}: {review.unjudged}", unjudged)] if unjudged else []
@@ -100,8 +93,6 @@ def print_review(review: Review, failing: Sequence[Flag]) -> None:
     unexplained = Counter(one.failed for one in review.flags if one.label and one.failed)
     for why, count in unexplained.most_common(MOST):
         note(why.replace(NO_REASON, f"{NO_REASON} for {pluralize(count, 'flag')}", 1))
-    if gone := review.dismissed:
-        note(f"{pluralize(len(gone), 'flag')} dismissed; folded on the page, and not counted by --fail-on")
     for remark in review.reliability:
         note(remark)
     _print_groups(list_recomputed(review))

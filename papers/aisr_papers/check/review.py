@@ -42,11 +42,6 @@ class Review:
         return dict(sorted(counts.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
 
     @property
-    def dismissed(self) -> list[Flag]:
-        """The flags that readers want to see no more."""
-        return [one for one in self.flags if one.dismissed]
-
-    @property
     def unjudged(self) -> int:
         """How many flags have no label."""
         return sum(one.label is None for one in self.flags)

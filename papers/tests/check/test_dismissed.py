@@ -1,6 +1,7 @@
 """A dismissed flag does not come back until its sentence or its evidence changes."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
     assert line.endswith(" Wrong percentage: At Bog, wrens sang in 37 of 120 nights (38.8 %) (Table 1).")
     (paper / "dismissed.txt").write_text(line, "utf-8")
     again = checked(check_paper, "--fail-on", "Wrong percentage")
-    assert "1 flag dismissed" in again.out
+    assert re.search(r"dismissed\W+1\b", again.out)
     assert "--fail-on: 1 sentence\n" in again.out  # the other one, recomputed too
     assert "Wrong percentage" not in again.out
     assert sarif(paper) == {
