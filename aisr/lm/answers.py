@@ -153,24 +153,21 @@ def last_fields(text: str, names: Sequence[str]) -> str | None:
 
 
 def adapter_for(schema: bool) -> dspy.Adapter:
-    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
-    would double a weak model's calls in silence."""
-    return _as_used(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
+    """Return DSPy's adapter for JSON under a schema where the model takes one, elsewhere that for marked fields, whose
+    fallback to JSON would double a weak model's calls in silence.
 
-
-def _as_used(adapter: dspy.Adapter) -> dspy.Adapter:
-    """The adapter, which reads answers as this module says, with every failure as its own error: DSPy lets the errors
-    of its parsers pass, where an answer nests too deep for them or holds a number of ten thousand digits. And an output
-    that a demo lacks is left out of its answer: DSPy puts "Not supplied for this particular example" there, which
-    teaches the words."""
+    It reads answers as this module says, with every failure as its own error: DSPy lets the errors of its parsers pass,
+    where an answer nests too deep for them or holds a number of ten thousand digits. And an output that a demo lacks is
+    left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words.
+    """
+    adapter = dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
     parse, format_demos = adapter.parse, adapter.format_demos
     parse_object, parse_fields = dspy.JSONAdapter().parse, dspy.ChatAdapter().parse
-    is_json = isinstance(adapter, dspy.JSONAdapter)
 
     def read(signature: Any, completion: str) -> dict[str, Any]:
         text = without_thoughts(completion)
         names = [name for name, field in signature.output_fields.items() if field.is_required()]
-        for json_form in (is_json, not is_json):
+        for json_form in (schema, not schema):
             if json_form and (found := last_object(text, names)) is not None:
                 return parse_object(signature, json.dumps(found))  # type: ignore[no-any-return]
             if not json_form and (fields := last_fields(text, names)) is not None:
