@@ -48,12 +48,10 @@ def saved(root: Path) -> dict[str, Any]:
 
 
 def hard_to_please(request: HttpRequest) -> Reply:
-    """Answers with log-probabilities. One paragraph in three gets an answer only after a complaint, and one never."""
-    words = request.question.split()
-    repairing = any("correction" in word for word in words)
-    if "sentences" in request.question and len(request.question) % 3 == 0 and not repairing:
-        return NONSENSE
-    if "sentences" in request.question and len(request.question) % 10 == 0:
+    """Answers with log-probabilities. One paragraph in three gets an answer only after a complaint, and one in ten
+    never."""
+    length, is_repair = len(request.question), "correction" in request.question
+    if "sentences" in request.question and ((length % 3 == 0 and not is_repair) or length % 10 == 0):
         return NONSENSE
     body = json.loads(completion(request, judged(request)))
     label = re.search(
