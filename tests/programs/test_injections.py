@@ -23,7 +23,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Track2Record
 from support import scripted
-from support.drawn import picture
+from support.corpora import picture
 from support.loopback import HttpRequest, Loopback, serve
 
 FIELD = re.compile(r"\[\[\s*##\s*(\w+)\s*##\s*\]\]")

@@ -19,8 +19,7 @@ from aisr.programs.pictures import BadPicture, ImageFolder, decode, render
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1, Track1Record
 from support.commands import Aisr
-from support.corpora import claim, write
-from support.drawn import picture
+from support.corpora import claim, picture, write
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
 

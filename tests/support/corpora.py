@@ -6,6 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from PIL import Image
+
 from aisr.programs.track1 import CLAIM_LABELS
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
@@ -50,6 +52,13 @@ def beginning(source: Path, count: int, target: Path) -> Path:
     """The first lines of a file, as a file."""
     target.write_bytes(b"".join(source.read_bytes().splitlines(keepends=True)[:count]))
     return target
+
+
+def picture(path: Path, size: tuple[int, int] = (60, 40), color: str = "red", **how: Any) -> Path:
+    """A plain picture in the format of its suffix."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new(how.pop("mode", "RGB"), size, color).save(path, **how)
+    return path
 
 
 def draw_claims(rng: Random, records: int, sentences: int = 5) -> list[list[list[str]]]:

@@ -139,8 +139,6 @@ def right(request: Request) -> str:
     prompt = question(request)
     if (sentences := field(prompt, "sentences")) is not None:
         return written(prompt, {"sentence_labels": re.findall(r" is ([^.]*)\.", sentences)})
-    if (sentence := field(prompt, "sentence")) is not None:
-        return written(prompt, {"sentence_label": re.findall(r" is ([^.]*)\.", sentence)[0]})
     text = field(prompt, "claim") or ""
     label, by = re.findall(r" is (.*) by (.*)\.", text)[0]
     return written(prompt, {"label": label, "evidence_ids": re.findall(r"P\d+", by)})
@@ -156,8 +154,6 @@ def flat(request: Request) -> str:
     prompt = question(request)
     if (sentences := field(prompt, "sentences")) is not None:
         return written(prompt, {"sentence_labels": ["Supported"] * len(json.loads(sentences))})
-    if field(prompt, "sentence") is not None:
-        return written(prompt, {"sentence_label": "Supported"})
     return written(prompt, {"label": "Supported", "evidence_ids": []})
 
 

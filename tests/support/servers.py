@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-READY_SECONDS = 120
-LOOK_AGAIN = 0.2  # seconds between two looks at a process
+import pytest
+
+LOOKS, LOOK_AGAIN = 600, 0.2  # at a process that is starting, and the seconds between two of them
 BELOW_EPHEMERAL = range(20_000, 30_000)
 
 
@@ -24,25 +25,18 @@ def answering(
     with log.open("wb") as out:
         process = subprocess.Popen(command, env=env, cwd=cwd, stdout=out, stderr=out, start_new_session=True)
         try:
-            assert is_ready(port, process), log.read_text(errors="replace")
+            for _ in range(LOOKS):
+                with suppress(OSError):
+                    get(port, "/health")
+                    break
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(LOOK_AGAIN)
+                    pytest.fail(log.read_text(errors="replace"))
             yield process
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(10)
-
-
-def is_ready(port: int, process: subprocess.Popen[bytes]) -> bool:
-    """Whether the server answers before its process ends or the time is up. `process.wait` is the pause between two
-    looks."""
-    for _ in range(int(READY_SECONDS / LOOK_AGAIN)):
-        with suppress(OSError):
-            get(port, "/health")
-            return True
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(LOOK_AGAIN)
-            return False
-    return False
 
 
 def free_port() -> int:
