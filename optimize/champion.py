@@ -113,8 +113,10 @@ def choose(
     finished = [contender for contender in contenders if contender.finished]
     champion = best = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
     old = next((one for one in finished if so_far is not None and one.name == so_far.name), None)
-    if old is not None and not _surely_better(best, old):
-        champion = old
+    if old is not None:
+        ahead, before = best.dev.scores, old.dev.scores
+        if value(ahead) - value(before) <= difference_error(ahead, before, best.dev.group):
+            champion = old
     doubtful = best if best is not champion else None
     return Choice(champion, contenders, unscored, doubtful)
 
@@ -136,9 +138,3 @@ def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
         f"{lost}: {best.name} scores {percent(best.dev.score.score)} on dev, {champion.name} "
         f"{percent(champion.dev.score.score)}"
     )
-
-
-def _surely_better(contender: Contender, other: Contender) -> bool:
-    """Whether its paired gain on dev is above one standard error."""
-    scores, before = contender.dev.scores, other.dev.scores
-    return value(scores) - value(before) > difference_error(scores, before, contender.dev.group)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import dspy
-from dspy.utils.exceptions import LMError
 
 from aisr.artifact.manifest import (
     Data,
@@ -223,10 +222,8 @@ class Run:
             known = len(candidates)
             try:
                 candidates = compile_candidates(optimizer, search, candidates)  # all so far, the new ones last
-            except LMError:
+            finally:
                 self._check_teacher()
-                raise
-            self._check_teacher()
             stage(f"comparing {pluralize(len(candidates), 'candidate')} on {len(dev)} records of dev")
             choice = choose(task, candidates, dev, self.lm, self.callbacks.scored, so_far)
             so_far = choice.champion
