@@ -36,6 +36,7 @@ AT = ["compile", "--task", "track1"]
         (["--optimizer", "kn"], "--optimizer 'kn': expected one of: "),
         (["--lm", "openai/x", "--api-base", "http://[::1"], "--api-base: expected an address such as http:/"),
         (["--lm", "openai/x", "--api-base", "http://h:port"], "--api-base: expected an address such as http:/"),
+        (["--lm", "recorded:x", "-L", "timeout=5"], "-L timeout: the answers of recorded:x are there; leave it out"),
         (["--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
         (["--lm", "openai/gpt-4o-mini"], "export OPENAI_API_KEY="),
         (["--name", "../up", "--lm", "openai/x", "--api-base", "http://h"], "--name"),
