@@ -14,15 +14,8 @@ if TYPE_CHECKING:
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
     from aisr.programs.task import Exhibit, Query, SentenceTask, Task
 
-PLACES = {
-    "aisr.programs.records": ["EvidenceItem", "Prediction", "Record", "SentenceRecord", "Text"],
-    "aisr.metrics.scores": ["Scores", "tally_statements"],
-    "aisr.programs.pictures": ["PICTURE_MODE_HELP", "PicturedText", "PictureMode", "Picture", "render"],
-    "aisr.programs.probabilities": ["definitions", "with_confidence"],
-    "aisr.programs.program": ["LabelOptions", "Options", "Program", "SearchOptions", "one_label_each", "wrong_count"],
-    "aisr.programs.task": ["Exhibit", "Query", "SentenceTask", "Task"],
-}
-_MODULES = {name: module for module, names in PLACES.items() for name in names}
+# Where the names are; what loads DSPy stands last.
+MODULES = ("records", "pictures", "probabilities", "program", "task")
 
 __all__ = [
     "PICTURE_MODE_HELP",
@@ -53,9 +46,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module 'aisr.task' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    modules = (vars(import_module(f"aisr.programs.{module}")) for module in MODULES)
+    return next(names[name] for names in modules if name in names)
 
 
 def __dir__() -> list[str]:

@@ -17,13 +17,13 @@ import aisr.files
 import aisr.retrieval
 import aisr.task
 import aisr.text
-from aisr.artifact.program import program_text
 from aisr.programs.registry import find_task
 from support.commands import run
 from support.compiled import Compiled
 from support.corpora import claim, read_rows, write
 from support.loopback import Loopback, judged
 from support.paths import ROOT, SAMPLE
+from support.runs import save_program
 
 KEY = "sk-planted-3b77e0"
 
@@ -32,12 +32,9 @@ KEY = "sk-planted-3b77e0"
 def saved(tmp_path: Path) -> Callable[..., Path]:
     """Saves the uncompiled program of a task as an artifact folder."""
 
-    def save(task: str, **options: Any) -> Path:
-        program = find_task(task).build(options)
-        folder = tmp_path / "artifacts" / task / "plain"
-        folder.mkdir(parents=True)
-        (folder / "program.json").write_text(program_text(find_task(task), program), encoding="utf-8")
-        return folder
+    def save(name: str, **options: Any) -> Path:
+        task = find_task(name)
+        return save_program(tmp_path / "artifacts" / name / "plain", task, task.build(options))
 
     return save
 
