@@ -96,28 +96,26 @@ def load_program(folder: Path, task: Task | None = None) -> Loaded:
     """The program of an artifact folder. task: as for `parse`. Raises `BadArtifact` where it is missing, not ours or
     changed since."""
     check_program_exists(folder)
-    file = folder / PROGRAM
-    loaded = load_file(file, str(file), task)
-    manifest = folder / FILE
-    if manifest.is_file():
-        recorded = read_json(manifest).get("digest")
-        if recorded != loaded.digest:
-            raise BadArtifact(
-                f"{file}: digest {loaded.digest}, but manifest.json says {str(recorded)[:80]}; the program was changed "
-                "after it was compiled. Compile it again, or remove manifest.json to use it as it is"
-            )
-    return loaded
+    file, manifest = folder / PROGRAM, folder / FILE
+    digest = str(read_json(manifest).get("digest")) if manifest.is_file() else None
+    return load_file(file, str(file), task, digest)
 
 
-def load_file(file: Path, source: str, task: Task | None = None) -> Loaded:
-    """The program of a program.json, wherever that was kept. task: as for `parse`. Raises `BadArtifact`, naming
-    `source`."""
+def load_file(file: Path, source: str, task: Task | None, digest: str | None) -> Loaded:
+    """The program of a program.json, wherever that was kept. task: as for `parse`; digest: what it had when it was
+    compiled, None where that is not known. Raises `BadArtifact`, naming `source`."""
     if file.stat().st_size > MAX_BYTES:
         raise BadArtifact(f"{source}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
     try:
-        return parse(file.read_text(encoding="utf-8"), source, task)
+        loaded = parse(file.read_text(encoding="utf-8"), source, task)
     except UnicodeDecodeError as error:
         raise BadArtifact(f"{source}: not UTF-8 ({error}); compile the program again") from error
+    if digest not in (None, loaded.digest):
+        raise BadArtifact(
+            f"{source}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "
+            "since. Compile it again, or remove manifest.json beside it to use it as it is"
+        )
+    return loaded
 
 
 def parse(text: str, source: str, task: Task | None = None) -> Loaded:

@@ -56,13 +56,7 @@ def load(program: str, root: Path, task: Task | None = None) -> Loaded:
     if not program.startswith(MODEL_SCHEME):
         return load_program(Path(program), task)
     with _fetched(program, root, PROGRAM) as (folder, version):
-        loaded = load_file(folder / PROGRAM, program, task)
-    if loaded.digest != version.tags.get(DIGEST_TAG):
-        raise BadArtifact(
-            f"{program}: digest {loaded.digest}, but version {version.version} was registered with "
-            f"{version.tags.get(DIGEST_TAG)}; the stored file was changed since"
-        )
-    return loaded
+        return load_file(folder / PROGRAM, program, task, str(version.tags.get(DIGEST_TAG)))
 
 
 def load_test_scores(program: str, root: Path) -> TestScores | None:

@@ -154,7 +154,7 @@ def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_ma
         aisr.load("models:/aisr-track1@champion")
     folder = saved("track1")
     (folder / "manifest.json").write_text('{"digest": "0123456789abcdef"}', encoding="utf-8")
-    with pytest.raises(aisr.UserError, match=r"digest .*[0-9a-f]{16}.* manifest.json says 0123456789abcdef"):
+    with pytest.raises(aisr.UserError, match=r"digest .*[0-9a-f]{16}.* compiled with 0123456789abcdef"):
         aisr.load(folder)
     assert list(elsewhere.iterdir()) == []
 
