@@ -14,7 +14,7 @@ from aisr_papers.readers.blocks import Block, BlockReader
 from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_commands import formula
-from aisr_papers.readers.markdown_tables import MARKER, FoundTable, cells_of, take_tables
+from aisr_papers.readers.markdown_tables import MARKER, FoundTable, take_tables
 
 MAX_CHARACTERS = 2**20
 LONGEST_BLOCK = 50_000  # characters between blank lines; the parser takes its time with longer ones
@@ -132,12 +132,12 @@ class _Reader(BlockReader):
         """A table that is no pipe table; of one that is not read its caption."""
         if table.unread:
             self.files.note_unread(place, table.unread)
-        rows = [[(self._cell(cell.text, place), cell.columns, cell.rows) for cell in row] for row in cells_of(table)]
+        rows = [[(self._cell(cell.text, place), cell.columns, cell.rows) for cell in row] for row in table.rows]
         caption = [Piece(table.caption, place)] if table.caption else []
         self.blocks.append(Block("table", caption, self.path(), place, lay_out(rows)))
 
     def _cell(self, text: str, place: Place) -> str:
-        (token,) = MarkdownIt("commonmark").parseInline(text)
+        (token,) = MarkdownIt("commonmark").parseInline(" ".join(text.split()))
         words = flatten(self._pieces(token, place.line or 1)).text
         return mark_bold(words, any(child.type == "strong_open" for child in token.children or ()))
 

@@ -1,7 +1,7 @@
 """Tables of Markdown papers that are no pipe tables: pandoc's grid and simple tables, HTML, and what code prints."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import NamedTuple
@@ -48,9 +48,8 @@ def take_tables(text: str) -> tuple[str, list[FoundTable]]:
     while number < len(lines):
         end, table = _table_at(lines, number)
         if table is not None:
-            begin = (
-                number - 1 if table.rows and DASHES.fullmatch(lines[number]) and _has_head(lines, number) else number
-            )
+            has_head = table.rows and DASHES.fullmatch(lines[number]) and _has_head(lines, number)
+            begin = number - 1 if has_head else number
             lines[begin:end] = [f"{MARKER}{len(tables)}", *[""] * (end - begin - 1)]
             tables.append(table)
         number = end
@@ -212,9 +211,3 @@ class _TableParser(HTMLParser):
         elif self._in and self.rows and self.rows[-1]:
             cell = self.rows[-1][-1]
             self.rows[-1][-1] = cell._replace(text=cell.text + text)
-
-
-def cells_of(table: FoundTable) -> Iterator[list[Cell]]:
-    """The rows of a table with one blank for all white space in their cells."""
-    for row in table.rows:
-        yield [cell._replace(text=" ".join(cell.text.split())) for cell in row]
