@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from aisr.cli.__main__ import app
-from aisr.cli.settings import LM_SETTINGS, describe, task_options
+from aisr.cli.settings import LM_SETTINGS, task_options
 from aisr.programs.registry import TASKS, find_task
 from support.paths import ROOT
 
@@ -54,17 +54,6 @@ def code(page: Path) -> Iterator[str]:
 def command_options(command: str) -> set[str]:
     parameters = COMMANDS[command].params
     return {"--help", *(name for option in parameters for name in (*option.opts, *option.secondary_opts))}
-
-
-def test_the_tables_of_settings_are_those_of_the_fields() -> None:
-    page = (ROOT / "docs" / "compile.md").read_text(encoding="utf-8")
-    table = page.partition("| `-L` | what it is |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == LM_SETTINGS
-    rows = ["| task | `-T` | what it is |", "|---|---|---|"]
-    for name, task in ((name, find_task(name)) for name in TASKS):
-        rows += [f"| {name} | `{option}` | {describe(task, option)} |" for option in task_options(task)]
-    table = "\n".join(rows)
-    assert table in page, f"put this table under `## Settings` of docs/compile.md:\n\n{table}"
 
 
 def named_options(text: str) -> list[str]:
