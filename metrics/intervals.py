@@ -54,17 +54,14 @@ def in_words(gain: Interval, records: int, other: str) -> str:
     return f"{way} than {other}"
 
 
-def score_interval(
-    scores: Scores, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None
-) -> Interval:
+def score_interval(scores: Scores, group: Group | None = None) -> Interval:
     """The ranking score with its 95 % interval; the same in whatever order the records stand. group: of each record,
     where that is known (see `resampled`)."""
-    interval = interval_of(scores.ranking(resampled(scores.rows, resamples, seed, group)))
-    return ValueOfFew(*interval) if len(scores) < FEWEST else interval
+    return interval_of(scores.ranking(resampled(scores.rows, group=group)), len(scores))
 
 
 def difference_interval(
-    scores: Scores, baseline: Scores, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None
+    scores: Scores, baseline: Scores, resamples: int = RESAMPLES, group: Group | None = None
 ) -> Interval:
     """Ranking score minus that of `baseline` on the same records, resampled together; the same in whatever order the
     records stand. group: as in `score_interval`.
@@ -73,9 +70,8 @@ def difference_interval(
     """
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
-    weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed, group)
-    interval = interval_of(scores.ranking(weights) - baseline.ranking(weights))
-    return ValueOfFew(*interval) if len(scores) < FEWEST else interval
+    weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, group)
+    return interval_of(scores.ranking(weights) - baseline.ranking(weights), len(scores))
 
 
 def difference_error(scores: Scores, baseline: Scores, group: Group | None = None) -> float:
@@ -84,9 +80,7 @@ def difference_error(scores: Scores, baseline: Scores, group: Group | None = Non
     return float((scores.ranking(weights) - baseline.ranking(weights)).std())
 
 
-def mean_interval(
-    values: Sequence[float] | Floats, group: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED
-) -> Interval:
+def mean_interval(values: Floats, group: Group) -> Interval:
     """The mean of some values, of which those of one group are not independent: whole groups are resampled.
 
     Raises ValueError where there are no values.
@@ -94,13 +88,13 @@ def mean_interval(
     if not len(values):
         raise ValueError("no values: nothing has no mean")
     _, place = np.unique(np.asarray(group), return_inverse=True)
-    sums, sizes = np.bincount(place, weights=np.asarray(values, dtype=np.float64)), np.bincount(place)
-    weights = np.ones((resamples + 1, len(sizes)))
-    weights[1:] = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), resamples)
+    sums, sizes = np.bincount(place, weights=values), np.bincount(place)
+    weights = np.ones((RESAMPLES + 1, len(sizes)))
+    weights[1:] = np.random.default_rng(SEED).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), RESAMPLES)
     return interval_of(weights @ sums / (weights @ sizes))
 
 
-def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None) -> Floats:
+def resampled(rows: Floats, resamples: int = RESAMPLES, group: Group | None = None) -> Floats:
     """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
 
     group: of each record; those of one group are drawn together, where there are `FEWEST` groups: with fewer that says
@@ -117,16 +111,17 @@ def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED, group:
     sums = np.zeros((count, 1 + rows.shape[1]))
     np.add.at(sums, place, np.column_stack([np.ones(records), rows]))
     drawn = np.empty((resamples, count))
-    drawn[:, np.lexsort(sums.T)] = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
+    drawn[:, np.lexsort(sums.T)] = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), resamples)
     return np.concatenate([np.ones((1, records)), drawn[:, place]])
 
 
-def interval_of(values: Floats) -> Interval:
-    """The first of some values, with the interval that the others span: those of resamples."""
+def interval_of(values: Floats, records: int = FEWEST) -> Interval:
+    """The first of some values, with the interval that the others span: those of resamples of some records."""
     value = float(values[0])
     low, high = np.percentile(values[1:], [2.5, 97.5])
     # On a handful of records the percentiles can pass the value itself by.
-    return Interval(value, min(float(low), value), max(float(high), value))
+    ends = min(float(low), value), max(float(high), value)
+    return Interval(value, *ends) if records >= FEWEST else ValueOfFew(value, *ends)
 
 
 RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
@@ -139,9 +134,9 @@ def rungs(records: int) -> list[int]:
     return [*(size for share in RUNGS if (size := round(share * records)) >= SMALLEST), records]
 
 
-def nested(strata: Sequence[str], seed: int = SEED) -> list[int]:
+def nested(strata: Sequence[str]) -> list[int]:
     """The rows in an order of which every beginning is stratified: each stratum is spread evenly over it."""
-    draw = Random(seed)
+    draw = Random(SEED)
     rows_of: dict[str, list[int]] = {}
     for row, stratum in enumerate(strata):
         rows_of.setdefault(stratum, []).append(row)

@@ -14,14 +14,14 @@ from aisr.metrics.scores import FN, FP, TP, Tally, f1_scores, ranking_value
 BINS = 10
 
 
-def calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float:
+def calibration_error(confidence: Sequence[float], right: Sequence[bool]) -> float:
     """The expected calibration error in 0-1: the mean distance between the confidence of judgements and the share of
-    them that is right, in bins of equal width over 0-1 (Guo et al. 2017, section 2). Raises ValueError for none."""
+    them that is right, in ten bins of equal width over 0-1 (Guo et al. 2017, section 2). Raises ValueError for none."""
     if not len(confidence):
         raise ValueError("no judgements: nothing to compare confidence with")
     sure, hit = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    place = np.minimum((sure * bins).astype(np.int64), bins - 1)
-    gaps = np.abs(np.bincount(place, sure, bins) - np.bincount(place, hit, bins))
+    place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    gaps = np.abs(np.bincount(place, sure, BINS) - np.bincount(place, hit, BINS))
     return float(gaps.sum() / len(sure))
 
 

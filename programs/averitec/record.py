@@ -17,15 +17,17 @@ from aisr.programs.retrieval import RANK_CONSTANT, Matcher, order, places
 from aisr.programs.text import pieces
 
 
+def _joined(text: object) -> object:
+    """The organisers have the text of a page as a list of lines."""
+    return " ".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
+
+
 class Document(BaseModel):
-    """A page that a claim is checked against, or an excerpt of one. The organisers' files have its text as `url2text`,
-    a list of lines."""
+    """A page that a claim is checked against, or an excerpt of one; `url2text` is what the organisers call its text."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     url: str
-    text: Annotated[str, BeforeValidator(lambda text: " ".join(text) if isinstance(text, list) else text)] = Field(
-        validation_alias=AliasChoices("text", "url2text")
-    )
+    text: Annotated[str, BeforeValidator(_joined)] = Field(validation_alias=AliasChoices("text", "url2text"))
 
 
 class AveritecRecord(Record):
