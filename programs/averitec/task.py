@@ -176,7 +176,7 @@ class Averitec(Program):
                 "evidence": as_lines(pairs, {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "baseline": FactCheck(COMMONEST, tuple(filled(record.claim, best.values()))),
+                "baseline": baseline_check(record),
             }
             if answered := sourced(pairs, best):
                 right["pairs"] = answered
@@ -226,6 +226,12 @@ class Averitec(Program):
             **inputs,
         )
         return list(evidence.pairs)[:MOST_PAIRS]
+
+
+def baseline_check(record: AveritecRecord) -> FactCheck:
+    """Return the answer of the no-LM baseline: the commonest label, and the ten best passages by BM25."""
+    best = best_passages(passages_of(record.documents or []), [record.claim], MOST_PAIRS, bm25)
+    return FactCheck(COMMONEST, tuple(filled(record.claim, best.values())))
 
 
 def _context(record: AveritecRecord) -> str:
@@ -313,9 +319,8 @@ class ClaimList(Submission):
     (`id`, `label`) and that of 2024 (`claim_id`, `pred_label`) in one, as neither minds the other's fields."""
 
     def fallback(self, record: AveritecRecord) -> FactCheck:
-        """The commonest label, and the ten best passages by BM25."""
-        best = best_passages(passages_of(record.documents or []), [record.claim], MOST_PAIRS, bm25)
-        return FactCheck(COMMONEST, tuple(filled(record.claim, best.values())))
+        """The answer of the no-LM baseline."""
+        return baseline_check(record)
 
     def fields(self, record: AveritecRecord) -> dict[str, Any]:
         """The id, the place in the organisers' file, and the claim."""
