@@ -13,7 +13,6 @@ from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.session import prepare
 
-PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
 # Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
 OFFLINE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -23,7 +22,7 @@ OFFLINE = {
 
 
 def inspect(
-    program: Annotated[str, typer.Argument(help=PROGRAM)],
+    program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
     task: opt.ProgramTask = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:

@@ -100,3 +100,17 @@ def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) ->
         finished = aisr(*command(folder, "http://127.0.0.1:9/v1"), "--ray", "local")
     assert finished.code == 2
     assert "pip install 'aisr[ray]'" in finished.err
+
+
+@pytest.mark.slow
+def test_a_limit_holds_for_all_workers_and_the_same_command_goes_on(
+    loopback: Loopback, folder: Path, aisr: Aisr
+) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    words = [*command(folder, loopback.url), "--ray", "local", "--workers", 2]
+    stopped = aisr(*words, "--max-calls", 10)
+    assert stopped.code == 1
+    assert "LM calls were sent and --max-calls is 10" in stopped.out
+    assert 10 <= len(loopback.requests) < 10 + 4  # what was under way is ended
+    assert aisr(*words).code == 0
+    assert len(loopback.requests) == COUNT
