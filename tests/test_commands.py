@@ -63,7 +63,7 @@ def test_evaluate_reports_what_score_reports(walk: Compiled, aisr: Aisr, track: 
     assert evaluated["interval"][0] <= official["score"] <= evaluated["interval"][1]
     assert f"ranking score {100 * official['score']:.1f}" in scored.out
     records = json.loads((tmp_path / "report-report" / "records.json").read_text())
-    assert records["about"]["score"] == official["score"]
+    assert records["about"]["score"]["score"] == official["score"]
     assert [one["id"] for one in records["records"]] == [row["id"] for row in read_rows(gold(walk, track))]
 
 
