@@ -249,7 +249,9 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
             source = read_source(file, limits)
             by_name = _keys_by_name(file.stem, works)
             key = _only_key(by_name or _keys_by_content(source, works), source)
-        except (UserError, OSError, RuntimeError) as error:  # also a link to nothing, a circle of links
+        except OSError as error:  # also of a link to nothing
+            unread.append(Unread(Place(file.name), f"cannot be opened ({error.strerror})"))
+        except UserError as error:
             unread.append(Unread(Place(file.name), str(error).removeprefix(f"{file}: ")))
         else:
             matches.append((not by_name, KINDS.index(SUFFIXES[file.suffix.lower()]), file, key, source))
@@ -268,7 +270,10 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
 def _check_place(file: Path, folder: Path) -> None:
     """Raises UserError for what is not looked into: what is read is sent to an LM and printed, and a pipe or device
     never ends."""
-    path = file.resolve(strict=True)
+    try:
+        path = file.resolve(strict=True)
+    except RuntimeError as error:  # of Python before 3.13
+        raise UserError("a circle of links; put the file itself there") from error
     if not path.is_relative_to(folder.resolve()):
         raise UserError("a link that leads out of the folder; put the file itself there")
     if not path.is_file():

@@ -39,8 +39,8 @@ def check_papers_folder(papers: Path | None) -> None:
 
 def read_draft(file: Path, root: Path | None = None) -> Draft:
     """The draft in a LaTeX main file or the folder of one, a Markdown file, a Word file or a PDF. root: the folder that
-    LaTeX and Markdown may put files in from, by default that of the paper. Raises UserError for what is no paper, for
-    what cannot be read as a whole, and where a package is missing."""
+    LaTeX and Markdown may put files in from, by default that of the paper. Raises UserError for what is no paper, and
+    for what cannot be read as a whole."""
     check_paper(file)
     suffix = ".tex" if file.is_dir() else file.suffix.lower()
     reader = import_module(READERS[suffix])
