@@ -107,9 +107,9 @@ class ClaimGold(_Part):
 
 class Predicted(_Part):
     """A prediction of the organisers' files: `label` and `questions` in the paper's format, `pred_label` and `evidence`
-    in that of 2024."""
+    in that of 2024, where `label` and `questions` beside them are gold."""
 
-    label: Verdict = Field(validation_alias=AliasChoices("label", "pred_label"))
+    label: Verdict = Field(validation_alias=AliasChoices("pred_label", "label"))
     questions: list[Question] | None = Field(None, validation_alias=AliasChoices("evidence", "questions"))
     string_evidence: list[str] = []
     justification: str | None = None

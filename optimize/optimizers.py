@@ -182,7 +182,10 @@ OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
 def find_optimizer(name: str) -> Optimizer:
     """Return the optimizer of a name in `OPTIMIZERS`, or the function at a place, `package.module:function`. Raises
     UserError where there is none."""
-    return OPTIMIZERS.get(name) or import_value(name, "optimizer")
+    optimizer: Optimizer = OPTIMIZERS.get(name) or import_value(name, "optimizer")
+    if not callable(optimizer):
+        raise UserError(f"optimizer {name}: it is {type(optimizer).__name__}; expected a function from a Search")
+    return optimizer
 
 
 def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:

@@ -1,7 +1,7 @@
 """One compile, from records to a saved artifact. `compile_program` names its steps; a `Run` holds what each leaves."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -180,11 +180,11 @@ class Run:
         records = chain.from_iterable(plan.records(name) for name in plan.data)
         return {
             "task": plan.task.name,
-            "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
+            "optimizer": f"{','.join(plan.optimizers)} with {_in_words(asdict(plan.settings))}",
             "program": digest_text(program_text(plan.task, self.student)),
             "lm": self.lm.identity,
             "teacher": self.teacher.identity,
-            "limits": str(plan.limits),
+            "limits": _in_words(plan.limits),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **picture_digest(self.student, (path for record in records for path in record.img_paths)),
         }
@@ -382,3 +382,7 @@ class Run:
             report["test"] = champion.report()
             report["baseline_test"] = baseline.report() if baseline else None
         return report
+
+
+def _in_words(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())

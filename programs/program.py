@@ -56,7 +56,8 @@ class LabelOptions(Options):
 
     verbalized_confidence: bool = Field(
         default=False,
-        description="Whether the LM states how likely each label is, which counts where it gives no log-probabilities.",
+        description="Whether the LM states how likely each label is. A compile sets it where the LM gives no "
+        "log-probabilities.",
     )
 
 

@@ -315,6 +315,9 @@ def _standard(values: Values) -> Values:
     return np.asarray((values - values.mean()) / spread) if spread > 1e-9 else np.zeros(len(values))
 
 
+FeatureName = Annotated[str, Field(pattern="^[ -~]{1,80}$")]  # one line: it stands in PROMPT.md
+
+
 class EvidenceRanker(BaseModel):
     """The weight of each feature: what one `spread` more of it (its standard deviation over train) adds to a
     paragraph's score, the logarithm of its odds to be the evidence. Features that are not listed weigh nothing.
@@ -324,8 +327,8 @@ class EvidenceRanker(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-    weights: dict[str, float]
-    spread: dict[str, float]
+    weights: dict[FeatureName, float]
+    spread: dict[FeatureName, float]
     common: dict[Annotated[str, Field(pattern="^([2-9]|10)$")], str] = {}
 
     @model_validator(mode="after")

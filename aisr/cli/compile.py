@@ -125,7 +125,7 @@ def compile_(
         options=options,
         data=files,
         limits={"train": max_train, "dev": max_dev, "test": max_test},
-        command=repeating_command(context, data=folder, optimizer=",".join(optimizers), name=name, task_options=words),
+        command=repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words),
         image_folder=find_image_folder(image_root, files["train"]),
     )
     if estimate:
@@ -137,7 +137,7 @@ def compile_(
         is_whole = compile_and_register(plan, opened, teacher, artifacts, track)
     if recorder:
         note(f"wrote {record}: {recorder}")
-    address = " --api-base ADDRESS" if config.api_base else ""
+    address = f" --api-base {config.api_base}" if config.api_base else ""
     note(
         f"next: aisr predict --task {task} --program {out} --lm {config.model}{address} --data INPUTS.jsonl "
         "--out predictions.jsonl"

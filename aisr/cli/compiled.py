@@ -46,6 +46,7 @@ def find_optimizers(names: str | None, sizes: Settings, train: Path, most_train:
 def print_estimate(plan: Plan, lm: OpenLM, teacher: OpenLM, limits: Limits) -> None:
     """Print the calls, tokens and cost of a compile; nothing is sent or kept."""
     run = DryRun()
+    note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
     with display.live(run.ledger) as progress:
         run.compile(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
     display.print_estimate(run.ledger.spend, limits)
@@ -131,6 +132,10 @@ def print_result(run: Run) -> None:
         note(f"    {remark}")
     if result.no_lm:
         note(f"    no-LM baseline {result.no_lm.interval}")
+        if result.no_lm.score.score > result.score.score:
+            note(
+                "    word counts score higher than this LM: try another one, or look at what it answers in report.html"
+            )
     print_failures(result.failures)
 
 

@@ -87,7 +87,8 @@ def walk_all(walks: Sequence[Walk]) -> None:
 
     root = walks[0].root
     os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
-    os.environ.pop("MLFLOW_TRACKING_URI", None)  # a team's store
+    for ours in ("MLFLOW_TRACKING_URI", "AISR_API_BASE", "AISR_IMAGE_ROOT"):  # a team's store, the user's server
+        os.environ.pop(ours, None)
     rows = []
     for walk in walks:
         for folder in (walk.program, walk.work):

@@ -133,10 +133,11 @@ def compare(
             results.append(score_program(chosen, loaded.program, records, opened, progress.judged))
         display.note(f"  {results[-1].interval}")
         display.print_failures(results[-1].failures)
+        display.print_pictures(loaded.program.image_folder)
     gain = results[1].gain(results[0])
     summary = in_words(gain, len(results[0].scores), first)
     display.note(f"difference, record by record: {gain}; {second}: {summary}")
-    display.print_end({}, loaded.program.image_folder, opened.ledger.spend)
+    display.print_spend(opened.ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 
 

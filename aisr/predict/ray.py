@@ -9,14 +9,14 @@ Keys are never sent: each machine needs them in its own environment.
 
 import logging
 import os
-import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -99,22 +99,31 @@ def ray_workers(
 
 
 def join_cluster(ray: Any, workers: int, address: str | None) -> None:
-    """Begin a cluster of this machine alone, or join the one at `address`. Raises `RayUnavailable` where nobody answers
-    within `PATIENCE`, or the cluster is too small."""
+    """Begin a cluster of this machine alone, or join the one at `address`. Raises `RayUnavailable` for one that does
+    not answer within `PATIENCE`, or is too small."""
     # Workers look for modules first where the job began, and the current folder may hold files of anyone.
     with TemporaryDirectory() as empty, chdir(empty):
         if address is None:
             init_here(ray, workers)
             return
-        host, _, port = address.removeprefix("ray://").rpartition(":")
         # Where the workers keep answers: where a run without Ray looks for them.
         cache = {name: value for name, value in os.environ.items() if name == "DSPY_CACHEDIR"}
+        joined: Future[None] = Future()
+
+        def join() -> None:
+            try:
+                ray.init(
+                    address=address, log_to_driver=False, logging_level=logging.ERROR, runtime_env={"env_vars": cache}
+                )
+                joined.set_result(None)
+            except Exception as error:
+                joined.set_exception(error)
+
+        Thread(target=join, daemon=True).start()  # Ray itself waits for minutes
         try:
-            if host:
-                socket.create_connection((host, int(port)), PATIENCE).close()  # Ray itself waits for minutes
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, runtime_env={"env_vars": cache})
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200]
+            joined.result(PATIENCE)
+        except (TimeoutError, OSError, ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:200] or f"no answer within {PATIENCE:.0f} s"
             raise RayUnavailable(
                 f"--ray {address}: {reason}; is a cluster running there (`ray start --head`)? --ray local needs none"
             ) from error

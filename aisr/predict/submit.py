@@ -82,8 +82,9 @@ def _read_answers(task: Task, predictions: Path) -> tuple[dict[str, Answer | str
 # --- Scores against a labelled file
 #
 # Predictions are matched with gold records as the official evaluator does it, but never by guessing: by id where both
-# files carry unique ids; by line where a file carries none at all (train-dev has no ids). The official evaluator goes
-# by line as well when ids repeat, which pairs the wrong records in silence: here that is an error.
+# files carry unique ids; by line where a file carries none at all (train-dev has no ids). A record without an id beside
+# others with one has that of its line, as everywhere here. The official evaluator goes by line as well when ids repeat,
+# which pairs the wrong records in silence: here that is an error.
 
 
 def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
@@ -101,10 +102,6 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
         ids.append(line.record.id)
         answers.append(answer)
         numbered.add(line.numbered)
-        if len(numbered) > 1:
-            raise UserError(
-                f"{gold}:{line.number}: some records have an id, others have none; give one to all or to none"
-            )
     matched = _match(ids, list(read(predicted, task.prediction)), numbered == {True})
     try:
         return task.score(answers, [prediction.answer for prediction in matched]).report().as_dict()

@@ -23,7 +23,7 @@ from aisr.base.files import BadArtifact, percent
 from aisr.base.redact import environment_defaults
 from aisr.programs.program import Program
 from aisr.programs.task import Task
-from aisr.tracking.store import EXPECTED, MODEL_SCHEME, QUIET, describe, parse_model_uri, tracking_uri
+from aisr.tracking.store import EXPECTED, MODEL_SCHEME, QUIET, NoStore, describe, parse_model_uri, tracking_uri
 
 SERVING = Path(__file__).parents[1] / "serving.py"
 ARTIFACT = "artifact"  # the folder of a compile's files in its run
@@ -32,6 +32,7 @@ ALIAS, PREVIOUS = "champion", "previous"
 # and with `test_score` (in 0-1) missing where it was compiled without a test split.
 DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
 SCORE_TAG, TEST_TAG, DEV_TAG = "aisr.test_score", "aisr.test_data", "aisr.dev_data"
+NOT_THERE = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")  # MLflow's errors: of a name, of an alias
 MOST_CHARACTERS = 90_000  # of a prompt; MLflow takes 100,000
 
 
@@ -60,12 +61,14 @@ def load(program: str, root: Path, task: Task | None = None) -> Loaded:
 
 
 def load_test_scores(program: str, root: Path) -> TestScores | None:
-    """How a program named as for `load` did on its test split; None where that is not known. Raises `BadArtifact` and
-    `NoStore`."""
+    """How a program named as for `load` did on its test split; None where that is not known. Raises `NoStore`."""
     if not program.startswith(MODEL_SCHEME):
         return read_test_scores(Path(program))
-    with _fetched(program, root, FILE, REPORT) as (folder, _):
-        return read_test_scores(folder)
+    try:
+        with _fetched(program, root, FILE, REPORT) as (folder, _):
+            return read_test_scores(folder)
+    except BadArtifact:  # a program is complete without them
+        return None
 
 
 @contextmanager
@@ -84,8 +87,10 @@ def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
             else:
                 version = client.get_model_version(parts["name"], parts["version"])
             files = [client.download_artifacts(version.run_id, f"{ARTIFACT}/{name}", place) for name in names]
-        except (MlflowException, SQLAlchemyError, OSError) as error:
-            raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
+        except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
+            if isinstance(error, OSError) or getattr(error, "error_code", "") in NOT_THERE:
+                raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
+            raise NoStore(f"{uri}: {describe(error)}") from error
         yield Path(files[0]).parent, version
 
 

@@ -88,7 +88,8 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> list
 def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: Sequence[ReplayedRecord]) -> str:
     """Log an evaluation and its files in `folder` as a run of its task's experiment; the run as a command names it."""
     mlflow, task, lm, result = open_store(root), evaluation.loaded.task, evaluation.lm, evaluation.result
-    program = Path(evaluation.program).name
+    registered = evaluation.program.startswith(MODEL_SCHEME)
+    program = evaluation.program.removeprefix(MODEL_SCHEME) if registered else Path(evaluation.program).name
     tags = {
         "aisr.kind": "evaluate",
         "aisr.program": program,

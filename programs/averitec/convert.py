@@ -40,6 +40,8 @@ def main() -> None:
     parser.add_argument("--documents", type=Path, required=True, help="folder with 0.json, 1.json, …: pages by claim")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
     options = parser.parse_args()
+    if options.out.exists():  # what it holds took long
+        raise UserError(f"{options.out} exists; choose another --out or remove it")
     claims = read_list(options.file, Claim)
     with replacing(options.out) as new:
         for place, claim in enumerate(claims):
@@ -66,7 +68,7 @@ def pages(file: Path) -> Iterator[Document]:
         if line.strip():
             try:
                 yield Document.model_validate(valid_texts(json.loads(line)))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 reason = explain(error) if isinstance(error, ValidationError) else error
                 raise UserError(f"{file}:{number}: {reason}; expected a page with url and url2text") from error
 

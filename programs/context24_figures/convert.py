@@ -28,7 +28,7 @@ from aisr.base.errors import UserError, exit_code
 from aisr.base.files import write_whole
 from aisr.base.jsonl import read_as, read_list
 from aisr.metrics.context24_figures import LABEL, place_of, tidy
-from aisr.programs.context24_figures.task import FIT
+from aisr.programs.context24_figures.task import LONGEST, UNFIT
 from aisr.programs.context24_text.convert import full_texts
 from aisr.programs.records import Text
 from aisr.programs.text import sentences
@@ -63,7 +63,7 @@ def cleaned(typed: str) -> list[str]:
             place = place_of(label)
             figure = label.removesuffix(place.panel) if place else ""
             labels.append(label)
-    return list(dict.fromkeys(label for label in labels if re.fullmatch(FIT, label)))
+    return list(dict.fromkeys(label for label in labels if label and len(label) <= LONGEST and not UNFIT.search(label)))
 
 
 def _labels(typed: str, where: str) -> list[str]:
@@ -181,11 +181,15 @@ def convert(
     claims: Sequence[Claim], texts: Mapping[str, list[str]], captions: Path | None, figures: Path | None
 ) -> list[dict[str, Any]]:
     """Return the records as JSON, and print what was changed or left out. texts: the paragraphs of papers."""
-    listed = {claim.citekey: claim.figures_tables or () for claim in claims}
-    elements = {citekey: elements_of(citekey, labels, captions, figures) for citekey, labels in listed.items()}
+    known: dict[tuple[str, ...], list[dict[str, Any]]] = {}  # by paper and the labels that its claims list
     records = []
     for claim in _merged(claims):
-        if not elements[claim.citekey]:
+        listed = claim.figures_tables or []
+        place = (claim.citekey, *listed)
+        if place not in known:
+            known[place] = elements_of(claim.citekey, listed, captions, figures)
+        elements = known[place]
+        if not elements:
             print(f"  {claim.id}: left out; of {claim.citekey} no figure or table is known")
             continue
         if claim.citekey not in texts:
@@ -193,10 +197,10 @@ def convert(
         record = {
             **claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True),
             "paragraphs": texts.get(claim.citekey, []),
-            "elements": elements[claim.citekey],
+            "elements": elements,
         }
         if claim.findings is not None:
-            spelled = {tidy(element["label"]): element["label"] for element in elements[claim.citekey]}
+            spelled = {tidy(element["label"]): element["label"] for element in elements}
             record["findings"] = [spelled.get(tidy(label), label) for label in claim.findings]
             if lacking := [label for label in claim.findings if tidy(label) not in spelled]:
                 print(
@@ -217,8 +221,8 @@ def _merged(claims: Sequence[Claim]) -> list[Claim]:
             labels = [label for typed in claim.findings for label in _labels(typed, f"{claim.id}: findings:")]
             claim.findings = list(dict.fromkeys(labels))
         before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
-        if before is not claim and before.findings and claim.findings:
-            before.findings = list(dict.fromkeys([*before.findings, *claim.findings]))
+        if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
+            before.findings = list(dict.fromkeys([*(before.findings or ()), *(claim.findings or ())])) or None
             print(f"  {claim.id}: the same claim as {before.id}; now one, with the findings of both")
             continue
         ids[claim.id] += 1

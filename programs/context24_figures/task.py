@@ -6,15 +6,18 @@ organisers' files (`id`, `claim`, `citekey`, `findings`), with the paper beside 
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from aisr.base.errors import UserError
 from aisr.base.files import write_whole
-from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of
+from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
 from aisr.programs.context24_figures.ranking import (
     DEFAULT,
@@ -40,13 +43,23 @@ MOST = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
 # caption of one element; of that and the sentences that cite it together; of these where the caption leaves no room.
 SHARED, CAPTION, READ, LEAST = 3000, 1200, 800, 300
-# A label, such as FIG 2A: labels are joined by commas in a CSV file, and stand in brackets in prompts.
-FIT = r'^[^,"\[\]\x00-\x1f\x7f]{1,80}$'
+LONGEST = 80  # characters of a label
+# Labels are joined by commas in a CSV file, and stand in brackets in prompts.
+UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
 
 # --- Records
 
 
-Label = Annotated[str, StringConstraints(strip_whitespace=True, pattern=FIT)]
+def _fit(label: str) -> str:
+    if not label.strip() or len(label) > LONGEST or UNFIT.search(label):
+        raise UserError(
+            f"{label[:LONGEST]!r} is no label; expected one line of at most {LONGEST} characters without commas, "
+            "quotes and square brackets, such as FIG 2A"
+        )
+    return label.strip()
+
+
+Label = Annotated[str, AfterValidator(_fit)]
 
 
 class Element(BaseModel):
@@ -72,6 +85,13 @@ class Context24FiguresRecord(Record):
     paragraphs: list[str]
     elements: Annotated[list[Element], Field(min_length=1)]
     findings: list[Label] | None = None
+
+    @model_validator(mode="after")
+    def _labels_are_unique(self) -> Self:
+        twice, count = Counter(tidy(element.label) for element in self.elements).most_common(1)[0]
+        if count > 1:
+            raise UserError(f"elements: {twice!r} stands there more than once; expected each figure and table once")
+        return self
 
     @property
     def paper(self) -> Paper:

@@ -65,7 +65,7 @@ def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refuse
 
     count = run("openai/local", loopback.url)
     assert run("openai/local", loopback.url) == count
-    with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
+    with pytest.raises(ValueError, match=r"another optimizer: .*demos 2.* then, .*demos 1.* now"):
         run("openai/local", loopback.url, demos=1)
     with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
         run("openai/other", loopback.url)

@@ -15,6 +15,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.recorded import recording
 from support import scripted
 from support.commands import Aisr, Finished
+from support.corpora import beginning
 from support.loopback import HttpRequest, Loopback, Reply, add_logprobs, completion, judged, serve
 from support.paths import SAMPLE
 
@@ -102,6 +103,17 @@ def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path) -> N
     assert second.code == 0, second.err
     assert saved(tmp_path / "second") == saved(tmp_path / "first")
     assert saved(tmp_path / "second")["teacher"]["spec"] == "openai/strong"
+
+
+def test_a_recording_serves_other_commands(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
+    test = beginning(DATA / "test.jsonl", 4, tmp_path / "test.jsonl")
+    folder, lm = recorded.with_name("first") / "track1" / "it", ["--lm", f"recorded:{recorded}"]
+    at = ["--task", "track1", "--program", folder, "--data", test]
+    predicted = aisr("predict", *at, *lm, "--out", tmp_path / "predictions.jsonl")
+    assert predicted.code in (0, 1), predicted.err
+    aisr("evaluate", *at, *lm, "--no-track", "--output", tmp_path / "report.json")
+    score = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["score"]
+    assert score == saved(recorded.with_name("first"))["scores"]["test"]["score"]
 
 
 def test_an_unknown_prompt_ends_a_compile(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:

@@ -7,13 +7,16 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import pytest
 
+from aisr.predict import ray as ray_module
+from aisr.predict.ray import RayUnavailable, join_cluster
 from aisr.programs.track1 import TRACK1
-from support import processes, servers
+from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.loopback import HttpRequest, Loopback
@@ -86,13 +89,15 @@ def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: A
     assert f"{COUNT} records" in output
 
 
-def test_a_cluster_that_does_not_answer_is_an_error(folder: Path, aisr: Aisr) -> None:
+def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray itself would wait for minutes."""
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    address = f"127.0.0.1:{servers.free_port()}"
-    finished = aisr(*command(folder, "http://127.0.0.1:9/v1"), "--ray", address)
-    assert finished.code == 2
-    assert f"--ray {address}: [Errno 111] Connection refused; is a cluster running there" in finished.err
+    monkeypatch.setattr(ray_module, "PATIENCE", 0.01)
+    never = threading.Event()
+    with pytest.raises(
+        RayUnavailable, match=r"--ray 10\.0\.0\.1:6379: no answer within 0 s; is a cluster running there"
+    ):
+        join_cluster(SimpleNamespace(init=lambda **_: never.wait()), 2, "10.0.0.1:6379")
+    never.set()
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:

@@ -145,6 +145,18 @@ def test_files_become_records_and_every_change_is_printed(
     assert " ".join(records["a-1"].paragraphs) == ONE_LINE
 
 
+def test_each_claim_has_the_elements_that_it_lists() -> None:
+    """In 2025 a claim lists its candidates; claims of one paper may list others. An unlabelled one stands once."""
+    first = {"id": "b-1", "claim": "Moss likes shade.", "citekey": "m", "figures_tables": ["FIG 1", "FIG 2"]}
+    other = {"id": "b-2", "claim": "Rain helps.", "citekey": "m", "figures_tables": ["TAB 1"]}
+    claims = [convert.Claim.model_validate(row) for row in (first, other, first)]
+    records = convert.convert(claims, {"m": ["Moss."]}, None, None)
+    assert [[element["label"] for element in record["elements"]] for record in records] == [
+        ["FIG 1", "FIG 2"],
+        ["TAB 1"],
+    ]
+
+
 # --- Citations of figures and tables, in the spellings of papers
 
 

@@ -59,6 +59,19 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
     assert set(image_folder.problems.values()) == {"leads out of the image root"}
 
 
+def test_a_missing_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
+    picture(tmp_path / "good.png")
+    image_folder = ImageFolder(tmp_path)
+    bundle = showing("good.png", "none.png").evidence_bundle
+    text, shown = render(bundle, "image", image_folder, "track1-000001")
+    assert text.splitlines() == [
+        "[figure 1] Figure 1: what is seen. (the annotators saw the picture; it is left out here)",
+        "[figure 2] Figure 2: what is seen. (the picture could not be read)",
+    ]
+    assert [one.file for one in shown] == [str(tmp_path / "good.png")]
+    assert list(image_folder.problems) == [("track1-000001", "none.png")]
+
+
 def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
     bomb = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (200_000).to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
     file, whole = tmp_path / "x.png", io.BytesIO()
