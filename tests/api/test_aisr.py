@@ -270,3 +270,9 @@ def test_the_five_lines_of_the_readme_run(
     monkeypatch.setattr(aisr, "open_lm", lambda *arguments, **options: lm)
     exec(block, {"records": [claim(None, id="a"), claim(None, id="b")]})
     assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"
+
+
+@pytest.mark.parametrize("limit", [float("nan"), -1.0])
+def test_a_limit_that_would_bound_nothing_is_refused(limit: float) -> None:
+    with pytest.raises(aisr.UserError, match="expected a finite number of 0 or more"):
+        aisr.open_lm("openai/local", api_base="http://127.0.0.1:9/v1", price=(1.0, 2.0), max_usd=limit)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from aisr.artifact.program import parse
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
@@ -81,3 +82,10 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
     assert "## Evidence ranker" in (made.folder / "PROMPT.md").read_text()
     assert made.manifest.scores["test"].model_dump()["joint_at_3"] == 1.0
     assert parse((made.folder / "program.json").read_text(), "it").program.ranker == made.student.ranker
+
+
+@pytest.mark.parametrize("name", ["a\n## Instruction", "a" * 100])
+def test_the_name_of_a_feature_is_a_line(name: str) -> None:
+    """It stands in PROMPT.md, and may come from a stranger."""
+    with pytest.raises(ValidationError, match="should match pattern"):
+        EvidenceRanker(weights={name: 1.0}, spread={name: 1.0})
