@@ -76,7 +76,7 @@ FEWEST_QUOTED = 5  # of a quote; fewer are a term, a title, or words that are he
 # What is left out, or put in.
 CUT = re.compile(r"\[[^\[\]]{0,200}\]|\(\s?(?:…|\.\s?\.\s?\.)\s?\)|…|\.\s?\.\s?\.(?:\s?\.)?")
 WORD = re.compile(r"[\w’'-]+")
-NEAR = 0.6  # share of its words, in order, from which a sentence is what was meant to be quoted
+NEAR = 0.6  # share of its words, in order and near each other, from which a sentence is what was meant to be quoted
 LOOKED_AT = 8  # sentences of a work that share most words with the quote
 LONGEST = 800  # characters of a sentence that is compared word by word, which takes the square of its length
 
@@ -127,8 +127,11 @@ def _nearest(quote: str, papers: Mapping[str, Mapping[str, str]]) -> tuple[str, 
     for key, paper in papers.items():
         texts = [(source, text[:LONGEST]) for source, paragraph in paper.items() for text in sentences(paragraph)]
         for source, text in nlargest(LOOKED_AT, texts, key=lambda one: len({*words} & {*_words(one[1])})):
-            blocks = SequenceMatcher(None, words, _words(text), autojunk=False).get_matching_blocks()
-            share = sum(block.size for block in blocks) / len(words)
+            *blocks, _ = SequenceMatcher(
+                None, words, _words(text), autojunk=False
+            ).get_matching_blocks()  # the last is empty
+            width = blocks[-1].b + blocks[-1].size - blocks[0].b if blocks else 0
+            share = sum(block.size for block in blocks) / max(len(words), width)
             if share > most:
                 best, most = (key, text, source), share
     return best

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from xml.etree.ElementTree import Element
 from aisr import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
-from aisr_papers.passages import lay_out
+from aisr_papers.passages import MAX_SPAN, lay_out
 from aisr_papers.readers.files import parse_count
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
@@ -25,6 +26,7 @@ from aisr_papers.readers.xml_tree import local_name, parse_xml
 MOST_XML_BYTES = 30 * 2**20
 DEEPEST = 60  # elements in elements; a table in a section of an appendix takes some 15
 CELLS = ("td", "th")
+MOST_REPEATED = 100_000  # columns that cells span beside their own: their words are repeated in each
 PASSED_OVER = {"ref-list", "fn-group", "fn", "glossary", "processing-meta", "supplementary-material", "object-id"}
 BLOCKS = {
     *("sec", "p", "list", "list-item", "def-list", "disp-quote", "boxed-text", "statement", "app", "ack", "abstract")
@@ -53,6 +55,10 @@ def read_jats(file: Path) -> Source:
     if article is None:
         raise UserError(f"{file}: XML, but no JATS article (its root is <{local_name(root)[:40]}>)")
     dois = (one for one in article.iter() if local_name(one) == "article-id" and one.get("pub-id-type") == "doi")
+    if sum(_columns(one) - 1 for one in article.iter() if local_name(one) in CELLS) > MOST_REPEATED:
+        raise UserError(
+            f"{file}: tables whose cells span more than {MOST_REPEATED:,} columns; expected those of one paper"
+        )
     doi = next(map(_text, dois), "")
     title = next((_text(one) for one in article.iter() if local_name(one) == "article-title"), "")
     paragraphs = _article_texts(article)
@@ -142,7 +148,7 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _columns(cell: Element) -> int:
-    return max(parse_count(cell.get("colspan", "1")), 1)
+    return min(max(parse_count(cell.get("colspan", "1")), 1), MAX_SPAN)
 
 
 def _formula(element: Element) -> str:
@@ -240,7 +246,8 @@ class CitedPapers(NamedTuple):
 
 def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> CitedPapers:
     """The papers in a folder that are works of a bibliography. Of several files of a work one is read: what is named
-    after it rather than what says so itself, and JATS rather than PDF rather than text."""
+    after it rather than what says so itself, and JATS rather than PDF rather than text. None of two of one kind that
+    say so themselves."""
     matches: list[tuple[bool, int, Path, str, Source]] = []
     unread: list[Unread] = []
     for file in sorted(one for one in folder.iterdir() if not one.name.startswith(".")):
@@ -257,8 +264,11 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
             matches.append((not by_name, KINDS.index(SUFFIXES[file.suffix.lower()]), file, key, source))
     papers: dict[str, Mapping[str, str]] = {}
     files: dict[str, str] = {}
-    for *_, file, key, source in sorted(matches, key=lambda match: match[:3]):
-        if key in papers:
+    equal = Counter((by_content, kind, key) for by_content, kind, _, key, _ in matches)
+    for by_content, kind, file, key, source in sorted(matches, key=lambda match: match[:3]):
+        if by_content and equal[by_content, kind, key] > 1 and key not in papers:
+            unread.append(Unread(Place(file.name), f"ambiguous: another file is {key} as well by its DOI or title"))
+        elif key in papers:
             unread.append(Unread(Place(file.name), f"left aside: {key} is read from {files[key]}"))
         else:
             papers[key] = {f"P{number}": text for number, text in enumerate(source.paragraphs, start=1)}

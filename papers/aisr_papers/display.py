@@ -81,7 +81,7 @@ def print_review(review: Review, failing: Sequence[Flag]) -> None:
     if not review.flags:
         note("nothing to report")
     else:
-        table = Table("", Column("sentences", justify="right"), title="flags", title_justify="left", title_style="bold")
+        table = Table("", Column("flags", justify="right"))
         for label, count in review.counts().items():
             table.add_row(label, str(count))
         console.print(table, soft_wrap=False)

@@ -122,6 +122,15 @@ def test_a_wrong_quote_comes_with_the_nearest_true_wording() -> None:
     assert wrong(both, ("obi", "holm")) == [("holm", CITED["holm"]["P1"], "P1")]
 
 
+def test_words_that_stand_far_apart_in_a_sentence_are_no_wording() -> None:
+    far = (
+        "The results of the first year show that growth, as all of us had hoped, is the strongest part of a plan in "
+        "which the planting of each tree, whatever its kind, is done in May, when the soil is wet, far from any wood."
+    )
+    made = draft("Obi writes of “the growth of the tree in the wood”.", work_keys=("obi",))
+    assert [one.true for one in find_misquotes(made, {"obi": {"P1": far}})] == [""]
+
+
 def test_a_quote_beside_a_work_without_a_file_is_not_judged() -> None:
     assert wrong("They say that “bats raise their voices when they are loud”.", ("obi", "unseen")) == []
     assert wrong("They say that “bats raise their voices when they are loud”.", ()) == []

@@ -117,6 +117,13 @@ def test_what_is_there_twice_or_belongs_to_nothing_is_listed(tmp_path: Path) -> 
     }
 
 
+def test_of_two_files_that_say_themselves_that_they_are_a_work_none_is_read(tmp_path: Path) -> None:
+    title = "Parsing with deep fluff: a start"
+    cited = cited_papers.read(folder(tmp_path, draft__txt=f"{title}\n\nOne.", final__md=f"{title}\n\nTwo."), WORKS)
+    why = "ambiguous: another file is smith2020 as well by its DOI or title"
+    assert (cited.papers, unread(cited)) == ({}, {"draft.txt": why, "final.md": why})
+
+
 LAUGHS = "".join(f'<!ENTITY l{level} "{f"&l{level - 1};" * 10}">' for level in range(1, 9))
 HOSTILE: dict[str, tuple[bytes, str]] = {
     "an entity bomb": (
@@ -127,6 +134,12 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a wrong encoding": ("<article><p>é</p></article>".encode("latin-1"), "not XML .not well-formed"),
     "no article": (b"<html><p>x</p></html>", "XML, but no JATS article .its root is <html>"),
     "a file that is too large": (b" " * (31 * 2**20), "larger than 30 MiB"),
+    "cells that stand in many columns": (
+        b"<article><body><table-wrap><tr>"
+        + b'<td colspan="50">x</td>' * 2_100
+        + b"</tr></table-wrap></body></article>",
+        "tables whose cells span more than 100,000 columns",
+    ),
     "an empty article": (b"<article><body><sec/></body></article>", "a JATS article without text"),
 }
 

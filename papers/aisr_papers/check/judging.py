@@ -7,7 +7,7 @@ what was not asked before, since an answer is known by the whole text of its pro
 import json
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -106,24 +106,35 @@ def judge_checks(
     check.
 
     A check that fails gives flags without a label. So do those that a limit of the LM left over, or an error that would
-    fail every check alike, such as a key that expires. is_first: whether nothing was judged before. Raises
-    `aisr.LMUnavailable` for such an error if so, and if none of these checks was answered.
+    fail every check alike, such as a key that expires; what was answered by then is kept. is_first: whether nothing was
+    judged before. Raises `aisr.LMUnavailable` for such an error if so, and if none of these checks was answered.
     """
-    flags: list[list[Flag]] = []
+    flags: dict[int, list[Flag]] = {}
+    ended: list[aisr.LMUnavailable] = []
+
+    def judge(check: Check) -> aisr.Verdict | None:
+        return None if ended else by.program.judge(check.record, lm)
+
     with ThreadPoolExecutor(lm.threads) as pool:
-        verdicts = pool.map(lambda check: by.program.judge(check.record, lm), checks)
+        waiting = {pool.submit(judge, check): place for place, check in enumerate(checks)}
         try:
-            for check, verdict in zip(checks, verdicts, strict=True):
-                flags.append(_flags(by, draft, check, verdict))
-                done(flags[-1])
-        except aisr.LMUnavailable as error:
-            if is_first and lm.exhausted_reason is None and not flags:
-                raise
-            why = lm.exhausted_reason or f"the LM takes no more calls ({error})"
-            flags += [_unjudged(by, draft, check, NOT_REACHED + why) for check in checks[len(flags) :]]
+            for future in as_completed(waiting):
+                place = waiting[future]
+                try:
+                    verdict = future.result()
+                except aisr.LMUnavailable as error:
+                    ended.append(error)
+                else:
+                    if verdict is not None:
+                        flags[place] = _flags(by, draft, checks[place], verdict)
+                        done(flags[place])
         finally:  # also where `done` ends the work
             pool.shutdown(wait=False, cancel_futures=True)
-    return [one for of_check in flags for one in of_check]
+    if ended and is_first and lm.exhausted_reason is None and not flags:
+        raise ended[0]
+    reason = lm.exhausted_reason or f"the LM takes no more calls ({next(iter(ended), None)})"
+    left = (_unjudged(by, draft, check, NOT_REACHED + reason) for check in checks)
+    return [one for place, unjudged in enumerate(left) for one in flags.get(place, unjudged)]
 
 
 def _flags(by: Checker, draft: Draft, check: Check, verdict: aisr.Verdict) -> list[Flag]:

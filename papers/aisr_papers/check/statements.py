@@ -10,8 +10,8 @@ from aisr_papers.citations import find_marks
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.recompute.grid import Grid, find_mentions
 from aisr_papers.recompute.numbers import Number, find_numbers
-from aisr_papers.recompute.recompute import POINTER
 
+MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
 HIDDEN = "hidden from a reader"
 FRONT = "stands before the abstract: how to cite the paper, and the like"
 NO_STATEMENT = "a heading, a definition, a formula or thanks"
@@ -19,6 +19,7 @@ CITING = "speaks of the works that it cites"
 GUESS = "marked as a guess"
 NO_RESULT = "no number, comparison, named result or claim of scope"
 CAPTION = "the title or legend of a caption"
+TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(
     r"\b(?:introduction|background|related work|preliminaries|discussion|limitations|outlook|implications)\b",
@@ -37,7 +38,7 @@ def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
     """The statements of a draft."""
     places: dict[int, tuple[int, ...]] = {}
     skipped: Counter[str] = Counter()
-    front = _front(draft)
+    front, left = _front(draft), MOST_STATEMENTS
     for number, paragraph in enumerate(draft.paragraphs):
         if paragraph.caption_of is not None:
             statements = caption_statements(draft.floats[paragraph.caption_of])
@@ -50,8 +51,10 @@ def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
             ]
             statements = [place for place, reason in enumerate(reasons) if not reason]
             skipped.update(filter(None, reasons))
-        if statements:
-            places[number] = tuple(statements)
+        if kept := statements[:left]:
+            places[number] = tuple(kept)
+        skipped[TOO_MANY] += len(statements) - len(kept)
+        left -= len(kept)
     return Statements(places, +skipped)
 
 
@@ -66,6 +69,13 @@ def _front(draft: Draft) -> frozenset[int]:
 
 # --- Running text.
 
+# Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)", "follows from (2)".
+POINTER = re.compile(
+    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm|theorem|lemma)(?:s|ses|ces)?\b"
+    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{0,9}\)?)*+"
+    r"|\b(?:in|into|by|from|to|of|using|with|expression|condition)\s\(\d{1,3}\)",
+    re.IGNORECASE,
+)
 HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")  # Chinese and Japanese have no blanks between words and numbers
 WORD = re.compile(rf"{HAN.pattern}|[^\W\d_]{{2,}}")
 FEWEST_WORDS = 2  # fewer are a heading or a list number

@@ -96,6 +96,8 @@ DEFINITION = name_set(
     "newcommand renewcommand providecommand DeclareRobustCommand def gdef edef xdef let newenvironment "
     "renewenvironment newtheorem NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareMathOperator"
 )
+# Of these, what has two groups behind its name.
+TWOFOLD = name_set("newenvironment renewenvironment NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand")
 # Commands whose arguments are no words, beside those that the reader drops.
 NO_TEXT = {
     **dict.fromkeys((*IN_BRACKETS, *TEXTUAL), "oom"), **dict.fromkeys(REFERENCES, "m"),
@@ -171,9 +173,11 @@ class _Words:
         elif name in INPUTS:
             self.stream.read_input(token)
         elif name in DEFINITION:
-            self.stream.skip_blanks()
-            self.stream.raw()  # \def\name, or the brace of \newcommand{\name}
-            self.stream.drop("moom")
+            self.stream.drop("smoo")
+            for _ in range(1 + (name in TWOFOLD)):
+                while (following := self.stream.peek()) is not None and following.kind in ("parameter", "text"):
+                    self.stream.raw()
+                self.stream.argument()
         else:
             usual = "oom" if name.endswith(("ref", "cite")) else "" if name == "item" else "o"
             self.stream.drop(self.no_text.get(name, usual))

@@ -20,6 +20,7 @@ from aisr_papers.readers.word_archive import read_picture
 
 CHILD = "aisr_papers.readers.figure_child"
 EDITION = "1"  # of how figures are drawn: what an earlier one drew is drawn again
+MOST = 400  # pictures of a paper
 NOT_DRAWN = ": not drawn: "
 LIMITS = pdf_process.LIMITS._replace(seconds=20.0, waiting=60.0)  # of a figure
 SECONDS = 180.0  # for all figures of a paper
@@ -35,10 +36,12 @@ def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
     drawings: dict[str, Path] = {}
     reasons: dict[str, str] = {}  # of those that are not drawn
     end = time.monotonic() + SECONDS
-    for path, (picture, _) in paths.items():
+    for number, (path, (picture, _)) in enumerate(paths.items()):
         if picture.file.suffix.lower() in PICTURES:
             continue
         try:
+            if number >= MOST:
+                raise UserError(f"more than {MOST} pictures")
             drawings[path] = _keep(picture, folder, limits, end)
         except UserError as error:
             reasons[path] = str(error)
@@ -59,12 +62,12 @@ def _keep(picture: Picture, folder: Path, limits: Limits, end: float) -> Path:
         raise UserError(f"{suffix[1:].upper()} is not drawn; save it as PDF or PNG beside it under the same name")
     if picture.file.stat().st_size > limits.bytes:
         raise UserError(f"larger than {limits.bytes >> 20} MiB")
+    if time.monotonic() > end:
+        raise UserError(f"the figures of this paper take more than {SECONDS:g} seconds")
     part = f"{picture.page} {picture.box}{picture.member}"
     digest = digest_text(f"{EDITION} {digest_file(picture.file)} {suffix} {part}")
     kept = folder / f"{digest}{Path(picture.member).suffix.lower() or '.png'}"
     if not kept.is_file():
-        if time.monotonic() > end:
-            raise UserError(f"the figures of this paper take more than {SECONDS:g} seconds")
         arguments = [str(picture.file), str(picture.page), json.dumps(picture.box)]
         content = read_picture(picture) if picture.member else sandbox.run(CHILD, arguments, limits._asdict())
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,8 @@ MAX_NAMED = 2_000  # files that a paper may name
 MAX_NAME = 255  # characters of a path that a paper may name
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 OUT = "leads out of the paper's folder; --root DIR lets files below DIR be read"
-EPS = (".eps", ".ps")
-CONVERTED_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".jpg")
+NOT_DRAWN = (".eps", ".ps", ".svg")
+CONVERTED = ("-eps-converted-to.pdf", ".pdf", ".png", ".jpg")
 QUOTES = re.compile(r'["{}]')
 CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and ends of lines stay
 
@@ -122,8 +122,8 @@ class Files:
             return ""
 
     def find_picture(self, name: str, place: Place, folders: tuple[str, ...] = ("",)) -> Path | None:
-        """The picture or drawing that a paper names. For an EPS it is what was made of it and lies beside it, if any:
-        LaTeX puts in no other."""
+        """The picture or drawing that a paper names. For an EPS or SVG it is what was made of it and lies beside it, if
+        any: LaTeX puts in no other."""
         endings = ("", *PICTURES, ".pdf", ".svg", ".eps")
         # As it is written; without LaTeX's quotes and braces; `%20` as a blank; accents in one sign or in two.
         bare = QUOTES.sub("", name)
@@ -134,13 +134,13 @@ class Files:
             file = self.find(one, place, endings, folder)
             if file is not None:
                 del self.unread[noted:]
-                return self._converted(file) if file.suffix.lower() in EPS else file
+                return self._converted(file) if file.suffix.lower() in NOT_DRAWN else file
         del self.unread[noted + 1 :]
         return None
 
     def _converted(self, file: Path) -> Path:
-        """What was made of an EPS; the EPS itself where nothing was."""
-        for ending in CONVERTED_EPS:
+        """What was made of an EPS or SVG; that itself where nothing was."""
+        for ending in CONVERTED:
             converted = file.with_name(file.stem + ending)
             if converted.is_file() and converted.resolve().is_relative_to(self.folder):
                 return converted.resolve()

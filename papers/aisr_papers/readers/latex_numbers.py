@@ -57,6 +57,7 @@ class Numbers(Run):
             "numberwithin": self._count_within,
             "counterwithin": self._count_within,
             "counterwithout": self._count_within,
+            "@addtoreset": self._count_within,
             "of@chapter": self._print_chapter,
         }
         self._handlers |= {f"{at}{form}": self._print_counter for form in FORMS for at in ("", "@")}
@@ -78,7 +79,7 @@ class Numbers(Run):
             self._numbers[name] = max(min(before + int(value[0]), MOST), 0)
 
     def _count_within(self, token: Token) -> None:
-        r"""\numberwithin{table}{section} and \counterwithin."""
+        r"""\numberwithin{table}{section}, \counterwithin and \@addtoreset."""
         self.stream.star()
         self.stream.option()
         name, outer = self.stream.word(), self.stream.word()
@@ -86,8 +87,9 @@ class Numbers(Run):
             return
         self._outer[name] = "" if token.text == "counterwithout" else outer
         lead = "" if token.text == "counterwithout" else f"\\the{outer}."
-        definition = f"\\renewcommand{{\\the{name}}}{{{lead}\\arabic{{{name}}}}}"
-        self.stream.push(self._tokens(definition, token))
+        if token.text != "@addtoreset":
+            definition = f"\\renewcommand{{\\the{name}}}{{{lead}\\arabic{{{name}}}}}"
+            self.stream.push(self._tokens(definition, token))
 
     def _restart_counters(self, section: str) -> None:
         """Begin again at 1 what is counted within a section or chapter."""

@@ -12,7 +12,7 @@ Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "pa
 PIECE = re.compile(r"\\(?:([A-Za-z@]++)[ \t]*+|(.)|$)|([{}&~\[\]])|(\$\$?)|(#++\d?)|([^\\{}&~\[\]$#]++|.)")
 # What is read as it is typed: an address in braces, in which braces are balanced, and code between two signs.
 LINKS = r"url|nolinkurl|path|href|burl|urldef|hypertarget|Url"
-BALANCED = r"(?:[^{}\\]|\\.|\{[^{}]*+\})*+"
+BALANCED = r"(?:[^{}\\]|\\.|\{(?:[^{}]|\{[^{}]*+\})*+\})*+"
 IN_BRACES = rf"\{{({BALANCED})\}}"
 OPTION = r"(?:\[[^\]]{0,300}+\])?"
 TYPED = re.compile(rf"(?P<link>{LINKS})\*?\s*+{OPTION}\s*+{IN_BRACES}")

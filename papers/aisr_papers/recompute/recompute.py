@@ -10,11 +10,11 @@ from aisr_papers.draft import Draft, Sentence
 from aisr_papers.recompute.numbers import format_number
 from aisr_papers.recompute.significance import ONE_SIDED, Fact, Label, Outcome, check_tests
 
-# Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)", "follows from (2)".
+# What only says where something stands; its numbers are no results. One number alone: what follows "Table 3, " may
+# be a count.
 POINTER = re.compile(
     r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm|theorem|lemma)(?:s|ses|ces)?\b"
-    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{0,9}\)?)*+"
-    r"|\b(?:in|into|by|from|to|of|using|with|expression|condition)\s\(\d{1,3}\)",
+    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?",
     re.IGNORECASE,
 )
 LONGEST = 2_000  # characters of a sentence; a longer one is no prose

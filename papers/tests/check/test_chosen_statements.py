@@ -13,6 +13,7 @@ from aisr_papers.check.statements import (
     HIDDEN,
     NO_RESULT,
     NO_STATEMENT,
+    TOO_MANY,
     choose_statements,
 )
 from aisr_papers.draft import Draft, Paragraph, Place, Sentence, add_captions
@@ -88,6 +89,11 @@ def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
     assert collect_checks(made, {}).skipped == {
         FRONT: 1, NO_RESULT: 2, GUESS: 1, NO_STATEMENT: 1, CITING: 1, HIDDEN: 1,
     }  # fmt: skip
+
+
+def test_statements_behind_the_first_4000_are_counted() -> None:
+    made = paper("Results", *["We reach an F1 of 72.4."] * 4_002)
+    assert (len(judged(made)), collect_checks(made, {}).skipped) == (4_000, {TOO_MANY: 2, NO_RESULT: 1})
 
 
 # --- Captions and notes.

@@ -65,6 +65,18 @@ def test_what_is_read_whole_is_found_whole(tmp_path: Path) -> None:
         assert coverage.share >= 0.98, coverage
 
 
+DEFINITIONS = (
+    "\\newcommand{\\foo}[2]{%s}\n\\newcommand\\bar{%s}\n\\def\\baz#1{%s}\n\\newenvironment{qux}{%s}{%s}\n"
+    "\\NewDocumentCommand{\\quux}{m m}{%s}\n\\newtheorem{lemma}{Lemma of words}\n\\let\\corge=\\foo\n"
+).replace("%s", "Words of a definition that nothing prints")
+
+
+def test_definitions_in_the_text_are_no_lost_words(tmp_path: Path) -> None:
+    coverage = read_draft(write_latex(tmp_path, f"{DEFINITIONS} {PROSE}")).coverage
+    assert coverage is not None
+    assert (coverage.missing, coverage.found) == ((), coverage.words)
+
+
 LOST = (
     "\\ifx\\a\\b\n"
     + 4 * "Sentences in a condition that only TeX can follow are left out by the reader of it. "

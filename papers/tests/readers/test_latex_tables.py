@@ -104,6 +104,12 @@ BOOK = r"\documentclass{book}"
         (IEEE, A + B + r"\setcounter{table}{3}" + C, ["I", "II", "IV"]),
         (BOOK, rf"\chapter{{X}}{A}\chapter{{Y}}{B}\section{{Z}}{C}", ["1.1", "2.1", "2.2"]),
         (ARTICLE, A + r"\appendix\renewcommand{\thetable}{S\arabic{table}}\setcounter{table}{0}" + B, ["1", "S1"]),
+        (
+            ARTICLE,
+            r"\makeatletter\@addtoreset{table}{section}\makeatother\renewcommand{\thetable}{\thesection.\arabic{table}}"
+            rf"\section{{X}}{A}{B}\section{{Y}}{C}",
+            ["1.1", "1.2", "2.1"],
+        ),
         (ARTICLE, rf"\numberwithin{{table}}{{section}}\section{{X}}{A}{B}\section{{Y}}{C}", ["1.1", "1.2", "2.1"]),
     ],
 )
@@ -189,6 +195,10 @@ CELLS = [
     (
         r"{l*{2}{r@{\,$\pm$\,}l}}A & \multicolumn{2}{c}{B} & \multicolumn{2}{c}{C} \\ w & 8&1 & 7&2",
         "A\tB\tC\nw\t8±1\t7±2",
+    ),
+    (
+        r"{l*{2}{>{\columncolor{gray}}r@{.}l}}A & \multicolumn{2}{c}{B} & \multicolumn{2}{c}{C} \\ w & 8&1 & 7&2",
+        "A\tB\tC\nw\t8.1\t7.2",
     ),
     (r"{lr@{ (}r@{) }c}A & \multicolumn{2}{c}{B} & C \\ w & 8.1 & 0.2 & 7", "A\tB\tC\nw\t8.1 (0.2)\t7"),
     (r"{lr@{}lc}A & \multicolumn{2}{c}{B} & C \\ w & 83 & .9 & 7 \\ v & 79 & & 8", "A\tB\tC\nw\t83.9\t7\nv\t79\t8"),

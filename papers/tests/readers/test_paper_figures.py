@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from aisr_papers.draft import Draft
-from aisr_papers.readers import pdf
+from aisr_papers.readers import figures, pdf
 from aisr_papers.readers.figures import LIMITS, draw_figures, draw_pictures
 from aisr_papers.readers.latex import read
 from aisr_papers.readers.pdf_process import Limits
@@ -70,6 +70,27 @@ def test_a_figure_that_cannot_be_drawn_is_listed_and_costs_that_alone(tmp_path: 
     reasons = dict(one.reason.split(": not drawn: ") for one in draft.unread)
     assert {name: reasons[name][: len(why)] for name, why in NOT_DRAWN.items()} == NOT_DRAWN
     assert reasons["deep.pdf"] in ("takes more than 1 seconds of a core", "broken, or takes over 600 MiB of memory")
+
+
+def test_an_svg_is_replaced_by_the_picture_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "wind.svg").write_text("<svg/>", "utf-8")
+    Image.new("RGB", (4, 4)).save(tmp_path / "wind.png")
+    (one,) = drawn(tmp_path, figure("wind.svg")).floats.values()
+    assert [each.file.name for each in one.pictures] == ["wind.png"]
+
+
+def test_pictures_beyond_the_cap_and_the_time_are_listed_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "last"):
+        write(tmp_path / f"{name}.pdf", RED)
+    monkeypatch.setattr(figures, "MOST", 1)
+    draft = drawn(tmp_path, figure("first"), figure("last"))
+    assert [one.reason for one in draft.unread] == ["last.pdf: not drawn: more than 1 pictures"]
+    monkeypatch.setattr(figures, "SECONDS", -1.0)
+    monkeypatch.setattr(figures, "digest_file", lambda file: pytest.fail(f"{file} is read after the end"))
+    draft = drawn(tmp_path, figure("first"))
+    assert ["the figures of this paper take more than" in one.reason for one in draft.unread] == [True]
 
 
 @pytest.fixture

@@ -133,6 +133,19 @@ def test_what_a_sentence_shows_by_itself(text: str, label: Label | None) -> None
     assert wrong == ([label] if label else [])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In Table 3, 37 of 120 participants (45.8 %) left.",
+        "As shown in Figure 2, 12 of 30 (50.0 %) left.",
+        "Of the 120 birds in Table 1, 37 (45.8 %) left.",
+        "From Section 2 and 37 of 120 (45.8 %) it follows.",
+    ],
+)
+def test_counts_behind_a_pointer_are_checked(text: str) -> None:
+    assert [one.fact.label for one in recompute(draft(text)) if one.fact.wrong] == [Label.PERCENTAGE]
+
+
 # --- p values as SciPy has them, from degrees of freedom below one to millions, and from 1 down to 1e-200
 
 SIZES = (0.0, 0.01, 0.3, 1.0, 1.96, 3.5, 7.0, 15.0, 30.0, 1e3)
