@@ -38,6 +38,7 @@ from aisr_papers.readers.pdf_headings import find_headings
 from aisr_papers.readers.pdf_lines import Line, body_type, read_lines
 from aisr_papers.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, is_within, read_pages
 from aisr_papers.readers.pdf_regions import Regions, find_regions
+from aisr_papers.readers.pdf_tables import Part, take_rows, take_unruled_tables
 
 # --- What of a PDF no reader sees, and what of it is not read.
 
@@ -84,9 +85,6 @@ def list_unread(file: str, pdf: Pages, regions: Mapping[int, Regions], blocks: S
         turned = [word for word in turned if not any(is_within(word.box, box) for box in figures)]
         if turned:
             yield Unread(place, f"{len(turned)} words that stand sideways: “{_join_words(turned)[:LONGEST_EXCERPT]}”")
-        rows = [block.text for block in blocks if block.kind is Kind.ROWS and block.lines[0].page == page.number]
-        if rows:
-            yield Unread(place, f"rows of a table without rules: “{' '.join(rows)[:LONGEST_EXCERPT]}”")
         if formulas[page.number]:
             yield Unread(place, f"displayed formulas, for which [formula] stands: {formulas[page.number]}")
 
@@ -98,24 +96,26 @@ def list_unused(
     lines: Sequence[Line],
     blocks: Sequence[Block],
     floats: Iterable[Float],
-    lost: Mapping[int, Sequence[str]],
+    parts: Sequence[Part],
 ) -> Iterator[Unread]:
     """The pages of which much is in no paragraph, heading, caption, table, figure or reference. lines: all that stand
-    outside of tables and figures; lost: by page, what stands in tables without a caption."""
-    used = {line for block in blocks if block.kind not in (Kind.FORMULA, Kind.ROWS) for line in block.lines}
+    outside of tables and figures; blocks: those that are read; parts: rows that belong to no table."""
+    used = {line for block in blocks if block.kind is not Kind.FORMULA for line in block.lines}
     pictures = {picture.page for one in floats for picture in one.pictures}
-    texts = {page.number: list(lost.get(page.number, ())) for page in pages}
+    texts: dict[int, list[str]] = {page.number: [] for page in pages}
     for line in lines:
         if line not in used:
             texts[line.page].append(line.text)
+    for part in parts:
+        texts[part.page] += [" ".join(filter(None, row)) for row in part.rows]
     for page in pages:
         if page.number not in pictures:
             texts[page.number] += [word.text for word in regions[page.number].labels]
-        unused = " ".join(texts[page.number])
+        lost = " ".join(texts[page.number])
         whole = sum(len(word.text) for word in page.words if not word.hidden)
-        share = 1 - len(unused.replace(" ", "")) / max(whole, 1)
+        share = 1 - len(lost.replace(" ", "")) / max(whole, 1)
         if share < LEAST_USED:
-            why = f"{int(100 * share)} % of the characters of this page are read, but not: “{unused[:LONGEST_EXCERPT]}”"
+            why = f"{int(100 * share)} % of the characters of this page are read, but not: “{lost[:LONGEST_EXCERPT]}”"
             yield Unread(Place(file, page=page.number), why)
 
 
@@ -289,18 +289,20 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     """The draft in a PDF. Raises UserError where it is none, locked, broken, beyond the limits, or holds no text."""
     pdf = read_pages(path, limits)
     regions = {page.number: find_regions(page) for page in pdf.pages}
-    lines = read_lines(pdf.pages, {number: one.text for number, one in regions.items()})
-    if not lines:
+    all_lines = read_lines(pdf.pages, {number: one.text for number, one in regions.items()})
+    if not all_lines:
         raise UserError(f"{path}: {_why_empty(pdf)}; expected a PDF with text. Read its text with an OCR program first")
-    body = body_type(lines)
-    headings = find_headings(lines, body, pdf.outline)
+    body = body_type(all_lines)
+    headings = find_headings(all_lines, body, pdf.outline)
+    lines, unruled = take_unruled_tables(all_lines, body, headings)
     words = count_words(lines)
     all_blocks = [block for block in build_blocks(lines, body, headings) if not _is_label(block, regions)]
     title, start = read_front(all_blocks, pdf.title, words)
     front_captions = [block for block in all_blocks[:start] if block.kind is Kind.CAPTION]
     blocks, reference_lines = take_references([*front_captions, *all_blocks[start:]])
+    blocks, other_rows = take_rows(blocks)
     references = read_references(split_entries(reference_lines, words))
-    floats, unread, lost = read_floats(path, blocks, words, pdf.pages, regions)
+    floats, unread, parts = read_floats(path, blocks, words, pdf.pages, regions, unruled, other_rows)
     paragraphs = _Paragraphs(path.name, references, floats, words, blocks).read(all_blocks[:start], blocks)
     hidden, notes = read_hidden(path.name, pdf.pages)
     where = Place(path.name, page=reference_lines[0].page if reference_lines else None)
@@ -308,7 +310,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
         Unread(where, f"no work, or more than one, among the references: “{one[:80]}”") for one in references.odd
     ]
     unread += [*notes, *list_unread(path.name, pdf, regions, blocks)]
-    unread += list_unused(path.name, pdf.pages, regions, lines, all_blocks, floats.values(), lost)
+    unread += list_unused(path.name, pdf.pages, regions, lines, all_blocks, floats.values(), parts)
     return Draft(
         folder=path.parent,
         title=title,

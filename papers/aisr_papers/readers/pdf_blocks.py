@@ -16,12 +16,11 @@ from aisr_papers.readers.pdf_headings import (
     is_near,
     split_number,
 )
-from aisr_papers.readers.pdf_lines import INDENT, NUMBER_CELL, WIDE, Line, Type, is_beside, is_full_left, split_cells
+from aisr_papers.readers.pdf_lines import INDENT, Line, Type, is_beside, is_full_left
 
 FAR_IN = 1.8  # of the size: so far in stand displayed formulas
 LONE = 0.35  # of the column: a first line that leaves so much free is the last as well
 LINES_BEFORE = 30  # of a paragraph, that say how wide it is set
-FEWEST_ROWS = 3  # of a table without rules
 RUN_IN = 8  # words, of a heading that its paragraph goes on behind
 REFERENCES = re.compile(r"(?:references|bibliography|literature cited|works cited)[:.]?", re.IGNORECASE)
 OPERATOR = re.compile(r"[=<>≤≥≈∝∈∑∏∫√+−±×→∥]")
@@ -36,7 +35,6 @@ class Kind(StrEnum):
     CAPTION = "caption"
     NOTE = "footnote"
     FORMULA = "formula"
-    ROWS = "rows"  # of a table without rules, which are not read
 
 
 class Block(NamedTuple):
@@ -152,7 +150,7 @@ def _kind(lines: Sequence[Line], body: Type) -> Kind:
         return Kind.FORMULA
     if lines[0].size < body.size - SAME_SIZE and (lines[0].atoms[0].marks or lines[0].atoms[0].text[:1] in "*†‡∗"):
         return Kind.NOTE
-    return Kind.ROWS if _are_rows(lines) else Kind.PARAGRAPH
+    return Kind.PARAGRAPH
 
 
 def _is_heading(lines: Sequence[Line], text: str, body: Type) -> bool:
@@ -177,14 +175,6 @@ def _is_formula(lines: Sequence[Line]) -> bool:
     if not all(_formula_like(line) for line in lines):
         return False
     return any(OPERATOR.search(line.text) or EQUATION_NUMBER.search(line.text) for line in lines)
-
-
-def _are_rows(lines: Sequence[Line]) -> bool:
-    """Whether words stand so far apart in all lines that they are cells, half of them numbers."""
-    rows = [split_cells(line.atoms, WIDE) for line in lines]
-    cells = [" ".join(atom.text for atom in cell) for row in rows for cell in row]
-    numbers = sum(NUMBER_CELL.fullmatch(cell) is not None for cell in cells)
-    return len(rows) >= FEWEST_ROWS and min(map(len, rows)) > 1 and 2 * numbers >= len(cells)
 
 
 def _join(blocks: Sequence[Block], body: Type) -> list[Block]:

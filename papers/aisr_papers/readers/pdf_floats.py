@@ -11,7 +11,7 @@ from aisr_papers.readers.pdf_blocks import Block, Kind, text_of
 from aisr_papers.readers.pdf_lines import Line
 from aisr_papers.readers.pdf_process import Box, Page, bounding_box
 from aisr_papers.readers.pdf_regions import BACKGROUND, Regions
-from aisr_papers.readers.pdf_tables import table_cells
+from aisr_papers.readers.pdf_tables import Part, Rows, join_parts, rows_of, table_cells
 
 # --- Where the figures of a PDF stand: what is drawn beside a caption, up to the running text around it.
 
@@ -130,12 +130,20 @@ Pair = tuple[float, bool, Line, Box]  # points between a caption and a table; wh
 
 
 def read_floats(
-    path: Path, blocks: Sequence[Block], words: Counter[str], pages: Sequence[Page], regions: Mapping[int, Regions]
-) -> tuple[dict[str, Float], list[Unread], dict[int, list[str]]]:
-    """Figures and tables by their names, what of them could not be read, and, by page, the words of tables without a
-    caption."""
+    path: Path,
+    blocks: Sequence[Block],
+    words: Counter[str],
+    pages: Sequence[Page],
+    regions: Mapping[int, Regions],
+    unruled: Mapping[Line, Rows],
+    others: Sequence[Part],
+) -> tuple[dict[str, Float], list[Unread], list[Part]]:
+    """Figures and tables by their names, what of them could not be read, and rows that belong to no table. unruled: the
+    rows of tables without rules, by the first line of their caption; others: such rows without a caption."""
     figures = Figures(blocks, pages, regions)
     floats: dict[str, Float] = {}
+    tables: dict[str, list[Part]] = {}
+    others = list(others)
     unread: list[Unread] = []
     by_number = {page.number: page for page in pages}
     matches = _match_tables([block for block in blocks if _is_table(block)], regions)
@@ -151,30 +159,40 @@ def read_floats(
             why = f"more than {MOST_FLOATS} figures and tables; {name} and those behind it are left out"
             unread.append(Unread(place, why))
             break
+        note = f"a second {name}; the first one counts"
+        box, rows = bounding_box(line.box for line in block.lines), unruled.get(block.lines[0], [])
+        if region := matches.get(block.lines[0]):
+            box, rows = region, table_cells(by_number[number], region)
+        if name in floats and rows:  # "Table 4, continued"
+            others.append(Part(number, box, rows, note))
+        elif name in floats:
+            unread.append(Unread(place, note))
         if name in floats:
-            unread.append(Unread(place, f"a second {name}; the first one counts"))
             continue
-        region = matches.get(block.lines[0])
-        rows = table_cells(by_number[number], region) if region else []
-        box = None if rows else figures.take_beside(block)
-        if kind == "figure" and box is None:
+        if kind == "table":
+            tables[name] = [Part(number, box, rows, "")]
+        picture_box = None if rows else figures.take_beside(block)
+        if kind == "figure" and picture_box is None:
             unread.append(Unread(place, f"the drawing of {name}: nothing drawn stands beside its caption"))
-        if kind == "table" and not rows:
-            unread.append(Unread(place, f"the cells of {name}: no rows could be told apart beside its caption"))
-        pictures = (Picture(path, number, (*box,)),) if box else ()
+        pictures = (Picture(path, number, (*picture_box,)),) if picture_box else ()
         text = text_of(block, words).text[caption.end() :].strip()
-        floats[name] = Float(name, name, kind, text, place, "\n".join(map("\t".join, rows)), pictures)
+        floats[name] = Float(name, name, kind, text, place, "", pictures)
     captioned = {(line.page, box) for line, box in matches.items()}
-    lost: dict[int, list[str]] = {}
     for page in pages:
         for box in regions[page.number].tables:
             if (page.number, box) not in captioned:
                 rows = table_cells(page, box)
-                text = " ".join(filter(None, (cell for row in rows for cell in row)))
-                lost.setdefault(page.number, []).append(text)
-                why = f"a table without a caption: “{text[:LONGEST_EXCERPT]}”"
-                unread.append(Unread(Place(path.name, page=page.number), why))
-    return floats, unread, lost
+                excerpt = " ".join(" ".join(filter(None, row)) for row in rows)[:LONGEST_EXCERPT]
+                others.append(Part(page.number, box, rows, f"a table without a caption: “{excerpt}”"))
+    left = join_parts(tables, others)
+    unread += [Unread(Place(path.name, page=one.page), one.note) for one in left]
+    for name, parts in tables.items():
+        rows = rows_of(parts)
+        floats[name] = floats[name]._replace(rows="\n".join("\t".join(row) for row in rows))
+        if not rows:
+            why = f"the cells of {name}: no rows could be told apart beside its caption"
+            unread.append(Unread(floats[name].place, why))
+    return floats, unread, left
 
 
 def _is_table(block: Block) -> bool:

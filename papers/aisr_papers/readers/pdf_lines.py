@@ -33,7 +33,6 @@ BOLD_NAME = re.compile(r"(?P<kind>fig(?:ure)?|tab(?:le)?)\.?\s(?P<number>(?:[A-Z
 POINTING = re.compile(r"(?:see|in|of|and|the|to|by|from)", re.IGNORECASE)  # before a reference
 DIGITS = re.compile(r"[0-9]+")
 WIDE = 0.9  # of the size: words further apart stand in two cells; the spaces of running text may be stretched
-NUMBER_CELL = re.compile(r"[-+−]?\d[\d.,]*+%?")
 FEWEST_WORDS = 3  # of a line in a column: cells have fewer
 FEWEST_LINES = 3  # that a gutter parts
 MOST_GUTTERS = 4  # of other pages, that a page is tried with

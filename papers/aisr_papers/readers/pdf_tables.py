@@ -1,13 +1,22 @@
-"""The cells of a PDF's tables: it has none, so they are derived from rules and from the gaps between words."""
+"""The tables of a PDF: the cells between rules or beside a caption, and rows that go on over a page.
 
-from collections.abc import Sequence
+A PDF has no cells: they are derived from the gaps between words.
+"""
+
+import re
+from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr_papers.readers.pdf_lines import NUMBER_CELL, Atom, join_atoms, split_cells, split_rows
+from aisr_papers.readers.pdf_blocks import Block, Kind
+from aisr_papers.readers.pdf_lines import WIDE, Atom, Line, Type, join_atoms, split_cells, split_rows
 from aisr_papers.readers.pdf_process import Box, Page, bounding_box, is_within
 
 GAP = 0.55  # of the size: words further apart stand in two cells; a space is a third of it wide
+FEWEST = 2  # rows of a table without rules
+NUMBER_CELL = re.compile(r"[-+−]?\d[\d.,]*+%?")
+FEWEST_ROWS = 3  # of one without a caption as well
+ALIKE = 0.2  # of the width: parts of one table are equally wide but for this
 OVERLAP = 1.0  # points: cells of neighbouring columns may touch
 RULED = 0.3  # of the rows: where more have a rule above them, all have
 TIGHT = 0.85  # of the usual distance of rows: a line that is nearer goes on with the cells above it
@@ -19,6 +28,27 @@ class Cell(NamedTuple):
     left: float
     right: float
     text: str
+
+
+class Part(NamedTuple):
+    """Rows that stand in one place."""
+
+    page: int
+    box: Box
+    rows: Rows
+    note: str  # why they are not read, where they belong to no table
+
+    def is_behind(self, other: "Part") -> bool:
+        """Whether these rows may go on from others: at the next page, or in the next column."""
+        if self.page == other.page:
+            return self.box.left > other.box.right
+        return self.page == other.page + 1
+
+    def is_like(self, other: "Part") -> bool:
+        """Whether these rows look like the others: without headings of their own, as many columns, and as wide."""
+        has_headings = not _has_numbers(self.rows[0]) and any(map(_has_numbers, self.rows[1:]))
+        is_as_wide = abs(self.box.width - other.box.width) < ALIKE * other.box.width
+        return len(self.rows[0]) == len(other.rows[0]) and is_as_wide and not has_headings
 
 
 def table_cells(page: Page, region: Box) -> Rows:
@@ -55,6 +85,72 @@ def _join_wrapped(rows: Rows, heights: Sequence[float], rules: Sequence[float]) 
         else:
             result.append(row)
     return result
+
+
+def take_unruled_tables(
+    lines: Sequence[Line], body: Type, headings: Container[Line]
+) -> tuple[list[Line], dict[Line, Rows]]:
+    """Lines without the rows of tables that have no rules; and those rows, by the first line of their caption."""
+    tables: dict[Line, Rows] = {}
+    taken: set[int] = set()
+    for place, line in enumerate(lines):
+        if line.caption is None or not line.caption["kind"].lower().startswith("tab"):
+            continue
+        end = place + 1
+        while end < len(lines) and _is_next(lines[end - 1], lines[end], body) and not _ends_caption(lines[end]):
+            end += 1
+        for way in (range(end, len(lines)), range(place - 1, -1, -1)):
+            rows = _adjacent_rows(lines, end - 1 if way.step > 0 else place, way, body, headings)
+            if len(rows) >= FEWEST:
+                tables[line] = _in_columns([_cells(lines[row].atoms, WIDE) for row in sorted(rows)])
+                taken.update(rows)
+                break
+    return [line for place, line in enumerate(lines) if place not in taken], tables
+
+
+def take_rows(blocks: Sequence[Block]) -> tuple[list[Block], list[Part]]:
+    """Blocks without those that are no prose but rows of a table without rules and caption; and these rows."""
+    parts = []
+    for block in blocks:
+        if _is_rows(block):
+            box = bounding_box(line.box for line in block.lines)
+            rows = _in_columns([_cells(line.atoms, WIDE) for line in block.lines])
+            note = f"rows of a table without a caption: “{block.text[:80]}”"
+            parts.append(Part(block.lines[0].page, box, rows, note))
+    return [block for block in blocks if not _is_rows(block)], parts
+
+
+def _is_rows(block: Block) -> bool:
+    if block.kind is not Kind.PARAGRAPH or len(block.lines) < FEWEST_ROWS or not all(map(_is_row, block.lines)):
+        return False
+    cells = [cell.text for line in block.lines for cell in _cells(line.atoms, WIDE)]
+    return 2 * sum(NUMBER_CELL.fullmatch(cell) is not None for cell in cells) >= len(cells)
+
+
+def _is_next(before: Line, line: Line, body: Type) -> bool:
+    distance = abs(line.baseline - before.baseline)
+    return (before.page, before.side) == (line.page, line.side) and 0 < distance < 2.5 * body.leading
+
+
+def _adjacent_rows(lines: Sequence[Line], start: int, way: range, body: Type, headings: Container[Line]) -> list[int]:
+    """The places of rows that stand directly below or above a line."""
+    rows: list[int] = []
+    before = lines[start]
+    for place in way:
+        if not (_is_next(before, lines[place], body) and _is_row(lines[place])) or lines[place] in headings:
+            break
+        rows.append(place)
+        before = lines[place]
+    return rows
+
+
+def _ends_caption(line: Line) -> bool:
+    return line.caption is not None or _is_row(line)
+
+
+def _is_row(line: Line) -> bool:
+    """Whether the words of a line stand so far apart that they are cells."""
+    return line.caption is None and len(split_cells(line.atoms, WIDE)) > 1
 
 
 def _cells(row: Sequence[Atom], gap: float, bars: Sequence[Box] = ()) -> list[Cell]:
@@ -103,3 +199,50 @@ def _padded(row: Sequence[Cell], columns: Sequence[tuple[float, float]]) -> list
         texts += [""] * (first - begin) + [text] * (last - first + 1)
         begin = last + 1
     return texts
+
+
+# --- Tables in several parts: over a column or a page.
+
+
+def _has_numbers(row: Sequence[str]) -> bool:
+    return any(map(NUMBER_CELL.fullmatch, row))
+
+
+def join_parts(tables: Mapping[str, list[Part]], others: Sequence[Part]) -> list[Part]:
+    """Add rows without a caption to the tables that they go on from, or else, where the caption stands behind its
+    table, that go on from them. tables: by their names; the rest of the rows is returned."""
+
+    def likeness(part: Part, parts: Sequence[Part]) -> int:
+        whole = next((one for one in parts if one.rows), None)
+        if whole is None:
+            return 1
+        return 2 * (part.rows[0] == whole.rows[0]) or int(part.is_like(whole))
+
+    def owner(part: Part, tables: Sequence[list[Part]]) -> list[Part] | None:
+        best = max(tables, key=lambda parts: likeness(part, parts), default=[])
+        return best if best and likeness(part, best) else None
+
+    rest: list[Part] = []
+    for part in sorted(others, key=lambda one: (one.page, one.box.left, one.box.top)):
+        parts = owner(part, [parts for parts in tables.values() if part.is_behind(parts[-1])])
+        (rest if parts is None else parts).append(part)
+    left: list[Part] = []
+    for part in reversed(rest):
+        parts = owner(part, [parts for parts in tables.values() if parts[0].is_behind(part)])
+        if parts is None:
+            left.append(part)
+        else:
+            parts.insert(0, part)
+    return left
+
+
+def rows_of(parts: Sequence[Part]) -> Rows:
+    """The rows of all parts; headings that are repeated stand once."""
+    parts = [part for part in parts if part.rows]
+    rows = list(parts[0].rows) if parts else []
+    for part in parts[1:]:
+        same = next(
+            (place for place, (one, other) in enumerate(zip(parts[0].rows, part.rows, strict=False)) if one != other), 0
+        )
+        rows += part.rows[same:]
+    return rows

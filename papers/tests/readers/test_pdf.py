@@ -221,16 +221,43 @@ def test_long_tables_and_tables_of_one_width_below_each_other(tmp_path: Path) ->
         ["Two", "5", "hard"],
     ]
     start += cells(76, 222, best, leading=12) + rule(72, 180, 260)
-    second = cells(72, 740, scores(40, 48), wide=200, leading=12) + column(72, 400, BROAD[:9], size=9, leading=11)
-    draft = read(write(tmp_path / "a.pdf", start, second))
+    head = [["Kind", "Dry", "Wet"]]
+    second = text(72, 740, "Table 3: Runs of the second year.", size=9)
+    second += rule(72, 732, 260) + cells(76, 722, [*head, *scores(40, 80)]) + rule(72, 140, 260)
+    third = rule(72, 732, 260) + cells(76, 722, [*head, *scores(80, 99)]) + rule(72, 440, 260)
+    third += column(72, 400, BROAD[:9], size=9, leading=11)
+    draft = read(write(tmp_path / "a.pdf", start, second, third))
     rows = {name: one.rows.splitlines() for name, one in draft.floats.items()}
     assert rows["Table 1"] == ["\t".join(row) for row in scores(10, 40)]
     assert rows["Table 2"][1:] == ["One\t4.5\ta kind that is soft and dry", "Two\t5\thard"]
+    assert rows["Table 3"] == ["\t".join(row) for row in [*head, *scores(40, 99)]]
     assert texts(draft) == [" ".join(BROAD[:9])]
-    assert [one.reason.partition("“")[0] for one in draft.unread] == [
-        "rows of a table without rules: ",
-        "87 % of the characters of this page are read, but not: ",
-    ]
+    assert draft.unread == ()
+
+
+def test_a_table_may_begin_behind_the_page_of_its_caption_and_go_on_without_headings(tmp_path: Path) -> None:
+    rows = [["Kind", "Dry", "Wet"], *scores(10, 26)]
+    start = text(72, 740, "A Paper", size=18) + column(72, 710, BROAD[:2]) + text(72, 660, "Table 1: All runs.")
+    table = rule(72, 742, 350) + cells(76, 730, rows[:9], wide=150, leading=12) + rule(72, 620, 350)
+    end = cells(76, 740, rows[9:], wide=150, leading=12) + rule(72, 640, 350) + column(72, 300, BROAD[2:4])
+    draft = read(write(tmp_path / "a.pdf", start, table, end))
+    assert draft.floats["Table 1"].rows.splitlines() == ["\t".join(row) for row in rows]
+    assert texts(draft) == [" ".join(BROAD[:2]), " ".join(BROAD[2:4])]
+    assert draft.unread == ()
+
+
+def test_tables_without_rules_are_no_sentences_and_go_on_under_their_headings(tmp_path: Path) -> None:
+    kinds = [["Kind", "Ground", "Season"], ["Wren", "bog", "winter"], ["Lark", "heath", "summer"]]
+    start = text(72, 740, "A Paper", size=18) + column(72, 710, BROAD[:2]) + text(72, 660, "Table 1: Kinds of birds.")
+    start += cells(76, 645, kinds, wide=150, leading=12)
+    more = [["Owl", "barn", "spring"], ["Finch", "wood", "autumn"]]
+    end = text(72, 740, "Table 1 (continued)") + cells(76, 725, [kinds[0], *more], wide=150, leading=12)
+    end += column(72, 300, BROAD[2:4])
+    draft = read(write(tmp_path / "a.pdf", start, end))
+    (one,) = draft.floats.values()
+    assert (one.caption, one.rows.splitlines()) == ("Kinds of birds.", ["\t".join(row) for row in [*kinds, *more]])
+    assert " ".join(texts(draft)) == " ".join(BROAD[:4])
+    assert draft.unread == ()
 
 
 def test_the_outline_names_headings_that_look_like_the_text(tmp_path: Path) -> None:
