@@ -174,4 +174,4 @@ def test_the_terminal_counts_what_was_not_found(tmp_path: Path, capsys: pytest.C
     print_review(papers.reviewed(tmp_path, flags=(flag,)), [])
     output = "".join(capsys.readouterr())
     assert "main.tex:11" not in output
-    assert re.search(r"Not found\W+1\b", output)
+    assert re.search(r"flags\W+Not found\W+1\b", output)
