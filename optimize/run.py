@@ -290,15 +290,15 @@ class Run:
             return
         test, baseline = self.examples["test"], self.choice.contenders[0]
         results: list[Result] = []  # of the champion, and of its baseline where the budget reaches that far
-        for role, name, program in (
-            ("champion", self.choice.champion.name, self.champion),
-            ("baseline", baseline.name, baseline.program),
+        for role, program in (
+            (f"champion ({self.choice.champion.name})", self.champion),
+            ("hand-written prompt", baseline.program),
         ):
-            self.callbacks.stage(f"scoring the {role} ({name}) on {len(test)} records of test")
+            self.callbacks.stage(f"scoring the {role} on {len(test)} records of test")
             try:
                 results.append(evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged))
             except BudgetSpent:
-                self.callbacks.stage(f"{role} ({name}) not scored on test, the budget is spent")
+                self.callbacks.stage(f"the {role} is not scored on test: the budget is spent")
                 break
         self.test = HeldOutScores(*results) if results else None
 

@@ -1,4 +1,4 @@
-"""PROMPT.md, a compiled program as a person reads it: prompt, changes from the seed instruction, lengths, label
+"""PROMPT.md, a compiled program as a person reads it: prompt, changes from the hand-written instruction, lengths, label
 weights, and how to reproduce it."""
 
 import difflib
@@ -87,8 +87,8 @@ def _changes(before: str, after: str) -> str:
     """The lines that one instruction lost (`- `) and gained (`+ `) against another, and those that stayed."""
     changes = [line for line in difflib.ndiff(_comparable(before), _comparable(after)) if line[0] != "?"]
     if not any(line[0] in "+-" for line in changes):
-        return "The instruction is the seed's, word for word."
-    return "### What changed from the seed instruction\n\n" + _fenced("\n".join(changes), "diff")
+        return "The instruction is the hand-written one, word for word."
+    return "### What changed from the hand-written instruction\n\n" + _fenced("\n".join(changes), "diff")
 
 
 def _comparable(instruction: str) -> list[str]:

@@ -145,7 +145,7 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     if states and votes:
         note(
             f"{'warning: ' if votes == labels else '  '}{votes} of {labels} labels came with no confidence that can be "
-            "used: a vote stands in; -T verbalized_confidence=false asks for none"
+            "used; they are taken as plain labels; -T verbalized_confidence=false asks for none"
         )
     if "why" in report:
         note(f"  label weights: none ({report['why']})")
