@@ -137,7 +137,7 @@ def compile_(
         is_whole = compile_and_register(plan, opened, teacher, artifacts, track)
     if recorder:
         note(f"wrote {record}: {recorder}")
-    address = f" --api-base {config.api_base}" if config.api_base else ""
+    address = " --api-base ADDRESS" if config.api_base else ""  # whose path may hold a token
     note(
         f"next: aisr predict --task {task} --program {out} --lm {config.model}{address} --data INPUTS.jsonl "
         "--out predictions.jsonl"
