@@ -44,7 +44,8 @@ Record: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file h
 
 def in_python(error: Exception | str) -> str:
     """Return the message of an error or of a limit, without secrets; a command's `--api-base` is `api_base` here."""
-    return OPTION.sub(lambda option: option[1].replace("-", "_"), redact.secrets(str(error)))
+    message = redact.secrets(str(error)).replace("price=PROMPT,COMPLETION", "price=(PROMPT, COMPLETION)")
+    return OPTION.sub(lambda option: option[1].replace("-", "_"), message)
 
 
 @contextmanager

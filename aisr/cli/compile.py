@@ -138,10 +138,9 @@ def compile_(
     if recorder:
         note(f"wrote {record}: {recorder}")
     address = " --api-base ADDRESS" if config.api_base else ""  # whose path may hold a token
-    note(
-        f"next: aisr predict --task {task} --program {out} --lm {config.model}{address} --data INPUTS.jsonl "
-        "--out predictions.jsonl"
-    )
+    kept = [word for word in lm_settings or () if not word.startswith("teacher.") and "api_base" not in word]
+    reached = f"--lm {config.model}{address}{''.join(f' -L {word}' for word in kept)}"
+    note(f"next: aisr predict --task {task} --program {out} {reached} --data INPUTS.jsonl --out predictions.jsonl")
     raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
 
 

@@ -260,15 +260,22 @@ def test_records_of_a_task_cost_no_import_of_dspy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
-def test_the_five_lines_of_the_readme_run(
-    saved: Callable[..., Path], loopback: Loopback, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_lines_of_the_readme_run(
+    saved: Callable[..., Path],
+    loopback: Loopback,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    (block,) = re.findall(r"```python\n(import aisr\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len([line for line in block.splitlines() if line]) == 5
+    (block,) = re.findall(r"```python\n(import aisr.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert len([line for line in block.splitlines() if line]) == 6
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data" / "testp1-track-1.jsonl", [claim(None, id=key) for key in "ab"])
+    monkeypatch.chdir(tmp_path)
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
     monkeypatch.setattr(aisr, "load", lambda *arguments: program)
     monkeypatch.setattr(aisr, "open_lm", lambda *arguments, **options: lm)
-    exec(block, {"records": [claim(None, id="a"), claim(None, id="b")]})
+    exec(block, {})
     assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"
 
 
