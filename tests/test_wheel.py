@@ -55,7 +55,10 @@ def test_the_wheel_alone_walks_the_sample_in_a_project_with_a_metrics_py(wheel: 
         (project / name).write_text("raise ImportError('this file is the user\\'s own')\n", encoding="utf-8")
     ours = ("PYTHONPATH", "PYTHONSAFEPATH", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
     env = {name: value for name, value in os.environ.items() if name not in ours}
-    env["DSPY_CACHEDIR"] = str(tmp_path / "cache")
+    env |= {
+        "DSPY_CACHEDIR": str(tmp_path / "cache"),
+        "AISR_API_BASE": "http://127.0.0.1:9/v1",
+    }  # a server of the user's
     words = [str(installed(wheel, tmp_path / "venv")), "-m", "aisr.cli", "demo", "track2"]
     done = subprocess.run(words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
-from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
+from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates, find_optimizer
 from aisr.optimize.search import Candidate, Objective, Search, Settings, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
@@ -190,3 +190,8 @@ def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
     worse = CandidateProposal({}, [0], places, eval_before=result, eval_after=flat)
     assert gate.should_accept(better, STATE)
     assert not gate.should_accept(worse, STATE)
+
+
+def test_a_place_without_a_function_is_refused_before_anything_is_spent() -> None:
+    with pytest.raises(UserError, match="optimizer math:pi: it is float; expected a function from a Search"):
+        find_optimizer("math:pi")

@@ -113,3 +113,6 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path, monkeypatch
         assert len(text) < len(FILLER)
         assert f"closed for {k} weeks" in Averitec().prepare(record).passages
     assert "gold" not in out.read_text().split("documents")[1]
+    before = out.read_bytes()
+    assert exit_code(convert.main) == 2  # what is there took long
+    assert out.read_bytes() == before

@@ -250,3 +250,16 @@ def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
         done = aisr("ui", "--port", port, "--artifacts", artifacts)
     assert done.code == 2
     assert done.err == f"error: port {port}: Address already in use; choose another one by --port\n"
+
+
+@pytest.mark.parametrize(
+    ("store", "reason"), [("postgresql://me@db/x", "No module named"), ("http://127.0.0.1:9", "Connection refused")]
+)
+def test_a_store_that_cannot_be_used_is_one_line(
+    aisr: Aisr, monkeypatch: pytest.MonkeyPatch, store: str, reason: str
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
+    finished = aisr("inspect", "models:/aisr-track1@champion")
+    assert finished.code == 2
+    assert reason in finished.err
+    assert "expected models:/" not in finished.err  # the name is right
