@@ -79,8 +79,7 @@ LM = Annotated[
         "--lm",
         metavar="MODEL",
         envvar="AISR_LM",
-        help="none: tests, percentages and quotes alone, in seconds. Else PROVIDER/MODEL such as "
-        "openai/gpt-4o-mini, or `embedded`.",
+        help="PROVIDER/MODEL such as openai/gpt-4o-mini. none: tests, percentages and quotes alone, in seconds.",
         rich_help_panel=LM_PANEL,
     ),
 ]
@@ -153,7 +152,7 @@ def check_paper(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 where less than 90 % of the words of the paper could be read.")
     ] = False,
-    lm: LM = "embedded",
+    lm: LM = "none",
     api_base: ApiBase = None,
     lm_settings: LMSettings = None,
     max_usd: MaxUsd = None,
@@ -185,7 +184,7 @@ def check_paper(
     check_path(paper)
     check_papers_folder(papers)
     digests = read_dismissed(dismissed)
-    asks_lm = _asks_lm(lm, [program, citation_program, evidence])
+    asks_lm = _asks_lm(lm, [program, citation_program, evidence, estimate])
     labels = failing_labels(fail_on or [], asks_lm)
     limits: Any = {"max_usd": max_usd, "max_calls": max_calls}
     opened = None
@@ -296,7 +295,7 @@ def mcp(
     citation_program: CitationProgram = None,
     evidence: Evidence = None,
     dismissed: Dismissed = None,
-    lm: LM = "embedded",
+    lm: LM = "none",
     api_base: ApiBase = None,
     lm_settings: LMSettings = None,
     max_usd: MaxUsd = None,
@@ -333,13 +332,14 @@ def mcp(
     serve(settings)
 
 
-def _asks_lm(lm: str, of_an_lm: Sequence[str | None]) -> bool:
+def _asks_lm(lm: str, of_an_lm: Sequence[str | bool | None]) -> bool:
     """Whether a language model is to be asked. Raises UserError where an option needs one and none is."""
-    if lm != "none":
-        return True
-    if any(of_an_lm):
-        raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
-    return False
+    if lm == "none" and any(of_an_lm):
+        raise UserError(
+            "without a language model no program is asked, no picture shown and nothing estimated: leave these options "
+            "out, or name an LM, such as --lm openai/gpt-4o-mini"
+        )
+    return lm != "none"
 
 
 # --- The process: both commands, what they print on, how they end.

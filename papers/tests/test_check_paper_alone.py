@@ -50,7 +50,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(check_paper: CheckPaper, paper: Path) -> None:
-    finished = check_paper("main.tex", "--lm", "none", "--out", "review")
+    finished = check_paper("main.tex", "--out", "review")  # which needs no model
     assert finished.code == 0, finished.err
     lines = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
     for line, (begins, has) in zip(lines, FLAGS, strict=True):
@@ -60,6 +60,7 @@ def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(check_paper: Chec
     first, *_ = finished.out.splitlines()
     assert first.startswith("Without a language model reported tests of significance and percentages")
     assert "Not checked: numbers against tables" in first
+    assert "name a language model, such as --lm openai/gpt-4o-mini" in first
     assert (
         "Read without a language model: 7 sentences; tests and percentages: 1 right, 3 wrong, 1 not decided."
         in finished.out
@@ -100,9 +101,9 @@ def test_what_is_wrong_right_and_not_decided_is_on_the_page(
 def test_fail_on_takes_the_kind(check_paper: CheckPaper) -> None:
     assert check_paper("main.tex", "--lm", "none", "--fail-on", "statistics").code == 3
     assert check_paper("main.tex", "--lm", "none", "--fail-on", "quote").code == 0
-    refused = check_paper("main.tex", "--lm", "none", "--program", "artifacts/track1/first")
-    assert refused.code == 2
-    assert "--lm none asks no program" in refused.err
+    for words in (["--lm", "none", "--program", "artifacts/track1/first"], ["--estimate"]):
+        refused = check_paper("main.tex", *words)
+        assert (refused.code, "name an LM, such as --lm openai/gpt-4o-mini" in refused.err) == (2, True)
 
 
 def test_it_loads_what_the_light_list_has_and_needs_no_folder(paper: Path) -> None:

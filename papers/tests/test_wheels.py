@@ -53,7 +53,7 @@ def test_a_project_with_a_metrics_py_checks_its_paper(wheels: tuple[Path, Path],
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("raise ImportError('this file is the user\\'s own')\n", encoding="utf-8")
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
-    words = [str(SAMPLE / "paper" / "main.tex"), "--lm", "none", "--out", "review"]
+    words = [str(SAMPLE / "paper" / "main.tex"), "--out", "review"]
     code = "import aisr_papers.cli as cli; print(cli.__file__); cli.main()"
     command = [str(place / "bin" / "python"), "-c", code, *words]
     ran = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=100, check=False)

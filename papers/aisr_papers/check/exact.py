@@ -27,7 +27,10 @@ from aisr_papers.recompute.recompute import PlacedFact, count_read, recompute
 from aisr_papers.recompute.significance import Outcome
 
 CHECKED = "reported tests of significance and percentages beside their counts"
-NOT_CHECKED = "Not checked: numbers against tables, figures and other sentences, comparisons, and citations."
+NOT_CHECKED = (
+    "Not checked: numbers against tables, figures and other sentences, comparisons, and citations; for these name a "
+    "language model, such as --lm openai/gpt-4o-mini."
+)
 
 
 def read_paper(
