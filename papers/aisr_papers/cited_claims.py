@@ -113,11 +113,11 @@ def find_quotes(text: str) -> list[str]:
 
 
 def _is_in(quote: str, paper: Mapping[str, str]) -> bool:
-    """Whether all parts of a quote stand in a paper: what was left out or put in parts it. Paragraphs may go on over a
-    page, so that they are one text."""
+    """Whether all parts of a quote stand in a paper, or are too short to tell: what was left out or put in parts it.
+    Paragraphs may go on over a page, so that they are one text."""
     texts = (" ".join(paper.values()),)
     parts = [part for part in CUT.split(quote) if sum(map(str.isalnum, part)) >= SHORTEST]
-    return bool(parts) and all(stretch(part, texts) is not None for part in parts)
+    return all(stretch(part, texts) is not None for part in parts)
 
 
 def _nearest(quote: str, papers: Mapping[str, Mapping[str, str]]) -> tuple[str, str, str] | None:

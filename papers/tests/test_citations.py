@@ -108,7 +108,8 @@ RIGHT = [
     'Obi writes: "Birds that fly in silence are counted by nobody, which figures cannot mend."',
     "“[T]he range of a recorder falls by half … from two to six metres a second”, says Obi.",
     "“The range of a recorder falls by half [...] metres a second. Rain was rare.”",
-    "Obi calls this “the silent flight problem” and “wind”.",  # terms, not verbatim sentences
+    "Obi says “when the wind rises from two to six metres a second rain was rare”, which is one of two sentences.",
+    "Obi calls this “the silent flight problem” and “wind”, and it is “so it is in fog”.",  # too short to be verbatim
 ]
 
 

@@ -87,11 +87,11 @@ BOLD = re.compile(r"\*\*(.*)\*\*")  # a cell, as a model is shown that it is pri
 @lru_cache(maxsize=64)  # of one table there may be many reasons
 def layout_of(piece: Piece) -> Layout:
     """Return the table in a piece of evidence."""
-    return read_layout(list(map(_cells, piece.lines[1:])))
+    return read_layout(list(map(split_cells, piece.lines[1:])))
 
 
-def _cells(line: str) -> list[str]:
-    """The cells of a row, without marks of bold; an empty cell has no blank at the line's ends."""
+def split_cells(line: str) -> list[str]:
+    """Return the cells of a row, without marks of bold; an empty cell has no blank at the line's ends."""
     cells = BETWEEN.split(f" {line}" if line.startswith("| ") else line)
     return [bold[1] if (bold := BOLD.fullmatch(cell)) else cell for cell in cells]
 

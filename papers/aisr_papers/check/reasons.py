@@ -18,7 +18,7 @@ import aisr
 from aisr.retrieval import order
 from aisr.task import EvidenceItem, Picture, PicturedText, render
 from aisr.text import ROW, clean, folded, item, tokens
-from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of, name_place
+from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of, name_place, split_cells
 from aisr_papers.check.index import match
 from aisr_papers.check.questions import whole_table
 from aisr_papers.draft import Draft, Sentence
@@ -275,7 +275,7 @@ def confirm(stated: StatedReason, pieces: Sequence[Piece], keys: Sequence[str], 
     for number, (piece, key) in enumerate(zip(pieces, keys, strict=True)):
         if not key or not (_is_called(stated.item, key) or _is_called(stated.item, piece.key)):
             continue
-        place = _find_cell(stated, quote, piece) if stated.row or stated.column else _find_line(quote, piece)
+        place = _find_cell(stated, quote, piece) or _find_run(stated, quote, piece)
         if place is not None:
             mark = place[1]._replace(piece=number)
             return Reason(text, place[0], name_place(piece, mark), mark=mark)
@@ -289,43 +289,52 @@ def _is_called(name: str, key: str) -> bool:
     return _plain(name).strip("[].: ") == _plain(key).strip("[].: ")
 
 
-def _find_line(quote: str, piece: Piece) -> tuple[str, Mark] | None:
-    """The words of a quote in the first line that has them, and its mark. A number alone says nothing of which row of a
-    table is meant."""
-    for line, text in enumerate(piece.lines):
-        words = find_words(quote, text) if not line or any(map(str.isalpha, quote)) else None
-        if words:
-            return words, Mark(0, line)
-    return None
-
-
 def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark] | None:
-    """The cell of a table, by its row and column, that prints what is quoted, and its mark; of a row without a column
-    also words of it. Where one of the names is missing, no other cell there may print the same."""
+    """The cell of a table, by its row and column, that prints what is quoted, and its mark. Where one of the names is
+    missing, no other cell there may print the same."""
+    if not stated.row and not stated.column:
+        return None
     layout = layout_of(piece)
     grid = layout.rows
     rows = _best(stated.row, layout.beside)
     columns = _best(stated.column, {column: layout.above(column) for column in range(len(grid[0]) if grid else 0)})
     hits = [(row, column) for row in rows for column in columns if _prints_same(grid[row][column], quote)]
-    if hits and (len(hits) == 1 or (stated.row and stated.column)):
-        row, column = hits[0]
-        return grid[row][column], Mark(0, row + 1, columns=(column,))
-    if not stated.column:
-        for row in rows:
-            if words := find_words(quote, piece.lines[row + 1]):
-                return words, Mark(0, row + 1)
+    if not hits or (len(hits) > 1 and not (stated.row and stated.column)):
+        return None
+    row, column = hits[0]
+    return grid[row][column], Mark(0, row + 1, columns=(column,))
+
+
+def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark] | None:
+    """The words of a quote as they stand one behind the other in a piece, be it over sentences, cells or rows, and the
+    mark of the line that they begin in. In a table they have to stand in the rows and below the names that are stated;
+    numbers alone say nothing of which row is meant."""
+    layout = layout_of(piece)
+    rows = _best(stated.row, layout.beside)
+    for words, (first, begin), (last, end) in find_words(quote, "\n".join(piece.lines)):
+        columns = range(begin, end + 1) if first == last else range(len(layout.rows[0]))
+        if first and stated.column and len(columns) == 1:
+            continue  # another cell than the one that is named
+        beside = [name for row in range(first - 1, last) for name in layout.beside.get(row, ())]
+        above = [name for column in columns if first for name in layout.above(column)]
+        in_rows = first - 1 in rows if first == last else _has_words(beside, stated.row)
+        if (in_rows or not stated.row) and _has_words(above, stated.column):
+            if not first or stated.row or any(map(str.isalpha, quote)):
+                return words, Mark(0, first)
     return None
 
 
 def _best(name: str, names: Mapping[int, Sequence[str]]) -> list[int]:
     """The rows or columns that a name fits: those with just this name, else those whose names have all of its words;
     all of them for no name."""
-    if not name:
-        return list(names)
     sought = _plain(name)
-    exact = [place for place, own in names.items() if sought in {_plain(one) for one in (*own, " ".join(own))}]
-    words = set(WORD.findall(sought))
-    return exact or [place for place, own in names.items() if words <= set(WORD.findall(_plain(" ".join(own))))]
+    exact = [place for place, own in names.items() if name and sought in {_plain(one) for one in (*own, " ".join(own))}]
+    return exact or [place for place, own in names.items() if _has_words(own, name)]
+
+
+def _has_words(names: Sequence[str], sought: str) -> bool:
+    """Whether names have all words of another one."""
+    return set(WORD.findall(_plain(sought))) <= set(WORD.findall(_plain(" ".join(names)))) | JOINING
 
 
 def _prints_same(cell: str, quote: str) -> bool:
@@ -340,28 +349,40 @@ def _prints_same(cell: str, quote: str) -> bool:
 # --- Words as they stand in a text, whatever their spelling.
 
 WORD = re.compile(r"\w++(?:[.,]\w++)*+|[^\w\s]")  # a word or number, or another sign
+JOINING = frozenset([*",;:.|/&*", "and"])  # between the names of two rows or columns
+PARTING = frozenset(",;:.|*")  # between sentences and cells: whoever quotes over these may leave them out
 SPELLINGS = {
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
     **dict.fromkeys(map(ord, "“”„«»"), '"'),
     **dict.fromkeys(map(ord, "‘’‚`´"), "'"),
 }
 FEWEST = 3  # letters and digits of a quote that says something
+Spot = tuple[int, int]  # a line of a piece, and a cell of it, from 0
 
 
-def find_words(quote: str, text: str) -> str | None:
-    """Where a text has the words of a quote, in its own spelling; None where it has not, or where these are too few.
-    Blanks, dashes, quotation marks, ligatures and capitals may differ; no word, number or sign of one is cut."""
-    sought = [_plain(word) for word in WORD.findall(quote)]
-    while sought and not sought[-1].isalnum() and not sought[-1][:1].isalnum():
+def find_words(quote: str, text: str) -> Iterator[tuple[str, Spot, Spot]]:
+    """Where a text of lines has the words of a quote, in its own spelling and with single blanks, and where these begin
+    and end; nothing where they are too few. Blanks, dashes, quotation marks, ligatures and capitals may differ, and
+    what parts sentences and cells; no word, number or sign of one is cut."""
+    sought = [word for each in WORD.findall(quote) if (word := _plain(each)) not in PARTING]
+    while sought and not any(map(str.isalnum, sought[-1])):
         sought.pop()
     if sum(sign.isalnum() for word in sought for sign in word) < FEWEST:
-        return None
-    words = list(WORD.finditer(text))
-    known = [_plain(word[0]) for word in words]
+        return
+    every = list(WORD.finditer(text))
+    words = [place for place, match in enumerate(every) if match[0] not in PARTING]
+    known = [_plain(every[place][0]) for place in words]
     for first in range(len(known) - len(sought) + 1):
-        if known[first : first + len(sought)] == sought and not (sought[0][0].isdigit() and _has_sign(words, first)):
-            return text[words[first].start() : words[first + len(sought) - 1].end()]
-    return None
+        if known[first : first + len(sought)] == sought and not (
+            sought[0][0].isdigit() and _has_sign(every, words[first])
+        ):
+            start, end = every[words[first]].start(), every[words[first + len(sought) - 1]].end()
+            yield " ".join(text[start:end].split()), _spot(text, start), _spot(text, end)
+
+
+def _spot(text: str, place: int) -> Spot:
+    """The line and the cell that a place of a text is in."""
+    return text.count("\n", 0, place), len(split_cells(text[text.rfind("\n", 0, place) + 1 : place])) - 1
 
 
 def _has_sign(words: Sequence[re.Match[str]], place: int) -> bool:

@@ -22,7 +22,7 @@ from paper_support.judges import checker, opened
 from support.scripted import field, question, requests, written
 
 CLAIM = "Lark reaches an F1 of 72.4 on the heath (Table 1)."
-NOTE = "We tested each detector on twelve calm nights – “no wind” – and gained −3.5 points."
+NOTE = "We tested each detector on twelve calm nights – “no wind” – and gained −3.5 points. All count."
 NOT_CONFIRMED = "not confirmed: The evidence has something else."
 
 
@@ -90,6 +90,10 @@ LARK = {"row": "Lark", "column": "Heath F1", "quote": "66.1"}
         ({**LARK, "item": "[table 1]", "quote": "**66.1** %"}, "66.1", 4, (3,)),
         ({"row": "lark", "quote": "Lark | 58.5 | 66.3"}, "Lark | 58.5 | 66.3", 4, ()),
         ({"quote": 'Twelve calm nights - "no wind"'}, "twelve calm nights – “no wind", 0, ()),
+        # over two sentences, two cells, and two rows
+        ({"quote": "gained -3.5 points, all count"}, "gained −3.5 points. All count", 0, ()),
+        ({"row": "Lark", "column": "Heath F1 and Recall", "quote": "66.1, 74.8"}, "66.1 | 74.8", 4, ()),
+        ({"row": "Wren, Lark", "quote": "79.1 | Lark | 58.5"}, "79.1 Lark | 58.5", 3, ()),
         ({"row": None, "column": 3, **LARK, "says": ["no", "text"]}, None, 0, ()),
     ],
 )
@@ -161,6 +165,10 @@ def test_a_caption_that_is_flagged_is_no_evidence_for_itself() -> None:
         {**LARK, "item": "Table 2"},
         {"quote": "66.1"},  # of which row?
         {"quote": "gained 3.5 points"},  # the sign is gone
+        {"quote": "All count. We tested"},  # in this order nowhere
+        {"row": "Lark", "quote": "58.5 | 66.1"},  # no neighbours
+        {"row": "Finch", "column": "Heath F1 and Recall", "quote": "66.1, 74.8"},
+        {"row": "Lark", "column": "Bog F1", "quote": "66.1, 74.8"},
         {"quote": "on"},
         {"item": "", "quote": "twelve calm nights"},
     ],
