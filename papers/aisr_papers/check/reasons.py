@@ -318,9 +318,9 @@ def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark
         beside = [name for row in range(first - 1, last) for name in layout.beside.get(row, ())]
         above = [name for column in columns if first for name in layout.above(column)]
         in_rows = first - 1 in rows if first == last else _has_words(beside, stated.row)
-        if (in_rows or not stated.row) and _has_words(above, stated.column):
-            if not first or stated.row or any(map(str.isalpha, quote)):
-                return words, Mark(0, first)
+        tells_row = in_rows if stated.row else not first or any(map(str.isalpha, quote))
+        if tells_row and _has_words(above, stated.column):
+            return words, Mark(0, first)
     return None
 
 
