@@ -6,10 +6,9 @@
     for verdict in program.judge_all(records, lm):  # dicts as in a line of the JSONL files
         print(verdict.id, verdict.answer or verdict.failure)
 
-`await program.ajudge(record, lm)` is for event loops. The names of this module and of `aisr.task`, `aisr.text`,
-`aisr.retrieval` and `aisr.files` stay; everything else of the project may move. Importing it loads neither DSPy nor
-MLflow, and using it changes nothing of the process: no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's
-response cache (see `open_lm`).
+`await program.ajudge(record, lm)` is for event loops. The names of this module, of `aisr.task` and of `aisr.text`
+stay; everything else of the project may move. Importing it loads neither DSPy nor MLflow, and using it changes nothing
+of the process: no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
 from importlib import import_module

@@ -1,4 +1,5 @@
-"""What a task of one's own is made of (docs/adding-a-task.md): records, a program, a task.
+"""What a task of one's own is made of (docs/adding-a-task.md): records, a program, a task; and matchers, which rank
+texts by a claim: they give each a score, higher is better.
 
 Each name is imported when it is used: records cost no import of DSPy, programs and tasks do.
 """
@@ -12,16 +13,18 @@ if TYPE_CHECKING:
     from aisr.programs.probabilities import definitions, with_confidence
     from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_label_each, wrong_count
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
+    from aisr.programs.retrieval import Matcher, bm25, fused, order, stemmed
     from aisr.programs.task import Exhibit, Query, SentenceTask, Task
 
 # Where the names are; what loads DSPy stands last.
-MODULES = ("records", "pictures", "probabilities", "program", "task")
+MODULES = ("records", "pictures", "retrieval", "probabilities", "program", "task")
 
 __all__ = [
     "PICTURE_MODE_HELP",
     "EvidenceItem",
     "Exhibit",
     "LabelOptions",
+    "Matcher",
     "Options",
     "Picture",
     "PictureMode",
@@ -36,9 +39,13 @@ __all__ = [
     "SentenceTask",
     "Task",
     "Text",
+    "bm25",
     "definitions",
+    "fused",
     "one_label_each",
+    "order",
     "render",
+    "stemmed",
     "tally_statements",
     "with_confidence",
     "wrong_count",

@@ -1,6 +1,7 @@
-"""Texts: as sentences and tokens, as they may stand in a prompt, in a terminal, in a file."""
+"""Texts: as sentences and tokens, as they may stand in a prompt or a terminal; their digests; files of text that are
+written whole or not at all."""
 
-from aisr.base.files import percent, pluralize
+from aisr.base.files import cache_folder, digest_file, digest_text, digest_texts, percent, pluralize, write_whole
 from aisr.base.jsonl import valid_text
 from aisr.base.redact import printable
 from aisr.base.redact import secrets as without_keys
@@ -9,7 +10,11 @@ from aisr.programs.text import INVISIBLE, ROW, clean, folded, item, plain, sente
 __all__ = [
     "INVISIBLE",
     "ROW",
+    "cache_folder",
     "clean",
+    "digest_file",
+    "digest_text",
+    "digest_texts",
     "folded",
     "item",
     "percent",
@@ -21,4 +26,5 @@ __all__ = [
     "tokens",
     "valid_text",
     "without_keys",
+    "write_whole",
 ]

@@ -173,7 +173,7 @@ def check_paper(
     """
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.files import cache_folder
+    from aisr.text import cache_folder
     from aisr_papers import display
     from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
     from aisr_papers.check.review import NO_LM, failing_flags, failing_labels, mark_dismissed, read_dismissed

@@ -13,8 +13,6 @@ import dspy
 import pytest
 
 import aisr
-import aisr.files
-import aisr.retrieval
 import aisr.task
 import aisr.text
 from aisr.programs.registry import find_task
@@ -248,14 +246,14 @@ def test_a_compiled_program_knows_how_it_did_on_test(compiled: Compiled) -> None
 
 
 def test_the_public_names_are_listed_and_there() -> None:
-    for module in (aisr, aisr.files, aisr.retrieval, aisr.task, aisr.text):
+    for module in (aisr, aisr.task, aisr.text):
         assert dir(module)
         for name in module.__all__:
             assert getattr(module, name) is not None, f"{module.__name__}.{name}"
 
 
 def test_records_of_a_task_cost_no_import_of_dspy() -> None:
-    code = "import sys, aisr, aisr.text, aisr.files, aisr.task; aisr.task.SentenceRecord, aisr.task.EvidenceItem; "
+    code = "import sys, aisr, aisr.text, aisr.task; aisr.task.SentenceRecord, aisr.task.EvidenceItem; "
     code += "aisr.UserError, aisr.LMUnavailable; print({'dspy', 'mlflow', 'litellm', 'scipy'} & {*sys.modules})"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from aisr.retrieval import Matcher, bm25, fused, order, stemmed
+from aisr.task import Matcher, bm25, fused, order, stemmed
 from aisr_papers.check.statements import result_numbers, without_pointers
 from aisr_papers.draft import MOST_TABLES, Draft, Float, Sentence, sums_up
 from aisr_papers.recompute.grid import Grid, find_mentions, make_grids

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from Stemmer import Stemmer
 
 import aisr
-from aisr.files import digest_texts
-from aisr.text import clean, item, percent
+from aisr.text import clean, digest_texts, item, percent
 from aisr_papers.check.flags import Flag, Kind, Mark, Piece, hidden_flags, make_flag, sort_flags
 from aisr_papers.check.questions import SECTION, Check, Checks
 from aisr_papers.check.reasons import EMBEDDED, Done, add_reasons, ignore

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from aisr.files import write_whole
+from aisr.text import write_whole
 from aisr_papers.check.flags import LABELS, Flag, Piece
 from aisr_papers.check.review import Review, dismissal_line, left_out, list_recomputed, lost_words
 from aisr_papers.draft import Draft

@@ -9,8 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.files import digest_text
-from aisr.text import tokens
+from aisr.text import digest_text, tokens
 from aisr_papers.check.index import PaperIndex, Passage
 from aisr_papers.check.statements import MARKED, choose_statements, result_numbers
 from aisr_papers.cited_claims import split_claims

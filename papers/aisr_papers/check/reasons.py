@@ -15,8 +15,7 @@ import dspy
 from pydantic import BaseModel, Field, model_validator
 
 import aisr
-from aisr.retrieval import order
-from aisr.task import EvidenceItem, Picture, PicturedText, render
+from aisr.task import EvidenceItem, Picture, PicturedText, order, render
 from aisr.text import ROW, clean, folded, item, tokens
 from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of, name_place, split_cells
 from aisr_papers.check.index import match

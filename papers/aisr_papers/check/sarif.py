@@ -11,8 +11,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from aisr.files import digest_text
-from aisr.text import valid_text
+from aisr.text import digest_text, valid_text
 from aisr_papers.check.flags import JUDGED, LABELS, NEUTRAL, NOT_JUDGED, Flag, Kind, level
 from aisr_papers.check.review import Review, lost_words
 

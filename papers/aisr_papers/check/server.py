@@ -23,8 +23,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, TypeAdapter
 
 from aisr import UserError
-from aisr.files import cache_folder
-from aisr.text import valid_text, without_keys
+from aisr.text import cache_folder, valid_text, without_keys
 from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
 from aisr_papers.check.flags import Flag
 from aisr_papers.check.review import Review, left_out, list_recomputed, mark_dismissed

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from aisr.files import write_whole
-from aisr.text import printable
+from aisr.text import printable, write_whole
 from aisr_papers.check.flags import NOT_JUDGED, Flag, file_path, label_words
 from aisr_papers.check.page import FLAG, write_page
 from aisr_papers.check.review import Review, lost_words, shorten

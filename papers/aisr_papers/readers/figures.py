@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aisr import UserError
-from aisr.files import digest_file, digest_text, write_whole
+from aisr.text import digest_file, digest_text, write_whole
 from aisr_papers import sandbox
 from aisr_papers.draft import Draft, Float, Picture, Unread
 from aisr_papers.readers import pdf_process

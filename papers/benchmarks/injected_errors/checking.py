@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.files import cache_folder
+from aisr.text import cache_folder
 from aisr_papers.check.exact import add_exact_flags, read_paper
 from aisr_papers.check.judging import Programs, make_checkers, review_draft
 from aisr_papers.check.questions import Check, collect_checks
