@@ -300,37 +300,24 @@ def tally_statements(
 
     Raises ValueError where the numbers of records or statements differ or a label is unknown.
     """
-    counts, exact = empty_counts(gold, predicted, labels)
+    check_pairs(gold, predicted)
     column = {label: k for k, label in enumerate(labels)}
+    counts = np.zeros((len(gold), 3, len(labels)), dtype=np.int64)
+    exact = np.zeros(len(gold), dtype=np.bool_)
     for row, (types, answer) in enumerate(zip(gold, predicted, strict=True)):
         if answer is not None and len(answer) != len(types):
             raise ValueError(f"record {row + 1}: {len(answer)} labels for {len(types)} sentences; one label a sentence")
-        tp, fp, fn = counts[row]
-        missed = 0
-        for k, allowed in enumerate(types):
-            label = answer[k] if answer is not None else None
-            if label in allowed:
-                tp[column_of(column, label, row)] += 1
-                continue
-            missed += 1
-            fn[column_of(column, allowed[0], row)] += 1
-            if label is not None:
-                fp[column_of(column, label, row)] += 1
-        exact[row] = missed == 0
+        chosen: Sequence[str | None] = answer or [None] * len(types)
+        wrong = 0
+        for allowed, label in zip(types, chosen, strict=True):
+            right = label in allowed
+            counted = {TP: label} if right else {FN: allowed[0], FP: label}
+            for part, name in counted.items():
+                if name is None:
+                    continue
+                if name not in column:
+                    raise ValueError(f"record {row + 1}: unknown label {name!r}; one of: {', '.join(labels)}")
+                counts[row, part, column[name]] += 1
+            wrong += not right
+        exact[row] = wrong == 0
     return Tally(labels, counts, exact, exact_name)
-
-
-def empty_counts(
-    gold: Sequence[object], predicted: Sequence[object], labels: tuple[str, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The counts and exact matches of a corpus before it is counted. Raises ValueError where the numbers of records
-    differ."""
-    check_pairs(gold, predicted)
-    return np.zeros((len(gold), 3, len(labels)), dtype=np.int64), np.zeros(len(gold), dtype=np.bool_)
-
-
-def column_of(column: Mapping[str, int], label: str | None, row: int) -> int:
-    """The column of a label. Raises ValueError for an unknown one, naming the record."""
-    if label is None or label not in column:
-        raise ValueError(f"record {row + 1}: unknown label {label!r}; one of: {', '.join(column)}")
-    return column[label]

@@ -11,8 +11,7 @@ from typing import get_args
 
 import dspy
 
-from aisr.optimize.examples import LabeledRecord, group_records
-from aisr.optimize.leakage import near_duplicates
+from aisr.optimize.leakage import LabeledRecord, group_records, near_duplicates
 from aisr.optimize.search import Search
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete

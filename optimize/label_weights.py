@@ -15,7 +15,7 @@ predictors"): a rule is linear, so the mean of several is one again.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,10 +26,9 @@ from scipy.special import softmax
 from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
-from aisr.metrics.judgements import Gold, raised, tally
-from aisr.metrics.scores import Tally
+from aisr.metrics.scores import FN, Floats, Tally, f1_scores, ranking_value, tally_statements, value
 from aisr.optimize.demos import in_prompt
-from aisr.optimize.examples import LabeledRecord, group_records
+from aisr.optimize.leakage import LabeledRecord, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.label_weights import LabelWeights, Rule, logs
@@ -44,7 +43,6 @@ SHARES = (0.5, 1.0)
 RESAMPLES = 200  # for a standard error
 SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 ChooseEvidence = Callable[[str, Sequence[str], Sequence[str]], list[str]]  # `Program.choose_evidence`
 
@@ -81,7 +79,7 @@ class LabelWeightsFit(NamedTuple):
 
 
 def fit_label_weights(
-    labels: Task,
+    task: Task,
     judged: Sequence[JudgedRecord],
     seed: int,
     fitted_on: str = "",
@@ -99,16 +97,14 @@ def fit_label_weights(
     if len(set(group)) < FOLDS:
         why = f"{len(set(group))} groups of records that share nothing; {FOLDS} are needed"
         return LabelWeightsFit(None, {"kept": False, "why": why, "sources": sources})
-    judgements = gather(labels, judged, group, seed, choose_evidence)
-    alone = CrossValidated(labels, judgements, judgements.lm_labels)
-    selection = Selection(alone, cross_validate(labels, judgements))
-    best, gain = selection.best(), selection.nested_gain()
+    validation = CrossValidation(task, judged, group, seed, choose_evidence)
+    alone, best, gain = validation.alone, validation.best(), validation.nested_gain()
     kept = best if gain.low > 0 else alone
     report = {
         "kept": kept is not alone,
         "gain": list(gain),
         "share": kept.share,
-        "cross_validated": {"LM alone": alone.score, "with label weights": best.score},
+        "cross_validated": {"LM alone": value(alone.tally), "with label weights": value(best.tally)},
         "records": len(judged),
         "sources": sources,
     }
@@ -116,59 +112,9 @@ def fit_label_weights(
         return LabelWeightsFit(None, report)
     label_rule, probability_rule = kept.rules
     weights = LabelWeights(
-        labels=list(labels.labels), fitted_on=fitted_on, label_rule=label_rule, probability_rule=probability_rule
+        labels=list(task.labels), fitted_on=fitted_on, label_rule=label_rule, probability_rule=probability_rule
     )
     return LabelWeightsFit(weights, report)
-
-
-# --- Judged records as arrays.
-
-
-@dataclass(frozen=True)
-class JudgedArrays:
-    """Judged records as arrays, a row a judgement."""
-
-    log_probs: Floats  # of the LM, (judgements, labels)
-    lm_labels: Ints  # the index of the LM's own label, (judgements,)
-    gold: Gold
-    folds: Ints  # for each repetition the fold of each record, (REPEATS, records)
-    evidence_right: Mask | None  # of the gold label, (judgements,); None where the task asks for none
-    group: Sequence[int]  # of each record
-
-
-def gather(
-    labels: Task,
-    judged: Sequence[JudgedRecord],
-    group: Sequence[int],
-    seed: int,
-    choose_evidence: ChooseEvidence | None,
-) -> JudgedArrays:
-    """The arrays of judged records. group: of each record; choose_evidence: as for `fit_label_weights`."""
-    gold = [row.example.gold for row, _ in judged]
-    strata = [labels.stratify_by(one) for one in gold]
-    judgements = [judgement for _, outcome in judged for judgement in outcome.judgements]
-    seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
-    return JudgedArrays(
-        logs(np.array([judgement.probabilities for judgement in judgements], dtype=np.float64)),
-        np.array([labels.labels.index(judgement.label) for judgement in judgements], dtype=np.int64),
-        Gold.of([labels.gold_labels(one) for one in gold], labels.labels, labels.f1_share),
-        np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
-        _evidence_right(labels, judged, choose_evidence),
-        group,
-    )
-
-
-def _evidence_right(
-    labels: Task, judged: Sequence[JudgedRecord], choose_evidence: ChooseEvidence | None
-) -> Mask | None:
-    right: list[bool | None] = []
-    for row, outcome in judged:
-        gold, answer = row.example.gold, outcome.answer
-        if labels.names_evidence and choose_evidence is not None:
-            label = labels.first_labels(gold)[0]
-            answer = labels.label_answer([label], choose_evidence(label, outcome.lm_evidence_ids, outcome.ranking))
-        right.append(labels.evidence_right(gold, answer))
-    return None if not right or None in right else np.array(right, dtype=np.bool_)
 
 
 # --- Rules under cross-validation, and the choice among them.
@@ -181,86 +127,102 @@ class Rules(NamedTuple):
     probability_rule: Rule
 
 
-@dataclass(frozen=True)
-class CrossValidated:
+class CrossValidated(NamedTuple):
     """The LM as it is, or rules under cross-validation."""
 
-    labels: Task
-    judgements: JudgedArrays
     predicted: Ints  # the label of each judgement, by rules that did not see its record
+    tally: Tally  # its counts, record by record
     share: float = 0.0  # of the way from the LM as it is to the fit
     rules: Rules | None = None  # what would be kept; None for the LM as it is
 
-    @cached_property
-    def tally(self) -> Tally:
-        """Its counts, record by record."""
-        return tally(self.judgements.gold, self.predicted, self.judgements.evidence_right, self.labels.labels)
 
-    @property
-    def score(self) -> float:
-        """The ranking score, in 0-1."""
-        return float(self.tally.ranking(np.ones((1, len(self.tally))))[0])
+class CrossValidation:
+    """Judged records in folds, in several repetitions; rules fitted on all folds but one and applied to that one; and
+    the choice among them by their gain over the LM as it is, less `SURE` standard errors (bootstrap over groups): rules
+    that move much have to gain much."""
 
-
-def cross_validate(labels: Task, judgements: JudgedArrays) -> list[CrossValidated]:
-    """Rules fitted on all folds but one and applied to that one, in every repetition; at each of `SHARES`."""
-    right = judgements.evidence_right
-    one_hot = np.eye(len(labels.labels), dtype=np.int64)
-    votes = {share: np.zeros((len(judgements.lm_labels), len(one_hot)), dtype=np.int64) for share in SHARES}
-    fits = []
-    for folds in judgements.folds:
-        fold = folds[judgements.gold.record]
-        for part in range(FOLDS):
-            others, here = fold != part, fold == part
-            evidence = None if right is None else right[others]
-            fits.append(fit_rules(judgements.log_probs[others], judgements.gold[others], evidence))
-            for share in SHARES:
-                rule = interpolate(fits[-1].label_rule, share)
-                votes[share][here] += one_hot[rule.labels(judgements.log_probs[here])]
-    label_rule, probability_rule = (mean_rule(rules) for rules in zip(*fits, strict=True))
-    return [
-        CrossValidated(
-            labels,
-            judgements,
-            votes[share].argmax(axis=1),
-            share,
-            Rules(interpolate(label_rule, share), interpolate(probability_rule, share)),
+    def __init__(
+        self,
+        task: Task,
+        judged: Sequence[JudgedRecord],
+        group: Sequence[int],
+        seed: int,
+        choose_evidence: ChooseEvidence | None,
+    ) -> None:
+        """group: of each record; choose_evidence: as for `fit_label_weights`."""
+        self.task, self.group = task, group
+        gold = [row.example.gold for row, _ in judged]
+        said = [judgement for _, outcome in judged for judgement in outcome.judgements]
+        self.gold_labels = [task.gold_labels(one) for one in gold]
+        self.evidence_right = np.array([_evidence_right(task, one, choose_evidence) for one in judged], dtype=np.bool_)
+        self.judgements = Judgements.of(
+            [judgement.probabilities for judgement in said], self.gold_labels, self.evidence_right, task
         )
-        for share in SHARES
-    ]
-
-
-class Selection:
-    """Chooses among rules by their gain over the LM as it is, less `SURE` standard errors (bootstrap over groups):
-    rules that move much have to gain much."""
-
-    def __init__(self, alone: CrossValidated, candidates: Sequence[CrossValidated]) -> None:
-        self.alone, self.candidates = alone, candidates
-        self.weights = resampled(alone.tally.rows, RESAMPLES, group=alone.judgements.group)
+        seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
+        strata = [task.stratify_by(one) for one in gold]
+        self.folds = [fold_of(strata, group, FOLDS, one) for one in seeds]  # of each record, in every repetition
+        self.alone = self._validated(np.array([task.labels.index(judgement.label) for judgement in said]))
+        self.fitted = self._fit()
+        self.resamples = resampled(self.alone.tally.rows, RESAMPLES, group=group)
 
     def best(self, kept: Mask | None = None) -> CrossValidated:
         """The rules with the highest such gain on the records that a mask keeps, if that is above 0; else the LM as it
         is."""
-        weights = self.weights if kept is None else self.weights * kept
+        weights = self.resamples if kept is None else self.resamples * kept
         weights = weights[weights.sum(axis=1) > 0]
         before = self.alone.tally.ranking(weights)
-        gains = np.array([candidate.tally.ranking(weights) - before for candidate in self.candidates])
+        gains = np.array([candidate.tally.ranking(weights) - before for candidate in self.fitted])
         sure = gains[:, 0] - SURE * gains[:, 1:].std(axis=1)
-        return self.candidates[int(sure.argmax())] if sure.max() > 1e-12 else self.alone
+        return self.fitted[int(sure.argmax())] if sure.max() > 1e-12 else self.alone
 
     def nested_gain(self) -> Interval:
         """The gain of choosing so, each choice made on the folds that a record is not in: the best of many scores is
         too good to be tested as if it were the only one. In every repetition; the label of most of them counts."""
-        alone, judgements = self.alone, self.alone.judgements
-        one_hot = np.eye(len(alone.labels.labels), dtype=np.int64)
-        votes = 0.5 * one_hot[alone.predicted]  # of equals, the LM's label
-        for folds in judgements.folds:
+        one_hot = np.eye(len(self.task.labels), dtype=np.int64)
+        votes = 0.5 * one_hot[self.alone.predicted]  # of equals, the LM's label
+        for folds in self.folds:
             for part in range(FOLDS):
-                best = self.best(folds != part)
-                here = (folds == part)[judgements.gold.record]
+                best, here = self.best(folds != part), (folds == part)[self.judgements.record]
                 votes[here] += one_hot[best.predicted[here]]
-        nested = CrossValidated(alone.labels, judgements, votes.argmax(axis=1))
-        return difference_interval(nested.tally, alone.tally, group=judgements.group)
+        nested = self._validated(votes.argmax(axis=1))
+        return difference_interval(nested.tally, self.alone.tally, group=self.group)
+
+    def _fit(self) -> list[CrossValidated]:
+        """Rules at each of `SHARES`."""
+        judgements = self.judgements
+        one_hot = np.eye(len(self.task.labels), dtype=np.int64)
+        votes = {share: np.zeros_like(judgements.allowed, dtype=np.int64) for share in SHARES}
+        fits = []
+        for folds in self.folds:
+            fold = folds[judgements.record]
+            for part in range(FOLDS):
+                fits.append(fit_rules(judgements[fold != part]))
+                here = fold == part
+                for share in SHARES:
+                    rule = interpolate(fits[-1].label_rule, share)
+                    votes[share][here] += one_hot[rule.labels(judgements.log_probs[here])]
+        means = [mean_rule(rules) for rules in zip(*fits, strict=True)]
+        return [
+            self._validated(votes[share].argmax(axis=1), share, Rules(*(interpolate(rule, share) for rule in means)))
+            for share in SHARES
+        ]
+
+    def _validated(self, predicted: Ints, share: float = 0.0, rules: Rules | None = None) -> CrossValidated:
+        names, places = np.array(self.task.labels)[predicted], np.flatnonzero(np.diff(self.judgements.record)) + 1
+        answers = [row.tolist() for row in np.split(names, places)]
+        tally = tally_statements(self.gold_labels, answers, self.task.labels)
+        tally = replace(tally, exact=tally.exact & self.evidence_right, f1_share=self.task.f1_share)
+        return CrossValidated(predicted, tally, share, rules)
+
+
+def _evidence_right(task: Task, judged: JudgedRecord, choose_evidence: ChooseEvidence | None) -> bool:
+    """Whether a record would be right if its label were; so are all of a task that asks for no evidence."""
+    gold, outcome = judged.row.example.gold, judged.outcome
+    answer = outcome.answer
+    if task.names_evidence and choose_evidence is not None:
+        label = task.first_labels(gold)[0]
+        answer = task.label_answer([label], choose_evidence(label, outcome.lm_evidence_ids, outcome.ranking))
+    return task.evidence_right(gold, answer) is not False
 
 
 # --- Fitting a rule.
@@ -273,12 +235,81 @@ GRID = np.linspace(-4.0, 4.0, 33)
 SWEEPS = 4
 
 
-def fit_rules(log_probs: Floats, gold: Gold, evidence_right: Mask | None) -> Rules:
-    """The rules for these log-probabilities, pulled towards the LM as it is. evidence_right: (judgements,), where the
-    score counts evidence."""
-    trust = _trust(gold)
-    probability_rule = _likeliest(log_probs, gold, trust)
-    offsets = _climb(probability_rule.logits(log_probs), gold, evidence_right, trust)
+@dataclass(frozen=True)
+class Judgements:
+    """Judgements as arrays, a row each: a sentence of Track 1, a claim of Track 2."""
+
+    log_probs: Floats  # of the LM, (judgements, labels)
+    allowed: Mask  # the labels that count as right, (judgements, labels)
+    first: Ints  # the label that a miss counts against, (judgements,)
+    record: Ints  # the number of the record, ascending from 0, (judgements,)
+    evidence_right: Mask  # whether it would be right if its label were, (judgements,)
+    f1_share: float  # of macro-F1 in the ranking score (see `aisr.metrics.scores.ranking_value`)
+
+    @classmethod
+    def of(
+        cls,
+        probabilities: Sequence[Sequence[float]],
+        gold_labels: Sequence[Sequence[Sequence[str]]],
+        evidence_right: Mask,
+        task: Task,
+    ) -> "Judgements":
+        """From the label probabilities of each judgement, and gold labels and evidence of each record."""
+        rows = [types for record in gold_labels for types in record]
+        record = np.repeat(np.arange(len(gold_labels)), [len(record) for record in gold_labels])
+        return cls(
+            log_probs=logs(np.array(probabilities, dtype=np.float64)),
+            allowed=np.array([[label in types for label in task.labels] for types in rows], dtype=np.bool_),
+            first=np.array([task.labels.index(types[0]) for types in rows], dtype=np.int64),
+            record=record,
+            evidence_right=evidence_right[record],
+            f1_share=task.f1_share,
+        )
+
+    def __getitem__(self, kept: Mask) -> "Judgements":
+        """Those that a mask (judgements,) keeps; it must keep records whole."""
+        _, record = np.unique(self.record[kept], return_inverse=True)
+        return Judgements(
+            self.log_probs[kept],
+            self.allowed[kept],
+            self.first[kept],
+            record,
+            self.evidence_right[kept],
+            self.f1_share,
+        )
+
+    @cached_property
+    def trust(self) -> Floats:
+        """The factor of each label's offset, 0-1, (labels,): by the statements that have no other gold label."""
+        alone = self.allowed[self.allowed.sum(axis=1) == 1].sum(axis=0)
+        return np.asarray(np.minimum(alone / np.clip(self.allowed.sum(axis=0), 1, ENOUGH), 1.0))
+
+    def ranking(self, before: Ints, label: int, moved: Mask, doubt: float = DOUBT) -> Floats:
+        """The ranking score of several labellings at once, (labellings,): label indices `before` (judgements,), and
+        `label` instead where `moved` (labellings, judgements) is true.
+
+        doubt: misses that are added to those of each label, so that the F1 of one that was right once, and never wrong,
+        is not taken for 1.
+        """
+        one = np.eye(self.allowed.shape[1])
+        hits = self.allowed[np.arange(len(before)), before], self.allowed[:, label]
+        predicted = one[before], np.broadcast_to(one[label], (len(before), len(one)))
+        old, new = (
+            np.stack([which * hit[:, None], which * ~hit[:, None], one[self.first] * ~hit[:, None]], axis=1)
+            for which, hit in zip(predicted, hits, strict=True)
+        )
+        counts = old.sum(axis=0) + np.tensordot(moved.astype(np.float64), new - old, axes=1)
+        counts[:, FN] += doubt
+        wrong = ~(np.where(moved, hits[1], hits[0]) & self.evidence_right)
+        begins = np.flatnonzero(np.diff(self.record, prepend=-1))
+        exact = (np.add.reduceat(wrong.astype(np.int64), begins, axis=1) == 0).mean(axis=1)
+        return np.asarray(ranking_value(f1_scores(counts), exact, self.f1_share))
+
+
+def fit_rules(judgements: Judgements) -> Rules:
+    """The rules for some judgements, pulled towards the LM as it is."""
+    probability_rule = _likeliest(judgements)
+    offsets = _climb(probability_rule.logits(judgements.log_probs), judgements)
     label_rule = _rounded(probability_rule.weight, np.array(probability_rule.offsets) + offsets)
     return Rules(label_rule, probability_rule)
 
@@ -293,33 +324,28 @@ def mean_rule(rules: Sequence[Rule]) -> Rule:
     return _rounded(float(np.mean([rule.weight for rule in rules])), np.mean([rule.offsets for rule in rules], axis=0))
 
 
-def _trust(gold: Gold) -> Floats:
-    """The factor of each label's offset, 0-1, shape (labels,): by the statements that have no other gold label."""
-    alone = gold.allowed[gold.allowed.sum(axis=1) == 1].sum(axis=0)
-    return np.asarray(np.minimum(alone / np.clip(gold.allowed.sum(axis=0), 1, ENOUGH), 1.0))
-
-
-def _likeliest(log_probs: Floats, gold: Gold, trust: Floats) -> Rule:
+def _likeliest(judgements: Judgements) -> Rule:
     """Weight and offsets of the highest penalised likelihood of an allowed label."""
     from scipy.optimize import minimize
 
+    log_probs, trust = judgements.log_probs, judgements.trust
     origin = np.concatenate([[1.0], np.zeros(log_probs.shape[1])])
 
     def loss(numbers: Floats) -> tuple[float, Floats]:
         probabilities = softmax(numbers[0] * log_probs + trust * numbers[1:], axis=1)
-        allowed = probabilities * gold.allowed
+        allowed = probabilities * judgements.allowed
         right = np.maximum(allowed.sum(axis=1), 1e-300)
         off = probabilities - allowed / right[:, None]
         gradient = np.concatenate([[(log_probs * off).sum()], trust * off.sum(axis=0)])
         away = numbers - origin
-        value = -np.log(right).sum() + PENALTY / 2 * away @ away
-        return float(value), gradient + PENALTY * away
+        penalised = -np.log(right).sum() + PENALTY / 2 * away @ away
+        return float(penalised), gradient + PENALTY * away
 
     best = minimize(loss, origin, jac=True, method="L-BFGS-B").x
     return _rounded(best[0], trust * best[1:])
 
 
-def _climb(logits: Floats, gold: Gold, evidence_right: Mask | None, trust: Floats) -> Floats:
+def _climb(logits: Floats, judgements: Judgements) -> Floats:
     """An offset for each label that raises the ranking score, by coordinate ascent from 0, within `trust` times the
     grid.
 
@@ -330,12 +356,12 @@ def _climb(logits: Floats, gold: Gold, evidence_right: Mask | None, trust: Float
     for _ in range(SWEEPS):
         before = offsets.copy()
         for label in range(len(offsets)):
-            grid = trust[label] * GRID
+            grid = judgements.trust[label] * GRID
             values = offsets[label] + grid
             others = logits + offsets
             others[:, label] = -np.inf
             moved = logits[:, label] + values[:, None] > others.max(axis=1)
-            scores = raised(gold, others.argmax(axis=1), label, moved, evidence_right, DOUBT)
+            scores = judgements.ranking(others.argmax(axis=1), label, moved)
             smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.ones(3) / 3, mode="valid")
             best = np.flatnonzero(smooth >= smooth.max() - 1e-12)
             nearest = best[np.argmin(np.abs(GRID[best]))]
@@ -346,4 +372,4 @@ def _climb(logits: Floats, gold: Gold, evidence_right: Mask | None, trust: Float
 
 
 def _rounded(weight: float, offsets: Floats) -> Rule:
-    return Rule(weight=round(float(weight), DECIMALS), offsets=[round(float(value), DECIMALS) for value in offsets])
+    return Rule(weight=round(float(weight), DECIMALS), offsets=[round(float(offset), DECIMALS) for offset in offsets])

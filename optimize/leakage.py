@@ -1,4 +1,4 @@
-"""What records share, and the groups that follow from it.
+"""Labelled records as examples, what they share, and the groups that follow from it.
 
 Records that share a key are one group (connected components): a picture, a paper, a claim, an evidence text, the cells
 of a table, a caption, or a text that is nearly the same. The task defines the keys of a record.
@@ -8,13 +8,20 @@ that a chain of such pairs connects.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import dspy
 import numpy as np
 from numpy.typing import NDArray
 
+from aisr.base.errors import UserError
 from aisr.base.files import digest_text
+from aisr.base.jsonl import read
+from aisr.programs.program import Program
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.text import alike_words
 
@@ -136,3 +143,50 @@ def _components(edges: Ints, size: int) -> Ints:
     graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(size, size))
     _, component = connected_components(graph, directed=False)
     return np.asarray(component, dtype=np.int64)
+
+
+# --- Labelled records
+
+Prepare = Callable[[Any], dspy.Example]  # `Program.prepare`, mostly
+
+
+class LabeledRecord(NamedTuple):
+    """A labelled record as an example, and what it may share with others."""
+
+    example: dspy.Example
+    fingerprint: Fingerprint
+
+
+def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[LabeledRecord]:
+    """The records of a file. Raises UserError where one has no labels or there are none."""
+    return prepare_all(task, program.prepare, islice(read(path, task.record, task.name), limit), path)
+
+
+def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[LabeledRecord]:
+    """The same for records that were read from a file. Examples of records that share something have the same number
+    as their `group`."""
+    rows = []
+    for record in records:
+        rows.append(LabeledRecord(prepare(record), fingerprint(task, record)))
+        if "gold" not in rows[-1].example:
+            raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
+    if not rows:
+        raise UserError(f"{path}: no records")
+    for row, group in zip(rows, group_records(rows), strict=True):
+        row.example.group = group
+    return rows
+
+
+def group_records(rows: Sequence[LabeledRecord]) -> list[int]:
+    """The group of each record; records of different groups share nothing."""
+    return groups(all_keys([row.fingerprint for row in rows]))
+
+
+def cross_split_leakage(splits: Mapping[str, Sequence[LabeledRecord]]) -> dict[str, Leak]:
+    """What the records of each other split share with those of train."""
+    train = splits["train"]
+    return {
+        name: leak(all_keys([row.fingerprint for row in (*train, *rows)]), range(len(train)))
+        for name, rows in splits.items()
+        if name != "train"
+    }

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
 from aisr.metrics.intervals import Interval, mean_interval
-from aisr.optimize.examples import Prepare
-from aisr.optimize.leakage import all_keys, fingerprint, groups
+from aisr.optimize.leakage import Prepare, all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
 from aisr.programs.program import Program
 from aisr.programs.ranker import EvidenceRanker, by_stem, measure, papers_having, tenths

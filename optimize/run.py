@@ -11,14 +11,7 @@ from typing import Any
 
 import dspy
 
-from aisr.artifact.manifest import (
-    Data,
-    Manifest,
-    UsedLM,
-    read_versions,
-    save_files,
-    write_index,
-)
+from aisr.artifact.manifest import Data, Manifest, UsedLM, read_versions, save_files, write_index
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
@@ -31,14 +24,12 @@ from aisr.metrics.intervals import nested
 from aisr.optimize.baseline import add_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
-from aisr.optimize.examples import LabeledRecord, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
-from aisr.optimize.leakage import RULE, Leak
+from aisr.optimize.leakage import RULE, LabeledRecord, Leak, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
-from aisr.optimize.search import Candidate, Objective, Search, Settings, gradient_records, objective
+from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
-from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach, picture_digest
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
@@ -211,13 +202,14 @@ class Run:
             search = Search(
                 task=task,
                 student=student,
+                uncompiled=self.student,
                 train=self.examples["train"],
                 dev=dev,
-                make_objective=self._objective,
                 settings=self.plan.settings,
                 lm=self.lm,
                 teacher=self.teacher,
                 note=stage,
+                judged=self.callbacks.judged,
             )
             known = len(candidates)
             try:
@@ -234,16 +226,6 @@ class Run:
         # The uncompiled program was judged before the search (`check_alive`).
         self.choice = replace(choice, contenders=[replace(first, calls=calls), *rest])
         self.champion = self._reload(choice.champion.program)
-
-    def _objective(self) -> Objective:
-        """What an optimizer averages over records: the official score, linearised at the uncompiled program, so that
-        a label that is rare or often wrong weighs more."""
-        records = gradient_records(self.plan.task, self.examples["train"], self.plan.settings.seed)
-        self.callbacks.stage(
-            f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
-        )
-        outcomes = judge_all(self.plan.task, self.student, records, self.lm, self.callbacks.judged)
-        return objective(self.plan.task, records, outcomes)
 
     def _check_teacher(self) -> None:
         """Raises UserError where no call of the teacher succeeded: candidates without its lessons tell nothing about

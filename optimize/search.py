@@ -17,7 +17,7 @@ import dspy
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
 from aisr.predict.evaluate import score_records
-from aisr.predict.judge import Outcome
+from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
@@ -62,15 +62,15 @@ class Objective:
     The baseline is one on train alone; dev and test never reach it. confusion: the baseline's mistakes in words.
     """
 
-    def __init__(self, task: Task, baseline: Scores, confusion: str = "") -> None:
+    def __init__(self, task: Task, baseline: Scores, confusion: str) -> None:
         self.task = task
         self.baseline = baseline
         self.confusion = confusion
 
     def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
-        scores = self._scores(example, prediction)
+        scores = self.task.score([example.gold], [self.task.answer(prediction)])
         # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive surrogate.
-        return float(scores.right()[0]) if trace is not None else self._surrogate(scores)
+        return float(scores.right()[0] if trace is not None else scores.surrogate(self.baseline)[0])
 
     def with_feedback(
         self,
@@ -81,16 +81,8 @@ class Objective:
         pred_trace: Any = None,
     ) -> dspy.Prediction:
         """The surrogate score, and what was wrong in words, for an optimizer that reflects (GEPA)."""
-        return dspy.Prediction(
-            score=self._surrogate(self._scores(example, prediction)),
-            feedback=self.task.feedback(example.gold, self.task.answer(prediction)),
-        )
-
-    def _surrogate(self, scores: Scores) -> float:
-        return float(scores.surrogate(self.baseline)[0])
-
-    def _scores(self, example: dspy.Example, prediction: dspy.Prediction) -> Scores:
-        return self.task.score([example.gold], [self.task.answer(prediction)])
+        feedback = self.task.feedback(example.gold, self.task.answer(prediction))
+        return dspy.Prediction(score=self(example, prediction), feedback=feedback)
 
 
 class Candidate(NamedTuple):
@@ -107,31 +99,36 @@ class Search:
 
     task: Task
     student: Program
+    uncompiled: Program  # the student of the first optimizer
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
-    make_objective: Callable[[], Objective]  # its LM calls are made only if the optimizer looks at scores
     settings: Settings
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     note: Callable[[str], None]
+    judged: Callable[[], None] = lambda: None  # a record was judged
 
     @cached_property
     def objective(self) -> Objective:
-        return self.make_objective()
+        """What an optimizer averages over records: the official score, linearised at the uncompiled program's outcomes
+        on records of train, so that a label that is rare or often wrong weighs more. Its LM calls are made only if an
+        optimizer looks at it.
+
+        In a chain of optimizers it stays the uncompiled program's. Linearising anew at each champion made the choice
+        worse on test-shaped paragraphs (Spearman .83 at 200 records, against .95).
+        """
+        records = gradient_records(self.task, self.train, self.settings.seed)
+        self.note(
+            f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
+        )
+        outcomes = judge_all(self.task, self.uncompiled, records, self.lm, self.judged)
+        baseline = score_records(self.task, records, outcomes)
+        return Objective(self.task, baseline, describe_confusion(self.task, records, outcomes))
 
     @property
     def teacher_settings(self) -> dict[str, Any]:
         """What DSPy's optimizers ask the teacher with; nothing where that is the LM itself."""
         return {} if self.teacher is self.lm else {"lm": self.teacher.lm, "adapter": self.teacher.adapter}
-
-
-def objective(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Objective:
-    """The objective at the operating point of a baseline: its outcomes on records of train.
-
-    In a chain of optimizers it stays the uncompiled program's. Linearising anew at each champion made the choice worse
-    on test-shaped paragraphs (Spearman .83 at 200 records, against .95).
-    """
-    return Objective(task, score_records(task, train, outcomes), describe_confusion(task, train, outcomes))
 
 
 def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> list[dspy.Example]:

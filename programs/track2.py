@@ -2,19 +2,20 @@
 
 LM and ranker err in different places: of three ids two from the one and one from the other hold a gold one more often
 than three from either. Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at
-test time; score: `aisr.metrics.track2`.
+test time; score: section 2.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import dspy
+import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
-from aisr.metrics.scores import Tally
-from aisr.metrics.track2 import EVIDENCE_K, evidence_right, tally_track2
+from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text
@@ -33,6 +34,8 @@ DEFINITIONS = {
     "Topical Match": "same topic, but the paper lacks the evidence that the claim needs",
     "Irrelevant": "the paper has no meaningful support relation to the claim",
 }
+
+EVIDENCE_K = 3  # "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
 
 # --- Records
 
@@ -325,8 +328,18 @@ class Track2Task(Task):
 
     def score(self, gold: Sequence[Citation], answers: Sequence[Citation | None]) -> Tally:
         """Return macro-F1 over all four labels and Joint@3; their mean ranks. None: a failed record. Raises ValueError
-        where numbers differ or a label is unknown."""
-        return tally_track2(gold, answers, CITATION_LABELS)
+        where numbers differ or a label is unknown.
+
+        Exactly as the official evaluator computes it. What the guidelines leave out was learnt from its own answers:
+        macro-F1 divides by all labels, even where one never occurs; an F1 with denominator 0 is 0.
+        """
+        labels = [None if answer is None else [answer.label] for answer in answers]
+        tally = tally_statements([self.gold_labels(right) for right in gold], labels, self.labels, "joint_at_3")
+        evidence = [
+            answer is not None and self.evidence_right(right, answer)
+            for right, answer in zip(gold, answers, strict=True)
+        ]
+        return replace(tally, exact=tally.exact & np.array(evidence, dtype=np.bool_))
 
     def answer(self, prediction: dspy.Prediction) -> Citation:
         return Citation(str(prediction.label), list(prediction.evidence_para_ids))
@@ -338,7 +351,11 @@ class Track2Task(Task):
         return [[gold.label]]
 
     def evidence_right(self, gold: Citation, answer: Citation) -> bool:
-        return evidence_right(gold.evidence_para_ids, answer.evidence_para_ids)
+        """Whether the first three distinct ids hold a gold one; where gold has none, whether there are none."""
+        if not gold.evidence_para_ids:
+            return not answer.evidence_para_ids
+        first = list(dict.fromkeys(answer.evidence_para_ids))[:EVIDENCE_K]
+        return not set(gold.evidence_para_ids).isdisjoint(first)
 
     def text(self, record: Track2Record) -> str:
         return record.claim_text

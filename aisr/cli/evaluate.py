@@ -37,7 +37,7 @@ def evaluate(
     config = read_lm(lm, api_base, lm_settings or ())
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.examples import read_labeled
+    from aisr.optimize.leakage import read_labeled
     from aisr.predict.evaluate import Evaluation, score_outcomes
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import registry, store
@@ -114,7 +114,7 @@ def compare(
     from aisr.artifact.program import uncompiled
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.examples import read_labeled
+    from aisr.optimize.leakage import read_labeled
     from aisr.predict.evaluate import evaluate as score_program
     from aisr.tracking import registry
 

@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+import numpy as np
 
 from aisr.artifact.manifest import Score
 from aisr.artifact.program import Loaded
 from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, score_interval
-from aisr.metrics.judgements import calibration_error
-from aisr.metrics.scores import Report, Scores
+from aisr.metrics.scores import Floats, Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
 # --- Confidence
+
+BINS = 10
 
 
 def probabilities(task: Task, judgement: Judgement) -> dict[str, float] | None:
@@ -49,10 +51,21 @@ def confidence_report(
                 by_source.setdefault(judgement.source, []).append((chances[judgement.label], right))
     report = {}
     for source, judged in by_source.items():
-        confidences, hits = zip(*judged, strict=True)
-        error = calibration_error(confidences, hits)
-        report[source] = {"judgements": len(judged), "accuracy": sum(hits) / len(judged), "calibration_error": error}
+        confidence, right = np.array(judged, dtype=np.float64).T
+        report[source] = {
+            "judgements": len(judged),
+            "accuracy": float(right.mean()),
+            "calibration_error": calibration_error(confidence, right),
+        }
     return report
+
+
+def calibration_error(confidence: Floats, right: Floats) -> float:
+    """The expected calibration error in 0-1: the mean distance between the confidence of judgements and the share of
+    them that is right, in ten bins of equal width over 0-1 (Guo et al. 2017, section 2). right: 1 or 0 each."""
+    place = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    gaps = np.abs(np.bincount(place, confidence, BINS) - np.bincount(place, right, BINS))
+    return float(gaps.sum() / len(confidence))
 
 
 # --- Scores
@@ -138,7 +151,7 @@ def score_records(task: Task, examples: Sequence[dspy.Example], outcomes: Sequen
 
 
 def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
-    """The group of each example, see `aisr.optimize.examples`; None where one has none."""
+    """The group of each example, see `aisr.optimize.leakage`; None where one has none."""
     groups = [example.get("group") for example in examples]
     return None if None in groups else tuple(groups)
 

@@ -3,14 +3,12 @@
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 
-from aisr.metrics.judgements import Gold, raised, tally
-from aisr.metrics.scores import Surrogate, Tally, f1_scores, linearise, value
+from aisr.metrics.scores import Surrogate, Tally, f1_scores, linearise
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import TRACK2, Citation
-from support.corpora import CONTRA, ENTITY, S, draw_claims, judge_claims, read_rows
+from support.corpora import CONTRA, ENTITY, S, draw_claims, read_rows
 from support.paths import TESTS
 
 Corpus = dict[str, Any]
@@ -104,32 +102,3 @@ def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
     agreement = spearmanr([tally.surrogate(baseline).mean() for tally in candidates], official).statistic
     assert agreement > 0.98
     assert agreement > spearmanr(accuracy, official).statistic
-
-
-# --- The score of label indices in arrays, held against the official one
-
-
-def test_it_is_the_official_score_of_track_1() -> None:
-    draw = Random(0)
-    records = draw_claims(draw, 30)
-    for sentences in records:
-        sentences[0] = draw.sample(CLAIM_LABELS, 2)  # several gold labels
-    predicted = judge_claims(draw, records, 0.6)
-    gold = Gold.of(records, CLAIM_LABELS)
-    indices = np.array([CLAIM_LABELS.index(label) for labels in predicted for label in labels])
-    official = TRACK1.score(records, predicted)
-    ours = tally(gold, indices, None, CLAIM_LABELS)
-    assert np.array_equal(ours.counts, official.counts)
-    assert np.array_equal(ours.exact, official.exact)
-
-
-def test_several_labellings_at_once_score_as_each_alone() -> None:
-    draw = np.random.default_rng(0)
-    records = [[["A"], ["B", "A"]], [["C"]], [["B"], ["B"], ["A", "C"]]] * 5
-    gold = Gold.of(records, ["A", "B", "C"], f1_share=0.8)
-    predicted = draw.integers(3, size=len(gold.first))
-    moved = draw.random((4, len(predicted))) < 0.4
-    for result in (None, draw.random(len(predicted)) < 0.7):
-        wanted = [value(tally(gold, np.where(row, 1, predicted), result, "ABC")) for row in moved]
-        assert raised(gold, predicted, 1, moved, result, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
-        assert (raised(gold, predicted, 1, moved, result, doubt=1.0) < wanted).all()

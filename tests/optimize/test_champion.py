@@ -11,8 +11,8 @@ import pytest
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import choose, why_none_was_kept
-from aisr.optimize.examples import read_labeled
 from aisr.optimize.label_weights import judge_without_own_demos
+from aisr.optimize.leakage import read_labeled
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Settings
 from aisr.programs.task import Task

@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from aisr.artifact.program import parse, program_text, uncompiled
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.optimize.examples import prepare_all
-from aisr.optimize.label_weights import JudgedRecord, fit_label_weights, judge_without_own_demos
+from aisr.metrics.scores import value
+from aisr.optimize.label_weights import JudgedRecord, Judgements, fit_label_weights, judge_without_own_demos
+from aisr.optimize.leakage import prepare_all
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Search, Settings, objective
+from aisr.optimize.search import Search, Settings
 from aisr.predict.judge import Outcome, another_lm, judge_all
 from aisr.programs.label_weights import LabelWeights, Rule
 from aisr.programs.probabilities import Judgement
@@ -122,8 +125,7 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
     student = TRACK2.build({})
     student.fit(records)
     rows = [student.prepare(record) for record in records]
-    baseline = objective(TRACK2, rows, judge_all(TRACK2, student, rows, lm))
-    work = Search(TRACK2, student, rows[:12], rows[12:], lambda: baseline, Settings(), lm, lm, lambda text: None)
+    work = Search(TRACK2, student, student, rows[:12], rows[12:], Settings(), lm, lm, lambda text: None)
     ((_, program),) = compile_candidates("bootstrap", work, [])
     loaded = parse(program_text(TRACK2, program), "a test")
     for one in (student, program, loaded.program, uncompiled(loaded).program):
@@ -136,3 +138,19 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
     for request in scripted.requests(lm):
         assert "empty where the label is Irrelevant or Overstate or Topical Match" in scripted.wording(request)
         assert "contradict it decide, too" not in scripted.wording(request)
+
+
+def test_several_labellings_at_once_score_as_each_alone() -> None:
+    """While offsets are fitted, scores are counted in arrays: they are the official ones."""
+    draw = np.random.default_rng(0)
+    records = [[[S], [CAUSAL, S]], [[ENTITY]], [[CAUSAL], [CAUSAL], [S, ENTITY]]] * 5
+    predicted, moved = draw.integers(3, size=30), draw.random((4, 30)) < 0.4
+    judgements = Judgements.of(np.full((30, 5), 0.2).tolist(), records, np.ones(15, dtype=bool), TRACK1)
+
+    def official(labels: NDArray[np.int64]) -> float:
+        rows = iter(CLAIM_LABELS[k] for k in labels)
+        return value(TRACK1.score(records, [[next(rows) for _ in sentences] for sentences in records]))
+
+    wanted = [official(np.where(row, 1, predicted)) for row in moved]
+    assert judgements.ranking(predicted, 1, moved, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
+    assert (judgements.ranking(predicted, 1, moved, doubt=1.0) < wanted).all()

@@ -20,10 +20,10 @@ from dspy.lm15 import Request
 from aisr.artifact.program import parse, program_text
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
-from aisr.optimize.examples import Prepare, prepare_all
+from aisr.optimize.leakage import Prepare, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
-from aisr.optimize.search import Objective, Search, Settings
+from aisr.optimize.search import Search, Settings
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record
@@ -103,8 +103,7 @@ def build_compiled(case: Case, folder: Path, form: str) -> Program:
     student.fit(train)
     rows = [row.example for row in prepare_all(task, prepare, train, path)]
     lm = open_scripted([], form)  # the optimizers of the cases ask nothing
-    objective = Objective(task, task.score([], []))
-    search = Search(task, student, rows, [], lambda: objective, SETTINGS, lm, lm, print)
+    search = Search(task, student, student, rows, [], SETTINGS, lm, lm, print)
     program = compile_candidates(case.optimizer, search, [])[0].program
     loaded = parse(program_text(task, program), "the compiled program", task).program
     loaded.copy_context(student)
