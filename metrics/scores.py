@@ -273,9 +273,16 @@ class Tally(Scores):
         return Report(score, parts, label_scores(self.labels, totals), self._remarks(f1, exact))
 
     def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
-        """How much of the score rests on rare labels, in words."""
-        if not self.rare_labels:
-            return ()
+        """That all answers are alike, and how much of the score rests on rare labels, in words."""
+        answers = self.counts[:, [TP, FP]].sum(axis=(0, 1))  # of each label
+        remarks = []
+        if answers.max() == answers.sum() >= ENOUGH and (self.support > 0).sum() > 1:
+            remarks.append(f"all {answers.sum()} answers are {self.labels[answers.argmax()]}")
+        if self.rare_labels:
+            remarks.append(self._remark_on_rare_labels(f1, exact))
+        return tuple(remarks)
+
+    def _remark_on_rare_labels(self, f1: Floats, exact: float) -> str:
         (first, few), *others = self.rare_labels.items()
         counts = f"{first}: {few} gold statement{'' if few == 1 else 's'} of {self.support.sum()}"
         counts = ", ".join([counts, *(f"{label}: {few}" for label, few in others)])
@@ -285,8 +292,8 @@ class Tally(Scores):
             remark += f", and no program can score more than {100 * self.ceiling:.1f} here"
         rest = self.support >= ENOUGH
         if not rest.any():
-            return (remark,)
-        return (f"{remark}; over the other labels {100 * ranking_value(f1[rest], exact, self.f1_share):.1f}",)
+            return remark
+        return f"{remark}; over the other labels {100 * ranking_value(f1[rest], exact, self.f1_share):.1f}"
 
 
 def tally_statements(

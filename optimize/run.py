@@ -216,7 +216,9 @@ class Run:
                 candidates = compile_candidates(optimizer, search, candidates)  # all so far, the new ones last
             finally:
                 self._check_teacher()
-            stage(f"comparing {pluralize(len(candidates), 'candidate')} on {len(dev)} records of dev")
+            if others := len(candidates) - 1:
+                compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
+                stage(f"comparing {compared} on {len(dev)} records of dev")
             choice = choose(task, candidates, dev, self.lm, self.callbacks.scored, so_far)
             so_far = choice.champion
             if reason := why_none_was_kept(choice, [name for name, _ in candidates[known:]]):

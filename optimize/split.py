@@ -49,6 +49,7 @@ class Survey(NamedTuple):
     """What a split depends on, for each record of a labelled file."""
 
     lines: list[int]  # its number in the file, from 1
+    ids: list[str | None]  # the one it got, where it has none of its own
     strata: list[str]  # one word, kept in proportion
     keys: list[set[str]]  # what it may share with others
     sentences: list[int]  # how many it has, 1 where the task counts none
@@ -59,7 +60,7 @@ def survey(task: Task, file: Path) -> Survey:
 
     Raises `BadLine` for a bad record and UserError for one without labels.
     """
-    lines, strata, sentences = [], [], []
+    lines, ids, strata, sentences = [], [], [], []
     rows: list[Fingerprint] = []
     for line in scan(file, task.record, task.name):
         if line.record is None:
@@ -67,10 +68,11 @@ def survey(task: Task, file: Path) -> Survey:
         if line.record.gold is None:
             raise UserError(f"{line.record.id} has no labels; only labelled records can be split")
         lines.append(line.number)
+        ids.append(line.record.id if line.numbered else None)
         strata.append(task.stratify_by(line.record.gold))
         rows.append(fingerprint(task, line.record))
         sentences.append(len(line.record.statements) if isinstance(line.record, SentenceRecord) else 1)
-    return Survey(lines, strata, all_keys(rows), sentences)
+    return Survey(lines, ids, strata, all_keys(rows), sentences)
 
 
 def split(strata: Sequence[str], keys: Sequence[set[str]], parts: Parts, seed: int) -> Split:
@@ -161,16 +163,18 @@ def _resampled(
 
 
 def write_split(sides: Split, records: Survey, file: Path, out: Path) -> None:
-    """Write out/train.jsonl, dev.jsonl and test.jsonl, line by line as they stand in `file`. All of them are written,
-    or none. Raises UserError where one exists."""
+    """Write out/train.jsonl, dev.jsonl and test.jsonl, line by line as they stand in `file`; a record without an id
+    keeps the one that its place there gives it. All of them are written, or none. Raises UserError where one exists."""
     for name in sides:
         if (out / f"{name}.jsonl").exists():
             raise UserError(f"{out / name}.jsonl is there already; choose another --out or remove it")
-    side = {records.lines[row]: name for name, rows in sides.items() for row in rows}
+    side = {records.lines[row]: (name, records.ids[row]) for name, rows in sides.items() for row in rows}
     with ExitStack() as stack:
         files = {name: stack.enter_context(replacing(out / f"{name}.jsonl")) for name in sides}
         for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
             if number in side:
-                files[side[number]].write(text.rstrip(b"\r\n") + b"\n")
+                name, key = side[number]
+                line = text if key is None else text.replace(b"{", b'{"id": "%s", ' % key.encode(), 1)
+                files[name].write(line.rstrip(b"\r\n") + b"\n")
         for open_file in files.values():
             open_file.flush()  # a full disk shows itself before any of them takes its place

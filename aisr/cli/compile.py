@@ -101,6 +101,7 @@ def compile_(
     from aisr.cli.display import note
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.recorded import recording
+    from aisr.optimize.demos import FROM
     from aisr.optimize.run import Plan
     from aisr.optimize.search import settings
     from aisr.predict.prepare import find_image_folder, with_confidence
@@ -132,6 +133,9 @@ def compile_(
         print_estimate(plan, opened, teacher, ledger.limits)
         return
     note(f"compiling {chosen.name} on {folder} with {','.join(optimizers)} and {config.model} into {out}/")
+    if not optimizer:
+        count = f"{'at least' if 'knn' in optimizers else 'fewer than'} {FROM}"
+        note(f"  {optimizers[0]} is the default where train has {count} records; --optimizer names another")
     roles = {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}
     with recording(record, roles) if record else nullcontext() as recorder:
         is_whole = compile_and_register(plan, opened, teacher, artifacts, track)

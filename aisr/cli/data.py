@@ -109,7 +109,8 @@ def split(
         faulty = ""
         if chosen.labels:
             number = sum(survey.strata[row] != chosen.default_label for row in rows)
-            faulty = f", {number} of them not all {chosen.default_label}"
+            whole_paragraphs = "all " if issubclass(chosen.record, SentenceRecord) else ""
+            faulty = f", {number} of them not {whole_paragraphs}{chosen.default_label}"
         note(f"  {out / side}.jsonl: {count} records{faulty}{less}")
 
 

@@ -102,6 +102,12 @@ def test_a_result_says_what_hangs_on_one_sentence() -> None:
     assert over_the_others[0] - over_the_others[1] < 2
 
 
+def test_a_result_says_that_a_program_tells_no_records_apart() -> None:
+    assert TRACK1.score(GOLD, [[S]] * len(GOLD)).report().remarks[0] == "all 81 answers are Supported"
+    all_right = TRACK1.score(GOLD[:20], [[S]] * 20).report().remarks
+    assert not any("answers are" in remark for remark in all_right)
+
+
 def test_a_lucky_hit_does_not_decide_a_choice_and_the_race_drops_no_better_program_for_it() -> None:
     lucky, better, best = answered(0.6, True), answered(0.7, False), answered(0.9, False)
     assert value(lucky) > value(better)
