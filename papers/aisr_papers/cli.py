@@ -5,9 +5,9 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -31,8 +31,8 @@ INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 
 # --- Options. Under these titles `--help` shows some of them.
 
-LM_PANEL = "Language model"
-COST_PANEL = "Cost"
+lm_option = partial(typer.Option, rich_help_panel="Language model")
+cost_option = partial(typer.Option, rich_help_panel="Cost")
 
 
 def _print_version(wanted: bool) -> None:
@@ -51,7 +51,7 @@ Dismissed = Annotated[
 ]
 ClaimProgram = Annotated[
     str | None,
-    typer.Option(
+    lm_option(
         "--program",
         metavar="PROGRAM",
         help="A compiled program of the task draft, which judges statements: artifacts/draft/NAME, or models:/… "
@@ -60,59 +60,48 @@ ClaimProgram = Annotated[
 ]
 CitationProgram = Annotated[
     str | None,
-    typer.Option(
-        metavar="PROGRAM",
-        help="A compiled program of track2, which judges citations. Default: the uncompiled one.",
+    lm_option(
+        metavar="PROGRAM", help="A compiled program of track2, which judges citations. Default: the uncompiled one."
     ),
 ]
 Evidence = Annotated[
     Literal["caption", "ocr", "image", "auto"] | None,
-    typer.Option(
+    lm_option(
         help="What the uncompiled program shows of a picture: its caption, or besides its text (ocr) or its pixels "
         "(image); auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else "
-        "caption.",
+        "caption."
     ),
 ]
 LM = Annotated[
     str,
-    typer.Option(
+    lm_option(
         "--lm",
         metavar="MODEL",
         envvar="AISR_LM",
         help="PROVIDER/MODEL such as openai/gpt-4o-mini. none: tests, percentages and quotes alone, in seconds.",
-        rich_help_panel=LM_PANEL,
     ),
 ]
 ApiBase = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        envvar="AISR_API_BASE",
-        help="Server of --lm openai/MODEL, with OpenAI's API.",
-        rich_help_panel=LM_PANEL,
-    ),
+    lm_option(metavar="ADDRESS", envvar="AISR_API_BASE", help="Server of --lm openai/MODEL, with OpenAI's API."),
 ]
 LM_SETTINGS = ("schema", "logprobs", "max_tokens", "temperature", "threads", "timeout", "price")  # of `aisr.open_lm`
 LMSettings = Annotated[
     list[str] | None,
-    typer.Option(
+    lm_option(
         "-L",
         metavar="NAME=VALUE",
         help=f"Setting of the LM, repeatable, as of `aisr`: {', '.join(LM_SETTINGS)}.",
-        rich_help_panel=LM_PANEL,
     ),
 ]
 MaxUsd = Annotated[
     float | None,
-    typer.Option(
+    cost_option(
         min=0,
         help="Send nothing more once so many US dollars are spent: by all runs with this --out, or all calls of `mcp`.",
-        rich_help_panel=COST_PANEL,
     ),
 ]
-MaxCalls = Annotated[
-    int | None, typer.Option(min=1, help="Send nothing more after so many LM calls.", rich_help_panel=COST_PANEL)
-]
+MaxCalls = Annotated[int | None, cost_option(min=1, help="Send nothing more after so many LM calls.")]
 Artifacts = Annotated[
     Path,
     typer.Option(
@@ -158,10 +147,7 @@ def check_paper(
     max_usd: MaxUsd = None,
     max_calls: MaxCalls = None,
     estimate: Annotated[
-        bool,
-        typer.Option(
-            "--estimate", help="Print the estimated calls, tokens and cost, then exit.", rich_help_panel=COST_PANEL
-        ),
+        bool, cost_option("--estimate", help="Print the estimated calls, tokens and cost, then exit.")
     ] = False,
     artifacts: Artifacts = ARTIFACTS,
     version: Version = False,
@@ -175,22 +161,17 @@ def check_paper(
         raise UserError("--above goes with --fail-on LABEL")
     from aisr.text import cache_folder
     from aisr_papers import display
-    from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
-    from aisr_papers.check.review import NO_LM, failing_flags, failing_labels, mark_dismissed, read_dismissed
+    from aisr_papers.check import review as reviewing
     from aisr_papers.check.write import write_files
-    from aisr_papers.open import check_paper as check_path
-    from aisr_papers.open import check_papers_folder
+    from aisr_papers.open import read_paper
 
-    check_path(paper)
-    check_papers_folder(papers)
-    digests = read_dismissed(dismissed)
+    digests = reviewing.read_dismissed(dismissed)
     asks_lm = _asks_lm(lm, [program, citation_program, evidence, estimate])
-    labels = failing_labels(fail_on or [], asks_lm)
-    limits: Any = {"max_usd": max_usd, "max_calls": max_calls}
+    labels = reviewing.failing_labels(fail_on or [], asks_lm)
     opened = None
     if asks_lm:
-        output = None if estimate else out
-        opened = open_lm(lm, api_base, lm_settings or (), output=output, needs_key=not estimate, **limits)
+        limits: Any = {"max_usd": max_usd, "max_calls": max_calls, "needs_key": not estimate}
+        opened = open_lm(lm, api_base, lm_settings or (), output=None if estimate else out, **limits)
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures" if opened else None)
     is_lost = display.print_lost(draft)
     if opened:
@@ -202,15 +183,13 @@ def check_paper(
         if estimate:
             display.print_estimate(judging.spend)
             return
-        review = add_exact_flags(review, cited)
+        review = reviewing.add_exact_flags(review, cited)
     else:
-        review = without_lm(draft, cited)
-    review = mark_dismissed(review, digests)
-    failing = failing_flags(review, labels, above or 0.0)
-    written = write_files(out, review) if out else []  # before anything is printed: the flags were paid for
-    if review.lm == NO_LM:
+        review = reviewing.without_lm(draft, cited)
         display.note(review.reliability[0])
-        review = replace(review, reliability=review.reliability[1:])
+    review = reviewing.mark_dismissed(review, digests)
+    failing = reviewing.failing_flags(review, labels, above or 0.0)
+    written = write_files(out, review) if out else []  # before the flags are printed: they were paid for
     display.print_review(review, failing)
     if opened:
         display.print_spend(opened.spend)
@@ -245,7 +224,10 @@ def _judge(
             f"{pluralize(len(checks.claims), 'question')}, {pluralize(len(checks.citations), 'citation')} against "
             "cited papers"
         )
-    with display.progress() as done, _printed_warnings():
+    with display.progress() as done, warnings.catch_warnings():
+        # What aisr warns of, such as a program that was fitted to another LM, is printed once each.
+        warnings.filterwarnings("once", "the label weights were fitted", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: display.note(f"warning: {message}")
         return review_draft(draft, checks, checkers, lm, done)
 
 
@@ -259,29 +241,12 @@ def open_lm(lm: str, api_base: str | None, settings: Sequence[str], **more: Any)
     values: dict[str, Any] = dict(setting.partition("=")[::2] for setting in settings)
     if unknown := [name for name in values if name not in LM_SETTINGS]:
         raise UserError(f"-L {unknown[0][:80]}: not a setting of the LM; expected one of: {', '.join(LM_SETTINGS)}")
-    if price := values.get("price"):
-        try:
-            prompt, completion = map(float, price.split(","))
-        except ValueError:
-            raise UserError(
-                f"-L price={price[:80]}: expected USD a million prompt and completion tokens, such as 0.15,0.6"
-            ) from None
-        values["price"] = prompt, completion
+    if "price" in values:
+        values["price"] = values["price"].split(",")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
     opened = aisr.open_lm(lm, api_base=api_base, **values, **more)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
     return opened
-
-
-@contextmanager
-def _printed_warnings() -> Iterator[None]:
-    """Print what aisr warns of, such as a program that was fitted to another LM, once each."""
-    from aisr_papers.display import note
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("once", "the label weights were fitted", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
-        yield
 
 
 def mcp(
@@ -300,10 +265,7 @@ def mcp(
     lm_settings: LMSettings = None,
     max_usd: MaxUsd = None,
     max_calls: Annotated[
-        int,
-        typer.Option(
-            min=1, max=MOST_CALLS, help="Send nothing more after so many LM calls.", rich_help_panel=COST_PANEL
-        ),
+        int, cost_option(min=1, max=MOST_CALLS, help="Send nothing more after so many LM calls.")
     ] = MOST_CALLS,
     artifacts: Artifacts = ARTIFACTS,
 ) -> None:

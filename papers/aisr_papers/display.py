@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from aisr.text import pluralize, printable
 from aisr_papers.check.flags import EXACT, NO_REASON, NOT_JUDGED, Flag
-from aisr_papers.check.review import Group, Review, left_out, list_recomputed, lost_words
+from aisr_papers.check.review import NO_LM, Group, Review, left_out, list_recomputed, lost_words
 from aisr_papers.check.write import format_line
 from aisr_papers.draft import Draft
 
@@ -93,7 +93,7 @@ def print_review(review: Review, failing: Sequence[Flag]) -> None:
     unexplained = Counter(one.failed for one in review.flags if one.label and one.failed)
     for why, count in unexplained.most_common(MOST):
         note(why.replace(NO_REASON, f"{NO_REASON} for {pluralize(count, 'flag')}", 1))
-    for remark in review.reliability:
+    for remark in review.reliability[review.lm == NO_LM :]:  # without an LM the first comes first
         note(remark)
     _print_groups(list_recomputed(review))
     if failing:

@@ -135,6 +135,11 @@ class Draft:
     drawings: Mapping[str, Path] = field(default_factory=dict)  # `Picture.path` of a drawing -> its PNG
     coverage: Coverage | None = None  # of LaTeX and Markdown of some length
 
+    def sentence(self, position: tuple[int, int]) -> Sentence:
+        """The sentence of a paragraph, by the positions of both."""
+        paragraph, place = position
+        return self.paragraphs[paragraph].sentences[place]
+
 
 # --- Sentences of papers: more than `sentences` of all tasks tells apart, whose cuts compiled programs were fitted to.
 

@@ -1,13 +1,14 @@
-"""Opens a paper by the suffix of its file, and the folder of the papers that it cites."""
+"""Opens a paper by the suffix of its file, and the papers that it cites."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from aisr import UserError
 from aisr.text import INVISIBLE
-from aisr_papers.draft import Draft, Paragraph
-from aisr_papers.readers.files import find_main_file
+from aisr_papers.draft import Draft, Paragraph, add_captions
+from aisr_papers.readers.figures import draw_figures
 
 # Each is imported when a file of its form is opened: its packages take time to load, and may be missing.
 READERS = {
@@ -19,30 +20,41 @@ READERS = {
 }
 
 
-def check_paper(file: Path) -> None:
-    """Raises UserError where there is no file, or one that is no paper by its name; reads nothing else."""
-    if file.is_dir():
-        find_main_file(file)
-    elif not file.is_file():
-        raise UserError(
-            f"{file}: no such file; expected the paper, such as main.tex, paper.md, paper.docx or paper.pdf"
-        )
-    elif file.suffix.lower() not in READERS:
-        raise UserError(f"{file}: neither LaTeX, Markdown, Word nor PDF; its name should end in {', '.join(READERS)}")
+def read_paper(
+    paper: Path, root: Path | None = None, papers: Path | None = None, figures: Path | None = None
+) -> tuple[Draft, Mapping[str, Mapping[str, str]]]:
+    """The draft, with captions and notes of tables behind its text, and the cited papers by key: paragraph id -> text.
 
-
-def check_papers_folder(papers: Path | None) -> None:
-    """Raises UserError where --papers names no folder."""
+    root: the folder that files may be put in from, if not the paper's; papers: the folder of the cited papers; figures:
+    where figures are drawn to (None: they are not). What could not be read of the cited papers is among what the draft
+    lacks. Raises UserError for a paper that cannot be read.
+    """
     if papers is not None and not papers.is_dir():
         raise UserError(f"--papers {papers}: no such folder; expected the one with the cited papers")
+    draft = read_draft(paper, root)
+    if figures is not None:
+        draft = draw_figures(draft, paper, figures)
+    draft = add_captions(draft)
+    if papers is None:
+        return draft, {}
+    from aisr_papers.cited_papers import read as read_cited_papers  # with PDFium, which takes time to load
+
+    cited = read_cited_papers(papers, draft.works)
+    below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in cited.unread]
+    return replace(draft, unread=(*draft.unread, *below)), cited.papers
 
 
 def read_draft(file: Path, root: Path | None = None) -> Draft:
     """The draft in a LaTeX main file or the folder of one, a Markdown file, a Word file or a PDF. root: the folder that
     LaTeX and Markdown may put files in from, by default that of the paper. Raises UserError for what is no paper, and
     for what cannot be read as a whole."""
-    check_paper(file)
     suffix = ".tex" if file.is_dir() else file.suffix.lower()
+    if not (file.is_file() or file.is_dir()):
+        raise UserError(
+            f"{file}: no such file; expected the paper, such as main.tex, paper.md, paper.docx or paper.pdf"
+        )
+    if suffix not in READERS:
+        raise UserError(f"{file}: neither LaTeX, Markdown, Word nor PDF; its name should end in {', '.join(READERS)}")
     reader = import_module(READERS[suffix])
     return _visible(reader.read(file) if suffix == ".pdf" else reader.read(file, root))
 

@@ -225,7 +225,7 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
         ),
         (
             ["main.tex", "--out", "x", "-L", "price=1"],
-            "-L price=1: expected USD a million prompt and completion tokens",
+            "price '1': expected USD a million prompt and completion tokens",
         ),
         (["main.tex", "--out", "x", "--fail-on", "lies"], "no such label; one of: Supported, "),
     ],

@@ -14,7 +14,7 @@ from aisr.text import digest_texts
 from aisr_papers.draft import Draft, Place
 from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftLabel
 from aisr_papers.recompute.grid import Layout, read_layout
-from aisr_papers.recompute.significance import MEANINGS
+from aisr_papers.recompute.recompute import MEANINGS
 
 Kind = Literal["claim", "citation", "hidden", "statistics", "quote"]
 JUDGED: tuple[Kind, ...] = ("claim", "citation")  # by a model
@@ -223,20 +223,18 @@ class Flag:
 
 
 def label_words(flag: Flag) -> str:
-    """Return the label of a flag and how sure it is: `Contradicted 83 %`; empty where there is none."""
+    """Return the label of a flag and how sure it is: `Contradicted 83 %`."""
     sure = "" if flag.confidence is None else f" {flag.confidence:.0%}".replace("%", " %")
-    return f"{flag.label}{sure}" if flag.label else ""
+    return f"{flag.label}{sure}" if flag.label else NOT_JUDGED
 
 
 def make_flag(
     draft: Draft, kind: Kind, position: tuple[int, int], statement: str, label: str | None, **fields: Any
 ) -> Flag:
     """Return a flag on a sentence of a draft. fields: further ones of `Flag`."""
-    paragraph, sentence = position
-    flagged = draft.paragraphs[paragraph].sentences[sentence]
+    flagged = draft.sentence(position)
     place = flagged.place
-    file = file_path(draft.folder, place)
-    where = (file, place.line, place.page, place.paragraph or None)
+    where = (file_path(draft.folder, place), place.line, place.page, place.paragraph or None)
     return Flag(kind, *where, flagged.text, statement, label, position, **fields)
 
 

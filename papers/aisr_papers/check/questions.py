@@ -143,7 +143,7 @@ class Questions:
     # --- A record.
 
     def _sentence(self, place: Place) -> Sentence:
-        return self._draft.paragraphs[place[0]].sentences[place[1]]
+        return self._draft.sentence(place)
 
     def _check(self, places: Sequence[Place], evidence: list[dict[str, Any]]) -> Check:
         first, last = places[0][0], places[-1][0]

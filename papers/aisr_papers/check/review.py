@@ -1,19 +1,34 @@
-"""A paper with all flags on it: their counts and order, what was not checked, which flags make `--fail-on` fail, and
-which a reader dismissed."""
+"""A paper with all flags on it: those that take no model, counts and order, what was not checked, which flags make
+`--fail-on` fail, and which a reader dismissed."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from aisr import UserError
 from aisr.text import pluralize, printable
-from aisr_papers.check.flags import EXACT, JUDGED, LABELS, NOT_JUDGED, Flag, doubt
+from aisr_papers.check.flags import (
+    EXACT,
+    JUDGED,
+    LABELS,
+    NOT_JUDGED,
+    Flag,
+    Mark,
+    NamedPlace,
+    Piece,
+    QuoteLabel,
+    Reason,
+    doubt,
+    hidden_flags,
+    make_flag,
+    sort_flags,
+)
+from aisr_papers.cited_claims import find_misquotes
 from aisr_papers.draft import Draft
-from aisr_papers.recompute.recompute import PlacedFact
-from aisr_papers.recompute.significance import Outcome
+from aisr_papers.recompute.recompute import Fact, Outcome, Position, count_read, recompute
 
 NO_LM = "none"  # what stands for a language model where none is asked
 LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
@@ -33,7 +48,7 @@ class Review:
     missing: Mapping[str, int] = field(default_factory=dict)
     stopped: str | None = None  # the limit that ended the judging early
     pictures: Mapping[str, str] = field(default_factory=dict)  # those that could not be shown to a model -> the reason
-    recomputed: tuple[PlacedFact, ...] = ()  # all statements that were, also what holds and what is not decided
+    recomputed: tuple[tuple[Position, Fact], ...] = ()  # also what holds and what is not decided
 
     def counts(self) -> dict[str, int]:
         """Return how often each label was given, the commonest first; what was not judged under "not judged", and what
@@ -50,6 +65,65 @@ class Review:
         """Return the positions of the flags, the most doubtful first, see `doubt`. Equals, and what has no confidence,
         in the paper's order, the latter behind."""
         return sorted(range(len(self.flags)), key=lambda place: doubt(self.flags[place]))
+
+
+# --- What takes no language model: reported tests, percentages, and quotes of cited papers.
+
+CHECKED = "reported tests of significance and percentages beside their counts"
+NOT_CHECKED = (
+    "Not checked: numbers against tables, figures and other sentences, comparisons, and citations; for these name a "
+    "language model, such as --lm openai/gpt-4o-mini."
+)
+OUTCOMES = {Outcome.HOLDS: "right", Outcome.WRONG: "wrong", Outcome.UNDECIDED: "not decided"}
+
+
+def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong; what
+    such a check looks at comes first."""
+    checked = f"{CHECKED}, and quotes of the cited papers," if cited else CHECKED
+    scope = f"Without a language model {checked} are checked. {NOT_CHECKED}"
+    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), (scope,)), cited)
+
+
+def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """A review with the wrong tests, percentages and quotes among its flags. cited: key of a work -> paragraphs, id ->
+    text."""
+    facts = recompute(review.draft)
+    flags = [*_of_statistics(review.draft, facts), *_of_quotes(review.draft, cited)]
+    return replace(
+        review,
+        flags=sort_flags([*flags, *review.flags]),
+        recomputed=tuple(facts),
+        reliability=(*review.reliability, _reach(review.draft, facts)),
+    )
+
+
+def _reach(draft: Draft, facts: Sequence[tuple[Position, Fact]]) -> str:
+    """How much of a draft was looked at without a language model: where nothing is wrong, that may be little."""
+    outcomes = Counter(fact.outcome for _, fact in facts)
+    counted = ", ".join(f"{outcomes[one]} {word}" for one, word in OUTCOMES.items() if outcomes[one])
+    statistics = f"tests and percentages: {counted}" if facts else "no test or percentage in them could be recomputed"
+    return f"Read without a language model: {pluralize(count_read(draft), 'sentence')}; {statistics}."
+
+
+def _of_statistics(draft: Draft, facts: Sequence[tuple[Position, Fact]]) -> Iterator[Flag]:
+    for position, fact in facts:
+        if fact.wrong:
+            reasons = (Reason(fact.computed),)
+            yield make_flag(draft, "statistics", position, fact.statement, fact.label, reasons=reasons)
+
+
+def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Flag]:
+    for one in find_misquotes(draft, cited):
+        position = one.paragraph, one.sentence
+        if one.true:
+            reason = Reason(f"{one.work} has: “{one.true}”", one.true, NamedPlace(one.source), mark=Mark(0, 0))
+            pieces = (Piece(one.source, (cited[one.work][one.source],)),)
+            fields = {"reasons": (reason,), "pieces": pieces, "subject": one.true}
+            yield make_flag(draft, "quote", position, one.quote, QuoteLabel.MISQUOTED, work=one.work, **fields)
+        else:
+            reasons = (Reason(f"no such words in {one.work}"),)
+            yield make_flag(draft, "quote", position, one.quote, QuoteLabel.NOT_FOUND, work=one.work, reasons=reasons)
 
 
 # --- What is not among the flags.
@@ -99,10 +173,10 @@ def list_recomputed(review: Review) -> list[Group]:
     groups = []
     for outcome, title in ((Outcome.HOLDS, "recomputed and right"), (Outcome.UNDECIDED, "not decided")):
         computed: dict[str, list[str]] = {}
-        for one in review.recomputed:
-            if one.fact.outcome is outcome:
-                sentence = review.draft.paragraphs[one.paragraph].sentences[one.sentence]
-                computed.setdefault(f"{sentence.place}: “{shorten(sentence.text)}”", []).append(one.fact.computed)
+        for position, fact in review.recomputed:
+            if fact.outcome is outcome:
+                sentence = review.draft.sentence(position)
+                computed.setdefault(f"{sentence.place}: “{shorten(sentence.text)}”", []).append(fact.computed)
         items = [printable(f"{words}: {'; '.join(each)}") for words, each in computed.items()]
         groups.append(Group(f"{title}: {sum(map(len, computed.values()))}", items))
     return [one for one in groups if one.items]

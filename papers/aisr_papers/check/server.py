@@ -24,10 +24,10 @@ from pydantic import Field, TypeAdapter
 
 from aisr import UserError
 from aisr.text import cache_folder, valid_text, without_keys
-from aisr_papers.check.exact import add_exact_flags, read_paper, without_lm
 from aisr_papers.check.flags import Flag
-from aisr_papers.check.review import Review, left_out, list_recomputed, mark_dismissed
+from aisr_papers.check.review import Review, add_exact_flags, left_out, list_recomputed, mark_dismissed, without_lm
 from aisr_papers.draft import Draft, Paragraph, Place, Sentence
+from aisr_papers.open import read_paper
 
 if TYPE_CHECKING:
     from aisr import LanguageModel

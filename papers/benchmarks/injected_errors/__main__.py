@@ -17,13 +17,12 @@ from typing import NamedTuple
 from rich.table import Table
 
 from aisr import UserError
-from aisr_papers.check.exact import without_lm
 from aisr_papers.check.flags import Flag
-from aisr_papers.check.review import NO_LM, Review
+from aisr_papers.check.review import NO_LM, Review, without_lm
 from aisr_papers.cli import ARTIFACTS
 from aisr_papers.display import console, note, print_spend
 from aisr_papers.draft import Draft
-from aisr_papers.open import read_draft
+from aisr_papers.open import read_draft, read_paper
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import InjectedPaper, choose_errors, inject_errors, possible_errors
 from benchmarks.injected_errors.score import FLAGS, LEVELS, CheckResult, recalls, untouched
@@ -65,9 +64,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[], None]]:
     """What checks a paper, and what says at the end what that came to."""
     if options.lm == NO_LM:
-        from aisr_papers.check.exact import read_paper
-
-        return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda: None
+        return lambda paper: without_lm(*read_paper(paper)), lambda: None
     from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(options)
@@ -77,8 +74,6 @@ def _checks(options: argparse.Namespace) -> tuple[Check, Callable[[], None]]:
 def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Draft, Sequence[Fault]]]:
     """Copies of papers with errors, half of the sentences that a table bears out left as they are: each as it is
     checked, and its errors."""
-    from aisr_papers.check.exact import read_paper
-
     for paper in papers:
         draft = read_draft(paper)
         for seed in range(1, seeds + 1):
@@ -87,7 +82,7 @@ def copies(papers: Sequence[Path], seeds: int, faults: int) -> Iterator[tuple[Dr
             wanted = choose_errors(edits, min(faults, most), seed)
             with tempfile.TemporaryDirectory() as folder:
                 copy = inject_errors(paper, draft, edits, wanted, Path(folder).resolve())
-                yield read_paper(copy.paper, None, None, None)[0], copy.faults
+                yield read_paper(copy.paper)[0], copy.faults
 
 
 def print_shown(papers: Sequence[Path], seeds: int, faults: int) -> int:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.text import cache_folder
-from aisr_papers.check.exact import add_exact_flags, read_paper
 from aisr_papers.check.judging import Programs, make_checkers, review_draft
 from aisr_papers.check.questions import Check, collect_checks
-from aisr_papers.check.review import Review
+from aisr_papers.check.review import Review, add_exact_flags
 from aisr_papers.cli import open_lm
 from aisr_papers.draft import Draft
 from aisr_papers.draft_record import DraftRecord
+from aisr_papers.open import read_paper
 from aisr_papers.recompute.grid import find_mentions, make_grids
 from benchmarks.injected_errors.errors import (
     Fault,
@@ -32,7 +32,7 @@ class Checking:
     def check(self, paper: Path) -> Review:
         """A paper with all its flags but those on citations."""
         artifacts = self.options.artifacts
-        draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
+        draft, cited = read_paper(paper, figures=cache_folder(artifacts) / "figures")
         checkers = make_checkers(Programs(artifacts, self.options.program), self.lm, draft)
         checks = collect_checks(draft, cited)
         return add_exact_flags(review_draft(draft, checks, checkers, self.lm), cited)

@@ -88,7 +88,7 @@ def faults(draft: Draft, seed: int) -> list[Fault]:
 def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
     """The sentences that a table bears out, with their positions in the draft and in the paragraph."""
     known = make_grids(list(draft.floats.values()))[:MOST_TABLES]
-    wrong = {(one.paragraph, one.sentence) for one in recompute(draft) if one.fact.wrong}
+    wrong = {position for position, fact in recompute(draft) if fact.wrong}
     for number, paragraph in enumerate(draft.paragraphs):
         nearby = float_keys_of(paragraph)
         for place, sentence in enumerate(paragraph.sentences):

@@ -11,8 +11,7 @@ import pytest
 from aisr import UserError
 from aisr_papers.check.flags import make_flag
 from aisr_papers.check.review import Review, failing_flags, failing_labels
-from aisr_papers.check.sarif import SCHEMA, as_sarif
-from aisr_papers.check.write import as_jsonl, format_line
+from aisr_papers.check.write import SCHEMA, as_jsonl, as_sarif, format_line
 from aisr_papers.display import print_review
 from aisr_papers.draft import Place
 from paper_support import papers
@@ -104,7 +103,7 @@ def test_sarif_has_a_result_for_each_doubtful_sentence_at_its_line(review: Revie
         ("claim-beyond-the-evidence", 13, None), ("hidden-text", 21, None),
     ]  # fmt: skip
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "paper/main.tex"
-    assert run["results"][1]["message"]["text"] == "Contradicted (83 %): At Heath, Lark reaches 70.2."
+    assert run["results"][1]["message"]["text"] == "Contradicted 83 %: At Heath, Lark reaches 70.2."
     assert run["properties"]["worth"] == ["A reader's aid, no proof."]
     (notice,) = run["invocations"][0]["toolExecutionNotifications"]
     assert notice["message"]["text"] == "not read: main.tex:40: an unknown environment"

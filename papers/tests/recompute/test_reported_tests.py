@@ -7,8 +7,7 @@ import pytest
 
 from aisr_papers.readers.latex import read
 from aisr_papers.recompute.p_values import p_of_chi_square, p_of_f, p_of_t, p_of_z
-from aisr_papers.recompute.recompute import check_sentence, recompute
-from aisr_papers.recompute.significance import Fact, Label, Outcome
+from aisr_papers.recompute.recompute import Fact, Label, Outcome, check_sentence, recompute
 from paper_support.drafts import draft
 
 
@@ -47,7 +46,7 @@ def test_a_test_whose_parts_do_not_fit_is_reported(text: str, computed: str) -> 
 def test_a_p_may_be_half_as_large_where_tests_are_one_sided_and_a_corrected_one_is_not_judged() -> None:
     assert facts("t(28) = 2.20, p = .018")[0].wrong
     one_sided = recompute(draft("t(28) = 2.20, p = .018.", "F(2, 56) = 1.20, p = .15.", "All tests are one-sided."))
-    assert [one.fact.outcome for one in one_sided] == [Outcome.HOLDS, Outcome.WRONG]
+    assert [fact.outcome for _, fact in one_sided] == [Outcome.HOLDS, Outcome.WRONG]
     (corrected,) = facts("The Bonferroni-corrected test gave t(28) = 2.20, p = .11.")
     assert corrected.outcome is Outcome.UNDECIDED
 
@@ -87,7 +86,7 @@ PRINTED = [
 @pytest.mark.parametrize(("text", "outcome"), PRINTED)
 def test_tests_are_known_as_latex_prints_them(tmp_path: Path, text: str, outcome: Outcome) -> None:
     (tmp_path / "main.tex").write_text(rf"\begin{{document}}The effects were clear, {text}.\end{{document}}")
-    assert [one.fact.outcome for one in recompute(read(tmp_path / "main.tex"))] == [outcome]
+    assert [fact.outcome for _, fact in recompute(read(tmp_path / "main.tex"))] == [outcome]
 
 
 @pytest.mark.parametrize(("text", "count"), FORMS)
@@ -143,7 +142,7 @@ def test_what_a_sentence_shows_by_itself(text: str, label: Label | None) -> None
     ],
 )
 def test_counts_behind_a_pointer_are_checked(text: str) -> None:
-    assert [one.fact.label for one in recompute(draft(text)) if one.fact.wrong] == [Label.PERCENTAGE]
+    assert [fact.label for _, fact in recompute(draft(text)) if fact.wrong] == [Label.PERCENTAGE]
 
 
 # --- p values as SciPy has them, from degrees of freedom below one to millions, and from 1 down to 1e-200
