@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from aisr.cli.__main__ import app
-from aisr.cli.settings import LM_SETTINGS, task_options
+from aisr.cli.options import LM_SETTINGS, task_options
 from aisr.programs.registry import TASKS, find_task
 from support.paths import ROOT
 

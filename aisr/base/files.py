@@ -9,8 +9,6 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
-
 from aisr.base.errors import UserError
 
 
@@ -43,6 +41,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def parse_json(text: str | bytes, source: str) -> Any:
     """The value of a JSON text. Raises `BadArtifact`, naming `source`."""
+    from pydantic_core import from_json  # the help of commands does without it
+
     try:
         return from_json(text)
     except ValueError as error:

@@ -1,6 +1,7 @@
 """The `aisr` command. Everything heavy is imported inside the commands, so that `--help` answers at once."""
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
@@ -11,14 +12,14 @@ import typer
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.cli import compile as compile_command
-from aisr.cli import data, demo, evaluate, predict, report, retrieval
+from aisr.cli import data, demo, evaluate, predict, report
 from aisr.cli.options import REFUSED
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo.demo,),
-    "Data": (data.check, data.split, retrieval.retrieval),
+    "Data": (data.check, data.split, data.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
     "Programs": (report.inspect, report.report),
@@ -47,6 +48,9 @@ def _options(
 
 def main() -> None:
     """Run a command: what a user can mend ends in one line on standard error and exit code 2."""
+    # Read by packages when they are imported: no progress bars of others, and the price list of LiteLLM's package.
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # characters that the terminal cannot show

@@ -1,17 +1,28 @@
-"""The command that compiles programs."""
+"""The command that compiles programs, and what it says: which program it chose, how that did, where it is
+registered."""
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
+from aisr.base.files import percent, with_interval
+from aisr.cli import display
 from aisr.cli import options as opt
-from aisr.cli.session import find_task_for, open_lm, prepare
-from aisr.cli.settings import as_word, describe, read_lms, read_task_options, repeating_command, task_options
+from aisr.cli.display import console, note, print_failures
 from aisr.programs.registry import find_task
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
+    from aisr.optimize.champion import Contender
+    from aisr.optimize.run import Plan, Run
+    from aisr.optimize.search import Settings
+    from aisr.programs.task import Task
+
+HAND_WRITTEN = "the hand-written prompt"
 
 
 class CompileCommand(TyperCommand):
@@ -23,7 +34,19 @@ class CompileCommand(TyperCommand):
         if name := ctx.params.get("task"):
             task = find_task(name)
             with formatter.section(f"Options of {task.name}: -T NAME=VALUE"):
-                formatter.write_dl([(option, describe(task, option)) for option in task_options(task)])
+                formatter.write_dl([(option, _describe_option(task, option)) for option in opt.task_options(task)])
+
+
+def _describe_option(task: "Task", name: str) -> str:
+    """Return what an option of a task is for, the values that it can have, and its default."""
+    field = task.program.Options.model_json_schema()["properties"][name]
+    notes = [f"one of: {', '.join(field['enum'])}"] if "enum" in field else []
+    if "minimum" in field:
+        notes.append(
+            f"{field['minimum']} to {field['maximum']}" if "maximum" in field else f"{field['minimum']} or more"
+        )
+    notes.append(f"default: {opt.as_word(field['default'])}")
+    return f"{field['description']} [{'; '.join(notes)}]"
 
 
 def compile_(
@@ -89,16 +112,13 @@ def compile_(
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Search for the best program by the ranking score, test it, save and register it."""
-    config, teacher_config = read_lms(lm, api_base, teacher_lm, lm_settings or ())
+    config, teacher_config = opt.read_lms(lm, api_base, lm_settings, teacher_lm)
     folder = _check_folder(task, data)
     if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     if record and estimate:
         raise UserError("--record writes answers, and --estimate asks for none; leave one of them out")
-    prepare(artifacts)
     from aisr.artifact.program import check_name
-    from aisr.cli.compiled import compile_and_register, find_optimizers, print_estimate
-    from aisr.cli.display import note
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.recorded import recording
     from aisr.optimize.demos import FROM
@@ -107,17 +127,17 @@ def compile_(
     from aisr.predict.prepare import find_image_folder, with_confidence
 
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
-    chosen = find_task_for(task, *files.values())
-    options = read_task_options(chosen, task_options or ())
+    chosen = opt.find_task_for(task, *files.values())
+    options = opt.read_task_options(chosen, task_options)
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
-    optimizers = find_optimizers(optimizer, sizes, files["train"], max_train)
+    optimizers = _find_optimizers(optimizer, sizes, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))
     out = artifacts / chosen.name / name
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = open_lm(config, ledger, needs_key=not estimate)
-    teacher = open_lm(teacher_config, ledger, needs_key=not estimate) if teacher_config else opened
+    opened = opt.open_lm(config, ledger, needs_key=not estimate)
+    teacher = opt.open_lm(teacher_config, ledger, needs_key=not estimate) if teacher_config else opened
     options = with_confidence(chosen, options, opened)
-    words = [f"{key}={as_word(value)}" for key, value in options.items()]
+    words = [f"{key}={opt.as_word(value)}" for key, value in options.items()]
     plan = Plan(
         task=chosen,
         name=name,
@@ -126,11 +146,11 @@ def compile_(
         options=options,
         data=files,
         limits={"train": max_train, "dev": max_dev, "test": max_test},
-        command=repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words),
+        command=opt.repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words),
         image_folder=find_image_folder(image_root, files["train"]),
     )
     if estimate:
-        print_estimate(plan, opened, teacher, ledger.limits)
+        _estimate(plan, opened, teacher)
         return
     note(f"compiling {chosen.name} on {folder} with {','.join(optimizers)} and {config.model} into {out}/")
     if not optimizer:
@@ -138,11 +158,11 @@ def compile_(
         note(f"  {optimizers[0]} is the default where train has {count} records; --optimizer names another")
     roles = {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}
     with recording(record, roles) if record else nullcontext() as recorder:
-        is_whole = compile_and_register(plan, opened, teacher, artifacts, track)
+        is_whole = _compile_and_register(plan, opened, teacher, artifacts, track)
     if recorder:
         note(f"wrote {record}: {recorder}")
     address = " --api-base ADDRESS" if config.api_base else ""  # whose path may hold a token
-    kept = [word for word in lm_settings or () if not word.startswith("teacher.") and "api_base" not in word]
+    kept = [word for word in lm_settings or () if not word.startswith(opt.TEACHER) and "api_base" not in word]
     reached = f"--lm {config.model}{address}{''.join(f' -L {word}' for word in kept)}"
     note(f"next: aisr predict --task {task} --program {out} {reached} --data INPUTS.jsonl --out predictions.jsonl")
     raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
@@ -157,3 +177,158 @@ def _check_folder(task: str, data: Path | None) -> Path:
         if not (folder / name).is_file():
             raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
     return folder
+
+
+def _find_optimizers(names: str | None, sizes: "Settings", train: Path, most_train: int | None) -> list[str]:
+    """The optimizers that run, in turn. Raises UserError for one that does not exist, and for `--demos 0` where there
+    is nothing else to search for."""
+    from aisr.optimize.demos import default_optimizers
+    from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
+
+    chain = [step.strip() for step in names.split(",")] if names else []
+    for step in chain:
+        if step not in OPTIMIZERS and not opt.is_place(step):
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
+            raise UserError(f"--optimizer {step!r}: {expected}")
+        find_optimizer(step)
+    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    return chain or default_optimizers(train, most_train, sizes.demos)
+
+
+def _estimate(plan: "Plan", lm: "OpenLM", teacher: "OpenLM") -> None:
+    """Print the calls, tokens and cost of a compile; nothing is sent or kept."""
+    from aisr.optimize.estimate import DryRun
+    from aisr.optimize.run import Callbacks
+
+    run = DryRun()
+    note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
+    with display.live(run.ledger) as progress:
+        run.compile(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
+    display.print_estimate(run.ledger.spend, lm.ledger.limits)
+
+
+def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
+    """Compile, print and register; whether all records were judged, and the store took the champion. Where it did not,
+    the artifact is whole all the same, and the command says so."""
+    from aisr.optimize.run import Callbacks, compile_program
+    from aisr.report.page import write_compile_report
+    from aisr.tracking.runs import log_compile
+    from aisr.tracking.store import open_store
+
+    if track:
+        open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(lm.ledger) as progress:
+        callbacks = Callbacks(
+            progress.stage, progress.judged, lambda contender: progress.say(_describe_contender(contender))
+        )
+        run = compile_program(plan, lm, teacher, artifacts, callbacks)
+        progress.stage("report, from the response cache")
+        report = write_compile_report(plan, run, lm)
+    print_result(run)
+    display.print_end({}, plan.image_folder, lm.ledger.spend)
+    note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
+    failed = run.choice.champion.dev.failures or (run.test and run.test.champion.failures)
+    if not track:
+        return not failed
+    problem = f"{run.folder}/ is whole, but not registered in MLflow"
+    lines = display.log(lambda: log_compile(artifacts, run, report, lm), problem)
+    for line in lines or ():
+        note(line)
+    return lines is not None and not failed
+
+
+# --- What is said of a compile
+
+
+def _describe_contender(contender: "Contender") -> str:
+    """Return a candidate's result on dev, in one line."""
+    from aisr.programs.demos import SIMILARITY_WORDS
+
+    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
+    options = contender.program.options
+    demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
+    return f"    {contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
+
+
+def _describe_champion(run: "Run") -> str:
+    """Return which program a compile chose, in words a reader of no document understands."""
+    champion, seed = run.choice.champion, run.choice.contenders[0]
+    weights = " with label weights" if run.champion.label_weights is not None else ""
+    if champion.name == seed.name:
+        reason = "no candidate was better" if run.choice.contenders[1:] else "there is no candidate"
+        return f"{HAND_WRITTEN}{weights}: {reason}"
+    pairs = list(zip(champion.program.predictors(), seed.program.predictors(), strict=True))
+    counts = [len(predictor.demos) for predictor, _ in pairs if predictor.demos]
+    parts = []
+    if any(predictor.signature.instructions != before.signature.instructions for predictor, before in pairs):
+        parts.append("a rewritten instruction")
+    if counts and (nearest := champion.program.options.demos_per_record):
+        parts.append(f"the {nearest} most similar of {max(counts)} demos for each record")
+    elif counts:
+        parts.append(f"{' and '.join(map(str, counts))} demos")
+    return f"{' and '.join(parts) or 'other settings than the uncompiled program'}{weights} ({champion.name})"
+
+
+def print_result(run: "Run") -> None:
+    """Print the champion of a compile, and how it did on dev and on test."""
+    from aisr.metrics.intervals import in_words
+
+    champion, seed = run.choice.champion, run.choice.contenders[0]
+    console.print(f"the program: {_describe_champion(run)}", style="bold", markup=False)
+    note(f"  on dev, where it was chosen: {champion.dev.interval}; {HAND_WRITTEN} {seed.dev.interval}")
+    if champion.dev.no_lm:
+        note(f"    no-LM baseline {champion.dev.no_lm.interval}")
+    if run.choice.smoothed:
+        few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
+        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
+    if doubtful := run.choice.doubtful:
+        more = percent(doubtful.dev.score.score - champion.dev.score.score)
+        note(f"    {doubtful.name} scores {more} points more on dev, less than a standard error: it was not taken")
+    print_failures(champion.dev.failures)
+    if run.fitted:
+        _print_label_weights(run.fitted.report, getattr(run.champion.options, "verbalized_confidence", False))
+    if run.choice.unscored:
+        note(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
+    if run.manifest.stopped_early:
+        note(f"  stopped early: {run.manifest.stopped_early}")
+    if run.test is None:
+        if "test" in run.manifest.data:
+            note("  on test: not scored, the budget was spent before")
+        return
+    result, gain = run.test.champion, run.test.gain
+    console.print(f"  on test, which chose nothing: {result.interval}", style="bold", markup=False)
+    if gain is None:
+        note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
+    elif champion.name != seed.name or run.champion.label_weights is not None:
+        note(f"    {in_words(gain, len(result.scores), f'{HAND_WRITTEN} alone')}: {gain}")
+    for remark in result.score.remarks:
+        note(f"    {remark}")
+    if result.no_lm:
+        note(f"    no-LM baseline {result.no_lm.interval}")
+        if result.no_lm.score.score > result.score.score:
+            note(
+                "    word counts score higher than this LM: try another one, or look at what it answers in report.html"
+            )
+    print_failures(result.failures)
+
+
+def _print_label_weights(report: dict[str, Any], states: bool) -> None:
+    """Print what became of the label weights. states: whether the LM was asked for its confidence."""
+    from aisr.programs.probabilities import SOURCES
+
+    votes, labels = report["sources"].get("vote", 0), sum(report["sources"].values())
+    if states and votes:
+        note(
+            f"{'warning: ' if votes == labels else '  '}{votes} of {labels} labels came with no confidence that can be "
+            "used; they are taken as plain labels; -T verbalized_confidence=false asks for none"
+        )
+    if "why" in report:
+        note(f"  label weights: none ({report['why']})")
+        return
+    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
+    sources = " and ".join(SOURCES[source] for source in report["sources"])
+    gain, low, high = report["gain"]
+    kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
+    note(f"  label weights, from {sources}, cross-validated on {report['records']} records: {scores}")
+    note(f"    gain {with_interval(gain, low, high, report['records'])}; {kept}")

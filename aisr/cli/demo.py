@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from aisr.base.errors import UserError
 from aisr.cli import options as opt
+from aisr.cli.display import console, note, table
 from aisr.lm.config import RECORDED
 
 if TYPE_CHECKING:
-    from aisr.api import Verdict
     from aisr.artifact.manifest import Manifest
 
 NAME = "demo"
@@ -61,6 +62,12 @@ class Walk(NamedTuple):
         file = Path(find_task(self.task).submission.file)
         return self.work / (file.name if file.suffix in (".json", ".csv") else f"{file.stem}.zip")
 
+    @property
+    def manifest(self) -> "Manifest":
+        from aisr.artifact.manifest import FILE, read_manifest
+
+        return read_manifest(self.program / FILE)
+
 
 def demo(
     tasks: Annotated[
@@ -69,8 +76,6 @@ def demo(
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Compile, predict, submit and score on the sample, with recorded answers of an LM."""
-    from aisr.base.errors import UserError
-
     for task in tasks or ():
         if task not in TASKS:
             raise UserError(f"{task!r}: expected one of: {', '.join(TASKS)}; answers of these are recorded")
@@ -83,8 +88,6 @@ def demo(
 
 def walk_all(walks: Sequence[Walk]) -> None:
     """Walk the tasks, then print the scores, what the prompts learnt, and where to go on."""
-    from aisr.cli.display import console, note, table
-
     root = walks[0].root
     os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
     for ours in ("MLFLOW_TRACKING_URI", "AISR_API_BASE", "AISR_IMAGE_ROOT"):  # a team's store, the user's server
@@ -103,19 +106,12 @@ def walk_all(walks: Sequence[Walk]) -> None:
     for walk in walks:
         _print_lessons(walk)
         note(f"the prompt: {walk.program}/PROMPT.md   the submission: {walk.submission}")
-    aisr = _shown_command()
+    command = Path(sys.executable).with_name("aisr")  # with its folder, where the shell does not find it
+    found = shutil.which("aisr")
+    aisr = "aisr" if found and Path(found).samefile(command) else os.path.relpath(command)
     console.print(f"\nMLflow, with runs, prompts and versions:   {aisr} ui --artifacts {root}", style="bold")
     own = "compile --task track1 --data YOUR_FOLDER --optimizer knn --lm openai/gpt-4o-mini"
     console.print(f"your own records and LM:   {aisr} {own}", style="bold")
-
-
-def _shown_command() -> str:
-    """Return how the user types `aisr`: with its folder where the shell does not find it."""
-    command = Path(sys.executable).with_name("aisr")
-    found = shutil.which("aisr")
-    if found and Path(found).samefile(command):
-        return "aisr"
-    return os.path.relpath(command)
 
 
 # --- The walk
@@ -124,23 +120,25 @@ def _shown_command() -> str:
 def _run(walk: Walk) -> float:
     """Check, compile, predict with the registered champion, submit and score. Returns the score of the submission."""
     task, lm = ["--task", walk.task], ["--lm", walk.lm]
-    inputs, predictions = walk.data / "test-inputs.jsonl", walk.work / "predictions.jsonl"
+    inputs, predictions, out = (
+        walk.data / "test-inputs.jsonl",
+        walk.work / "predictions.jsonl",
+        walk.work / "score.json",
+    )
     champion = f"models:/aisr-{walk.task}@champion"
-    out = walk.work / "score.json"
-    _aisr("check", str(walk.data / "train.jsonl"), *task)
-    _aisr("compile", *task, "--data", str(walk.data), *walk.options, *lm, "--name", NAME)
-    _aisr("predict", *task, "--program", champion, "--data", str(inputs), *lm, "--out", str(predictions))
-    _aisr("submit", *task, "--data", str(inputs), "--predictions", str(predictions), "--out", str(walk.submission))
-    _aisr("score", *task, str(walk.data / "test.jsonl"), str(predictions), "--output", str(out))
+    _aisr("check", walk.data / "train.jsonl", *task)
+    _aisr("compile", *task, "--data", walk.data, *walk.options, *lm, "--name", NAME)
+    _aisr("predict", *task, "--program", champion, "--data", inputs, *lm, "--out", predictions)
+    _aisr("submit", *task, "--data", inputs, "--predictions", predictions, "--out", walk.submission)
+    _aisr("score", *task, walk.data / "test.jsonl", predictions, "--output", out)
     return float(json.loads(out.read_text("utf-8"))["score"])
 
 
-def _aisr(*words: str) -> None:
+def _aisr(*words: object) -> None:
     """Run a command in a process of its own. Exits with its code where it fails."""
-    from aisr.cli.display import console
-
-    console.print(f"\n$ aisr {shlex.join(words)}", style="bold")
-    done = subprocess.run([sys.executable, "-m", "aisr.cli", *words], check=False)
+    texts = [str(word) for word in words]
+    console.print(f"\n$ aisr {shlex.join(texts)}", style="bold")
+    done = subprocess.run([sys.executable, "-m", "aisr.cli", *texts], check=False)
     if done.returncode:
         raise typer.Exit(done.returncode)
 
@@ -151,22 +149,20 @@ def _aisr(*words: str) -> None:
 def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
     """The no-LM baseline, the uncompiled program and the compiled one. Raises SystemExit where the submission has
     another score than the program had in the compile."""
-    from aisr.artifact.manifest import FILE, read_manifest
-
-    manifest = read_manifest(walk.program / FILE)
+    manifest = walk.manifest
     test = manifest.scores["test"]
     if abs(score - test.score) > 1e-12:
         raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
     answers = str(manifest.spend["calls"] + manifest.spend["cached_calls"])
     compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
-    programs = {
-        "no LM: word counts": ("no_lm_test", ["", "", ""]),
-        "uncompiled": ("baseline_test", ["", "", ""]),
-        f"compiled: {compiled}": ("test", [manifest.describe_gain(), answers, f"{seconds:.0f}"]),
-    }
+    rows = [
+        ("no_lm_test", "no LM: word counts", ["", "", ""]),
+        ("baseline_test", "uncompiled", ["", "", ""]),
+        ("test", f"compiled: {compiled}", [manifest.describe_gain(), answers, f"{seconds:.0f}"]),
+    ]
     return [
         [walk.task, title, manifest.describe_score(name), *rest]
-        for title, (name, rest) in programs.items()
+        for name, title, rest in rows
         if name in manifest.scores
     ]
 
@@ -185,13 +181,10 @@ class Change(NamedTuple):
 def _print_lessons(walk: Walk) -> None:
     """Print what was compiled, how many test statements it corrects and how many it makes wrong, and some of the
     former, of different labels first."""
-    from aisr.artifact.manifest import FILE, read_manifest
-    from aisr.cli.display import console, note
-
     changes = list(_changes(walk))
     corrected = [change for change in changes if change.after in change.gold and change.before not in change.gold]
     broken = [change for change in changes if change.before in change.gold and change.after not in change.gold]
-    console.print(f"\n{walk.task}: {_summary(read_manifest(walk.program / FILE))}.", style="bold")
+    console.print(f"\n{walk.task}: {_summary(walk.manifest)}.", style="bold")
     note(
         f"{len(corrected)} test labels corrected, {len(broken)} made wrong; such as (uncompiled -> compiled, as gold):"
     )
@@ -225,19 +218,20 @@ def _summary(manifest: "Manifest") -> str:
 def _changes(walk: Walk) -> Iterator[Change]:
     """Yield the statements of test records that the compiled program labels otherwise than the uncompiled one."""
     import aisr
-    from aisr.artifact.program import load_program
 
     lm = aisr.open_lm(walk.lm)
     records = [json.loads(line) for line in (walk.data / "test.jsonl").read_text("utf-8").splitlines()]
+    compiled = aisr.load(walk.program, image_root=walk.root / "data")
     before = aisr.uncompiled(walk.task, lm, image_root=walk.root / "data").judge_all(records, lm)
-    after = aisr.load(walk.program, image_root=walk.root / "data").judge_all(records, lm)
-    program = load_program(walk.program).program
-    demos = program.predictors()[0].demos
-    for record, first, second in zip(records, before, after, strict=True):
+    program = compiled.loaded.program
+    for record, first, second in zip(records, before, compiled.judge_all(records, lm), strict=True):
+        if first.labels == second.labels:
+            continue
         statements = record.get("sentence_label") or [{"sentence": record["claim_text"], "types": [record["label"]]}]
         text = " ".join(statement["sentence"] for statement in statements)
-        shown = [pair for demo in program.nearest_demos(demos, text) for pair in _labelled(demo)]
-        for statement, old, new in zip(statements, _labels(first), _labels(second), strict=False):
+        shown = [pair for demo in program.nearest_demos(program.main_predictor.demos, text) for pair in _labelled(demo)]
+        # A record that could not be judged has no labels.
+        for statement, old, new in zip(statements, first.labels, second.labels, strict=False):
             if old != new:
                 like = [other for other, label in shown if label == new]
                 words = set(statement["sentence"].split())
@@ -250,9 +244,3 @@ def _labelled(demo: Any) -> list[tuple[str, str]]:
     if "sentences" in demo:
         return list(zip(demo["sentences"], demo["sentence_labels"], strict=True))
     return [(demo["claim"], demo["label"])]
-
-
-def _labels(verdict: "Verdict") -> list[str]:
-    """The label of each statement; none for a record that could not be judged."""
-    answer = verdict.answer or {}
-    return list(answer.get("labels") or [answer["label"]] if answer else [])

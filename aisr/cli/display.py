@@ -4,9 +4,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.status import Status
@@ -14,7 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from aisr.base.files import interval_ends, percent, with_interval
-from aisr.base.redact import printable
+from aisr.base.redact import printable, secrets
+
+ResultT = TypeVar("ResultT")
 
 
 class _Console(Console):
@@ -172,3 +174,18 @@ def print_end(failures: Mapping[str, str], images: Any, spend: Any) -> None:
     print_failures(failures)
     print_pictures(images)
     print_spend(spend)
+
+
+def log(step: Callable[[], ResultT], problem: str) -> ResultT | None:
+    """The result of a step that writes to MLflow. Where the store fails, `problem` and the reason are printed as an
+    error, and it is None: what was paid for is kept."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.tracking.store import NoStore, describe
+
+    try:
+        return step()
+    except (MlflowException, NoStore, OSError) as error:
+        reason = secrets(f"{problem}: {describe(error)}")
+        print(f"error: {reason}; the same command does that, with the answers from the cache", file=sys.stderr)
+        return None

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.base.errors import UserError
+from aisr.cli import display
 from aisr.cli import options as opt
-from aisr.cli.session import attach, find_task_for, log, open_lm, prepare
-from aisr.cli.settings import read_lm, repeating_command
+from aisr.cli.display import note
+from aisr.cli.options import attach, find_task_for, open_lm, read_lms, repeating_command
 
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
@@ -34,9 +35,7 @@ def evaluate(
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score a program on labelled records, with a 95 % interval."""
-    config = read_lm(lm, api_base, lm_settings or ())
-    prepare(artifacts, program)
-    from aisr.cli import display
+    config, _ = read_lms(lm, api_base, lm_settings)
     from aisr.optimize.leakage import read_labeled
     from aisr.predict.evaluate import Evaluation, score_outcomes
     from aisr.predict.replay import judge_with_calls
@@ -50,7 +49,7 @@ def evaluate(
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
-    display.note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(rows)} records of {data}")
+    note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(rows)} records of {data}")
     with display.live(opened.ledger) as progress:
         replayed = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
     seconds = time.monotonic() - began
@@ -67,7 +66,6 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
     """Write an evaluation to --output, and log it to the MLflow store below an artifacts folder; whether the store took
     it."""
     from aisr.base.files import as_json, write_whole
-    from aisr.cli.display import note
     from aisr.report.page import write_evaluation_report
     from aisr.tracking.runs import log_evaluation
 
@@ -80,7 +78,7 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
             note(f"wrote {output} and, for `aisr report {folder}`, {folder}/")
         if artifacts is None:
             return True
-        logged = log(lambda: log_evaluation(artifacts, done, folder, replayed), "not logged to MLflow")
+        logged = display.log(lambda: log_evaluation(artifacts, done, folder, replayed), "not logged to MLflow")
     if logged:
         note(f"logged {logged}")
     return logged is not None
@@ -90,10 +88,11 @@ def compare(
     first: Annotated[
         str,
         typer.Argument(
-            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other one before its compile."
+            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other one before its compile.",
+            callback=opt.check_program,
         ),
     ],
-    second: Annotated[str, typer.Argument(help="The program to compare with it.")],
+    second: Annotated[str, typer.Argument(help="The program to compare with it.", callback=opt.check_program)],
     task: opt.TaskName,
     data: opt.Jsonl,
     image_root: opt.ImageRoot = None,
@@ -106,13 +105,11 @@ def compare(
     """Score two programs on the same labelled records: the paired difference, with its 95 % interval."""
     from aisr.artifact.manifest import UNCOMPILED
 
-    config = read_lm(lm, api_base, lm_settings or ())
+    config, _ = read_lms(lm, api_base, lm_settings)
     saved = [name for name in (first, second) if name != UNCOMPILED]
     if not saved:
         raise UserError(f"{first} {second}: name a compiled program beside it; {UNCOMPILED} is what that was before")
-    prepare(artifacts, *saved)
     from aisr.artifact.program import uncompiled
-    from aisr.cli import display
     from aisr.metrics.intervals import in_words
     from aisr.optimize.leakage import read_labeled
     from aisr.predict.evaluate import evaluate as score_program
@@ -128,15 +125,15 @@ def compare(
         loaded = programs[name]
         attach(loaded.program, opened, image_root, data)
         records = [row.example for row in read_labeled(chosen, loaded.program, data, limit)]
-        display.note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
+        note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
             results.append(score_program(chosen, loaded.program, records, opened, progress.judged))
-        display.note(f"  {results[-1].interval}")
+        note(f"  {results[-1].interval}")
         display.print_failures(results[-1].failures)
         display.print_pictures(loaded.program.image_folder)
     gain = results[1].gain(results[0])
     summary = in_words(gain, len(results[0].scores), first)
-    display.note(f"difference, record by record: {gain}; {second}: {summary}")
+    note(f"difference, record by record: {gain}; {second}: {summary}")
     display.print_spend(opened.ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 
@@ -155,8 +152,6 @@ def promote(
     name, number = parse_model_uri(artifacts, version).group("name", "version")
     if number is None:
         raise UserError(f"{version}: expected models:/aisr-TASK/VERSION, as `aisr compile` prints it")
-    prepare(artifacts)
-    from aisr.cli.display import note
     from aisr.tracking import registry
     from aisr.tracking.store import open_store
 

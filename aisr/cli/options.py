@@ -1,23 +1,38 @@
-"""The options that several commands share, exit codes, and what is refused while the command line is read."""
+"""The options that several commands share: what is refused while the command line is read, their help, what their
+values stand for, and the command that repeats a compile. Exit codes."""
 
+import logging
 import os
+import shlex
 import sys
+from collections.abc import Collection, Iterable
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aisr.base.errors import UserError
-from aisr.cli.settings import LM_SETTINGS, suggestion
 from aisr.lm.config import EMBEDDED as EMBEDDED
+from aisr.lm.config import PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
+
+if TYPE_CHECKING:
+    from aisr.lm.budget import Ledger
+    from aisr.lm.client import OpenLM
+    from aisr.programs.program import Program
+    from aisr.programs.task import Task
 
 ARTIFACTS = Path("artifacts")
 SAMPLE = Path(__file__).parents[1] / "sample"  # a link to data/sample; the wheel has a copy
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done
+
+TEACHER = "teacher."  # before the name of a setting of --teacher-lm
+TEACHER_SETTINGS = [one.name for one in fields(LMConfig) if one.name not in ("model", "role")]
+LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that has an option of its own
 
 # Options below the titles of `--help`.
 search_option = partial(typer.Option, rich_help_panel="Search")
@@ -42,7 +57,19 @@ def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
     if value is None or value in TASKS or is_place(value):
         return value
     wrong = f"{value!r}:" if value else "is missing;"
-    raise UserError(f"{param.opts[-1]} {wrong} expected one of: {TASK_NAMES}{suggestion(value, TASKS)}")
+    raise UserError(f"{param.opts[-1]} {wrong} expected one of: {TASK_NAMES}")
+
+
+def check_program(context: typer.Context, value: str | None) -> str | None:
+    """The name of a program. Raises UserError for one that does not exist below --artifacts."""
+    from aisr.artifact.manifest import UNCOMPILED, check_program_exists
+    from aisr.tracking.store import MODEL_SCHEME, parse_model_uri
+
+    if value and value.startswith(MODEL_SCHEME):
+        parse_model_uri(context.params["artifacts"], value)
+    elif value and value != UNCOMPILED:
+        check_program_exists(Path(value), context.params["artifacts"])
+    return value
 
 
 def is_place(value: str) -> bool:
@@ -55,6 +82,7 @@ def is_place(value: str) -> bool:
 
 
 TASK_NAMES = f"{', '.join(TASKS)}, or package.module:TASK"
+PROGRAM_NAMES = "artifacts/TASK/NAME, or models:/aisr-TASK@champion"
 
 # --- Options.
 
@@ -73,7 +101,7 @@ ProgramTask = Annotated[
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_file)]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Take only the first records.")]
 ProgramName = Annotated[
-    str, typer.Option("--program", help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.", show_default=False)
+    str, typer.Option("--program", help=f"{PROGRAM_NAMES}.", show_default=False, callback=check_program)
 ]
 TaskOptions = Annotated[
     list[str] | None,
@@ -124,6 +152,156 @@ Root = Annotated[
         metavar="FOLDER",
         envvar="AISR_ARTIFACTS",
         show_envvar=False,
+        is_eager=True,  # known where a program is looked for
         help="Artifacts, cache, MLflow store.",
     ),
 ]
+
+
+# --- What `NAME=VALUE` words set
+
+
+def read_lms(
+    lm: str | None, api_base: str | None, words: Iterable[str] | None, teacher_lm: str | None = None
+) -> tuple[LMConfig, LMConfig | None]:
+    """Return the LM of a command and its teacher LM: None where the LM teaches itself, or nothing is compiled.
+
+    The teacher is reached as the LM is, where `-L teacher.NAME=VALUE` says nothing else. words: of `-L`. Raises
+    UserError.
+    """
+    of_teacher = [word for word in words or () if word.startswith(TEACHER)]
+    own = [word for word in words or () if word not in of_teacher]
+    values = {"model": lm, "api_base": api_base, **_read("-L", own, LM_SETTINGS, "a setting of the LM")}
+    config = LMConfig.parse({name: value for name, value in values.items() if value})
+    if teacher_lm is None:
+        if of_teacher:
+            raise UserError(f"-L {of_teacher[0]} goes with --teacher-lm PROVIDER/MODEL")
+        return config, None
+    names = [TEACHER + name for name in TEACHER_SETTINGS]
+    settings = _read("-L", of_teacher, names, "a setting of the teacher LM")
+    settings = {name.removeprefix(TEACHER): value for name, value in settings.items()}
+    return config, config.for_role("teacher", teacher_lm, settings)
+
+
+def task_options(task: "Task") -> list[str]:
+    """Return the names of the options of a task's program that a user sets, its own first."""
+    from aisr.programs.program import SEARCHED
+
+    kind = task.program.Options
+    names = [name for name in kind.model_fields if name not in SEARCHED]
+    return sorted(names, key=lambda name: name not in kind.__annotations__)
+
+
+def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, Any]:
+    """Return the options that `-T NAME=VALUE` set. Raises UserError for a name that the task's program does not have,
+    and for a value that it cannot have."""
+    from pydantic import ValidationError
+
+    from aisr.base.jsonl import explain
+
+    texts = _read("-T", words or (), task_options(task), f"an option of {task.name}")
+    try:
+        options = task.program.Options.model_validate(texts)
+    except ValidationError as error:
+        raise UserError(f"-T {explain(error)}") from None
+    return {name: getattr(options, name) for name in texts}
+
+
+def _read(flag: str, words: Iterable[str], names: Collection[str], what: str) -> dict[str, str]:
+    """Return the texts of `NAME=VALUE` words by their names. Raises UserError for a name that is not among `names`."""
+    values = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise UserError(f"{flag} {word}: expected NAME=VALUE")
+        if name not in names:
+            expected = f"expected one of: {', '.join(names)}" if names else "there is none"
+            raise UserError(f"{flag} {name[:80]}: not {what}; {expected}")
+        values[name] = text
+    return values
+
+
+# --- What is opened
+
+
+def open_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
+    """`aisr.lm.open.open_lm` with the response cache of commands, and without what DSPy logs: failures are counted."""
+    from aisr.lm import open as opening
+
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
+    opening.configure_cache()
+    return opening.open_lm(config, ledger, needs_key)
+
+
+def attach(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
+    """Prepare a program for an LM and the records of a file, with a warning where the label weights were fitted on
+    another LM."""
+    from aisr.cli.display import note
+    from aisr.predict import prepare
+    from aisr.predict.judge import another_lm
+
+    prepare.attach(program, lm, prepare.find_image_folder(image_root, data))
+    if warning := another_lm(program, lm):
+        note(f"warning: {warning}")
+
+
+def find_task_for(name: str, *records: Path, predictions: Path | None = None) -> "Task":
+    """The task of a name, for files of records and one of predictions.
+
+    Raises UserError for a file whose first line is another task's: of those that take it, the one that knows most of
+    its fields.
+    """
+    from aisr.base.jsonl import scan
+    from aisr.programs.registry import TASKS, find_task
+
+    chosen = find_task(name)
+    tasks = {task.name: task for task in (*map(find_task, TASKS), chosen)}
+    for file in (*records, *([predictions] if predictions else [])):
+        kind = "prediction" if file is predictions else "record"
+        first = {one: next(scan(file, getattr(task, kind), one), None) for one, task in tasks.items()}
+        known = {one: len(line.record.model_fields_set) for one, line in first.items() if line and line.record}
+        best = [one for one, count in known.items() if count == max(known.values())]
+        if len(best) == 1 and chosen.name not in best:
+            raise UserError(
+                f"{file}: its first line is a {kind} of {best[0]}, not of {chosen.name}; is it --task {best[0]}?"
+            )
+    return chosen
+
+
+# --- Repeating a command
+
+NOT_REPEATED = ("artifacts", "estimate", "record", "track", "output")  # by their parameters
+PLACEHOLDERS = {"data": "DATA", "image_root": "IMAGES"}  # for absolute paths; FILE for others
+
+
+def as_word(value: Any) -> str:
+    """Return a value as it is typed."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def repeating_command(context: typer.Context, **values: Any) -> str:
+    """Return the command that repeats a compile or an evaluation, whatever the environment says: what differs from the
+    defaults. values: of parameters, where the command worked by others than were typed."""
+    values = {**context.params, **values}
+    words = ["aisr", str(context.command.name)]
+    for option in context.command.params:
+        name = str(option.name)
+        value = values.get(name)
+        # An LM is always named: whoever repeats the command may have another default (AISR_LM).
+        if name in NOT_REPEATED or value is None or (value == option.default and name != "lm"):
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [option.opts[0], _portable(name, str(one))]
+    return shlex.join(words)
+
+
+def _portable(option: str, word: str) -> str:
+    """Return the value of an option without what another machine does not have, or may not: absolute paths, and
+    addresses of servers, which may hold keys."""
+    name, _, value = word.partition("=")
+    if option == "api_base":
+        return "ADDRESS"
+    if option == "lm_settings" and name.endswith("api_base") and value != PROVIDER:
+        return f"{name}=ADDRESS"
+    path = word.removeprefix(RECORDED)
+    return word.replace(path, PLACEHOLDERS.get(option, "FILE")) if Path(path).is_absolute() else word

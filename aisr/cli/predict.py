@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from aisr.base.errors import UserError
+from aisr.cli import display
 from aisr.cli import options as opt
-from aisr.cli.session import attach, find_task_for, open_lm, prepare
-from aisr.cli.settings import read_lm
+from aisr.cli.display import note
+from aisr.cli.options import attach, find_task_for, open_lm, read_lms
 
 MOST_PROBLEMS = 20  # of a submission that are listed
 scale_option = partial(typer.Option, rich_help_panel="Scale")
@@ -45,10 +46,8 @@ def predict(
 
     Exits with 1 where records failed or a limit was reached; the same command tries those again.
     """
-    config = read_lm(lm, api_base, lm_settings or ())
-    prepare(artifacts, program)
+    config, _ = read_lms(lm, api_base, lm_settings)
     from aisr.base.jsonl import read
-    from aisr.cli import display
     from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.estimate import DryRun
     from aisr.predict.judge import judge_all
@@ -67,7 +66,7 @@ def predict(
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
         display.print_estimate(dry.ledger.spend, ledger.limits)
         return
-    display.note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
+    note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
         from aisr.predict.ray import ray_workers
@@ -78,9 +77,9 @@ def predict(
     with display.live(ledger) as progress, judging as judge_record:
         done = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
-    display.note(f"wrote {out}: {done.kept + done.judged} records{kept}")
+    note(f"wrote {out}: {done.kept + done.judged} records{kept}")
     if done.stopped:
-        display.note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
+        note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
     display.print_end(done.failures, loaded.program.image_folder, ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.stopped else 0)
 
@@ -100,7 +99,6 @@ def submit(
     ] = "refuse",
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
-    from aisr.cli.display import note
     from aisr.predict.submit import check_submission
 
     chosen = find_task_for(task, data, predictions=predictions)
@@ -126,13 +124,12 @@ def score(
 ) -> None:
     """Score a predictions file as the official evaluator does; refuse what it refuses."""
     from aisr.base.files import as_json, write_whole
-    from aisr.cli import display
     from aisr.predict.submit import score_files
 
     chosen = find_task_for(task, gold, predictions=predicted)
-    display.note(f"scoring {predicted} against {gold} as {chosen.name}")
+    note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
     display.print_scores(chosen.parts, report)
     if output:
         write_whole(output, as_json(report))
-        display.note(f"wrote {output}")
+        note(f"wrote {output}")

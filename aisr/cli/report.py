@@ -10,8 +10,10 @@ import typer
 
 from aisr.base import redact
 from aisr.base.errors import UserError
+from aisr.base.files import write_whole
 from aisr.cli import options as opt
-from aisr.cli.session import prepare
+from aisr.cli.display import note
+from aisr.programs.registry import find_task
 
 # Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
 OFFLINE = {
@@ -22,19 +24,16 @@ OFFLINE = {
 
 
 def inspect(
-    program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    program: Annotated[str, typer.Argument(help=f"{opt.PROGRAM_NAMES}.", callback=opt.check_program)],
     task: opt.ProgramTask = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Print a program as Markdown: instruction, demos, label weights, lengths."""
-    prepare(artifacts, program)
     from aisr.artifact.prompt_page import prompt_page
-    from aisr.base.redact import printable
-    from aisr.programs.registry import find_task
     from aisr.tracking import registry
 
     loaded = registry.load(program, artifacts, find_task(task) if task else None)
-    typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
+    typer.echo(redact.printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
 
 
 def report(
@@ -55,9 +54,6 @@ def report(
         )
     if image_root is not None and not image_root.is_dir():
         raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
-    prepare(opt.ARTIFACTS)
-    from aisr.base.files import write_whole
-    from aisr.cli.display import note
     from aisr.programs.pictures import ImageFolder
     from aisr.report import page, records
 
@@ -78,7 +74,6 @@ def ui(
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Open the MLflow UI, on this machine only."""
-    from aisr.cli.display import note
     from aisr.tracking.runs import ui_path
     from aisr.tracking.store import tracking_uri
 

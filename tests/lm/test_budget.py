@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aisr.artifact.program import load_program
-from aisr.cli.compiled import print_result
+from aisr.cli.compile import print_result
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
