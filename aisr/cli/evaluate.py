@@ -1,6 +1,7 @@
 """The commands that score programs: evaluate, compare, promote."""
 
 import time
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -36,7 +37,8 @@ def evaluate(
 ) -> None:
     """Score a program on labelled records, with a 95 % interval."""
     config, _ = read_lms(lm, api_base, lm_settings)
-    from aisr.optimize.leakage import read_labeled
+    from aisr.base.jsonl import read
+    from aisr.optimize.leakage import prepare_all
     from aisr.predict.evaluate import Evaluation, score_outcomes
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import registry, store
@@ -45,15 +47,17 @@ def evaluate(
     loaded = registry.load(program, artifacts, chosen)
     opened = open_lm(config)
     attach(loaded.program, opened, image_root, data)
-    rows = read_labeled(chosen, loaded.program, data, limit)
+    records = list(islice(read(data, chosen.record, chosen.name), limit))
+    examples = [row.example for row in prepare_all(chosen, loaded.program.prepare, records, data)]
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
-    note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(rows)} records of {data}")
+    note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
     with display.live(opened.ledger) as progress:
-        replayed = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
+        pairs = zip(records, examples, strict=True)
+        replayed = judge_with_calls(chosen, loaded.program, pairs, opened, progress.judged)
     seconds = time.monotonic() - began
-    result = score_outcomes(chosen, [row.example for row in rows], [one.outcome for one in replayed])
+    result = score_outcomes(chosen, examples, [one.outcome for one in replayed])
     display.print_scores(chosen.parts, result.report())
     display.print_confidence(result.confidence)
     display.print_end(result.failures, loaded.program.image_folder, opened.ledger.spend)
