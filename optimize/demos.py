@@ -13,9 +13,8 @@ import dspy
 
 from aisr.optimize.leakage import LabeledRecord, group_records, near_duplicates
 from aisr.optimize.search import Search
-from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete
-from aisr.programs.program import Program
+from aisr.programs.program import DUPLICATES, SOURCE, Program, Similarity, wording
 from aisr.programs.text import length, runs
 
 # --- Pools of records: which may become demos, and in which order they are tried.

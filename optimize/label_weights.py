@@ -31,7 +31,7 @@ from aisr.optimize.demos import in_prompt
 from aisr.optimize.leakage import LabeledRecord, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.label_weights import LabelWeights, Rule, logs
+from aisr.programs.probabilities import LabelWeights, Rule, logs
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 

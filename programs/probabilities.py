@@ -14,9 +14,15 @@ a confidence that rests on nothing.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import dspy
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy.special import softmax
+
+from aisr.base.errors import UserError
 
 CONFIDENCE = "how_sure"  # the output in which a model that writes states how likely its labels are
 FORM = (
@@ -126,34 +132,29 @@ def from_logprobs(content: Any, field: str, answers: Sequence[str], labels: Sequ
     return judgements
 
 
-def from_confidence(value: Any, answers: Sequence[str], labels: Sequence[str]) -> list[Judgement]:
-    """Return a judgement for each label of `answers`, from the confidence that an answer states beside them, one a
-    label; by the vote where that cannot be read, is impossible, or is of another length."""
-    values = value if isinstance(value, list | tuple) and len(value) == len(answers) else [None] * len(answers)
-    rows = [read_confidence(one, label, labels) for one, label in zip(values, answers, strict=True)]
-    return [
-        Judgement(label, row, "stated") if row else from_vote(label, labels)
-        for label, row in zip(answers, rows, strict=True)
-    ]
-
-
 def judgements_of(
     answer: Any, field: str, answers: Sequence[str], labels: Sequence[str], states: bool
 ) -> list[Judgement]:
     """Return a judgement for each slot of an answer: from its log-probabilities where it has some, else from what it
-    states, else by the vote.
+    states, one confidence a slot, else by the vote.
 
-    answers: the labels that its output `field` holds, one a slot; states: whether it states a confidence in
-    them.
+    answers: the labels that its output `field` holds, one a slot; states: whether it states a confidence in them. A
+    confidence that cannot be read or is impossible leaves its label as a vote; a number of them that is another than
+    that of the slots, all of them.
     """
     logprobs = answer.get("logprobs")
     judgements = from_logprobs(logprobs.content, field, answers, labels) if logprobs else None
     if judgements:
         return judgements
-    if states:
-        value = answer.get(CONFIDENCE)
-        return from_confidence([value] if isinstance(value, str) else value, answers, labels)
-    return [from_vote(label, labels) for label in answers]
+    stated = answer.get(CONFIDENCE) if states else None
+    values = [stated] if isinstance(stated, str) else stated
+    if not isinstance(values, list | tuple) or len(values) != len(answers):
+        values = [None] * len(answers)
+    rows = [read_confidence(value, label, labels) for value, label in zip(values, answers, strict=True)]
+    return [
+        Judgement(label, row, "stated") if row else from_vote(label, labels)
+        for label, row in zip(answers, rows, strict=True)
+    ]
 
 
 def _probabilities(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:
@@ -207,3 +208,59 @@ def _usable(entry: Any) -> bool:
 def _begins(rest: str, piece: str) -> bool:
     """Whether a token goes on with what is left of a label, or finishes it and more."""
     return bool(piece) and (rest.startswith(piece) or (bool(rest) and piece.startswith(rest)))
+
+
+# --- Label weights: from label probabilities to the label that scores, the second step of a program with labels.
+#
+# A prompt teaches the annotators' convention in part; a few numbers can add to it: how much the LM's log-probabilities
+# count, and an offset a label. They are fitted on train and dev for the ranking score (`optimize/label_weights.py`),
+# are part of the program, and are saved and loaded with it.
+
+FLOOR = 1e-4  # the least probability that counts: below it, a distribution only says "no"
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Rule(BaseModel):
+    """Sums for each label: `weight` times the LM's log-probability of it, plus its offset."""
+
+    model_config = ConfigDict(extra="forbid")
+    weight: Finite
+    offsets: list[Finite]  # in the order of the labels
+
+    def logits(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums, shape (judgements, labels), from log-probabilities of that shape."""
+        return np.asarray(self.weight * log_probs + np.array(self.offsets))
+
+    def labels(self, log_probs: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the index of the label with the highest sum for each judgement."""
+        return np.asarray(self.logits(log_probs).argmax(axis=1))
+
+
+class LabelWeights(BaseModel):
+    """Fitted label weights."""
+
+    model_config = ConfigDict(extra="forbid")
+    labels: list[str]  # those of the task, in its order
+    fitted_on: str = ""  # identity of the LM whose probabilities they were fitted on
+    label_rule: Rule  # its highest sum is the label
+    probability_rule: Rule  # the softmax of its sums is the probability
+
+    @model_validator(mode="after")
+    def _one_offset_a_label(self) -> "LabelWeights":
+        if {len(rule.offsets) for rule in (self.label_rule, self.probability_rule)} != {len(self.labels)}:
+            raise UserError(f"another number of offsets than labels: {', '.join(self.labels)}")
+        return self
+
+    def apply(self, judgements: Sequence[Judgement]) -> list[Judgement]:
+        """Return the final judgement of each statement, from that of the LM."""
+        log_probs = logs(np.array([judgement.probabilities for judgement in judgements]))
+        labels = self.label_rule.labels(log_probs)
+        probabilities = softmax(self.probability_rule.logits(log_probs), axis=1)
+        return [
+            Judgement(self.labels[k], row.tolist(), "weights") for k, row in zip(labels, probabilities, strict=True)
+        ]
+
+
+def logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log-probabilities, none below that of `FLOOR`."""
+    return np.asarray(np.log(np.maximum(probabilities, FLOOR)))

@@ -7,28 +7,32 @@ unusable raises `UnusableAnswer`, and the record is written down as failed.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict, Field
 
 from aisr.base.errors import UserError
-from aisr.programs.demos import Similarity, nearest, wording
-from aisr.programs.label_weights import LabelWeights
 from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
-from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
+from aisr.programs.probabilities import CONFIDENCE, Judgement, LabelWeights, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
-from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25
+from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
 from aisr.programs.text import plain
 
 # --- Options
 
 SEARCHED = ("demos_per_record", "demo_similarity")  # those that optimizers alone set
+Similarity = Literal["words", "both"]
+MATCHERS: Mapping[Similarity, Matcher] = MappingProxyType({"words": RETRIEVERS["bm25"], "both": RETRIEVERS["hybrid"]})
+SIMILARITY_WORDS: Mapping[Similarity, str] = MappingProxyType(
+    {"words": "by words", "both": "by words and by word vectors"}
+)
 
 
 class Options(BaseModel):
@@ -68,6 +72,20 @@ class SearchOptions(Options):
         default="bm25",
         description="What ranks texts: words (`bm25`), word vectors (`dense`), or both (`hybrid`).",
     )
+
+
+# --- Demos
+
+# What a demo may hold beside the fields of its predictor, which no model sees: the number of the group of records on
+# the same evidence that it is from, and that of the statements that are nearly the same.
+SOURCE, DUPLICATES = "from_source", "near_duplicates"
+MARKS = (SOURCE, DUPLICATES)
+MOST_OF_A_SOURCE = 2  # demos of one paper or table in one prompt
+
+
+def wording(value: Any) -> str:
+    """Return a field of a demo as one text."""
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 # --- Asking
@@ -198,9 +216,29 @@ class Program(dspy.Module):
     # --- What `forward` calls.
 
     def nearest_demos(self, demos: Sequence[Any], text: str) -> list[Any]:
-        """Return those of some demos that the prompt of a record with the statement `text` shows."""
-        count, by = self.options.demos_per_record, self.options.demo_similarity
-        return nearest(demos, self.statement, text, count, by, self.excluded) if count else list(demos)
+        """Return those of some demos that the prompt of a record with the statement `text` shows: all, or where
+        `demos_per_record` is set, up to so many whose own statement is nearest to it, the nearest last (kNN prompting,
+        Liu et al. 2022).
+
+        At most `MOST_OF_A_SOURCE` of these are of one source, and none is nearly the same as another, as far as demos
+        say so (`MARKS`). None shares a group with `text`. Which they are depends on the record alone, so that a prompt
+        is the same in every run. A provider's prompt cache gains nothing by it: the prefix is another for each record.
+        """
+        if not self.options.demos_per_record:
+            return list(demos)
+        texts = [wording(demo.get(self.statement)) for demo in demos]
+        own, none = self.excluded.get(text, frozenset()), frozenset[int]()
+        chosen: list[Any] = []
+        of_source, groups = Counter[int](), set[int]()
+        for place in order(MATCHERS[self.options.demo_similarity](text, texts)):
+            demo = demos[place]
+            source, group = demo.get(SOURCE), demo.get(DUPLICATES)
+            if own & self.excluded.get(texts[place], none) or group in groups or of_source[source] >= MOST_OF_A_SOURCE:
+                continue
+            chosen.append(demo)
+            of_source.update([] if source is None else [source])
+            groups.update([] if group is None else [group])
+        return chosen[: self.options.demos_per_record][::-1]
 
     def ask(
         self, predict: dspy.Predict, check: Check | None = None, *, limits: Limits = NO_LIMITS, **inputs: Any

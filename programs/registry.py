@@ -19,9 +19,9 @@ TASKS: Mapping[str, str] = MappingProxyType(
     {
         "track1": "aisr.programs.track1:TRACK1",
         "track2": "aisr.programs.track2:TRACK2",
-        "averitec": "aisr.programs.averitec.task:AVERITEC",
-        "context24-figures": "aisr.programs.context24_figures.task:CONTEXT24_FIGURES",
-        "context24-text": "aisr.programs.context24_text.task:CONTEXT24_TEXT",
+        "averitec": "aisr.programs.averitec:AVERITEC",
+        "context24-figures": "aisr.programs.context24_figures:CONTEXT24_FIGURES",
+        "context24-text": "aisr.programs.context24_text:CONTEXT24_TEXT",
     }
 )
 

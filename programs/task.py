@@ -6,25 +6,30 @@ Programs of most tasks give a label to each statement of a record. Tasks whose a
 are one label a record. `SentenceTask` labels sentences that are judged by one evidence bundle.
 """
 
+import json
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import dspy
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
+from aisr.base.files import replacing
 from aisr.base.jsonl import explain
 from aisr.metrics.scores import Scores, tally_statements
 from aisr.programs.pictures import KINDS, LEFT_OUT
 from aisr.programs.program import Program
-from aisr.programs.records import LabelPrediction, Prediction, Record
-from aisr.programs.shared_evidence import claim_key, evidence_keys, picture_keys
-from aisr.programs.submission import Submission
+from aisr.programs.records import LabelPrediction, Prediction, Record, claim_key, evidence_keys, picture_keys
 from aisr.programs.text import ROW, flat, rows_of
 
 Gold = Any  # the gold answer of a record, in the form that the task's score takes
 Answer = Any  # the answer of a program, in the form that the task's score takes
+
+ZIP_DATE = (2026, 1, 1, 0, 0, 0)  # of entries of a zip: a fixed one makes the same predictions give the same file
 
 
 class Exhibit(BaseModel):
@@ -58,7 +63,10 @@ class Task:
     parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}  # of its score, for a reader
     f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
-    submission: Submission = Submission("predictions.jsonl")  # the file that its server takes
+    submission: str = "predictions.jsonl"  # the name of the file that its server takes
+    kept_beside: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # files of other tasks that stay in a zip, so that one holds all
 
     # --- Score and answer
 
@@ -77,6 +85,36 @@ class Task:
         if answer == gold:
             return "The label is right."
         return f"Said {answer}; right is {gold} ({self.definitions[str(gold)]})."
+
+    # --- What its server takes: a flat zip of one JSON Lines file, as that of the shared task does, or another form
+
+    def problem(self, record: Any, answer: Answer) -> str | None:
+        """Return what the evaluator would refuse in an answer to a record; None for nothing."""
+        return None
+
+    def fallback(self, record: Any) -> Answer:
+        """Return the commonest answer, to fill in a failed record. Raises UserError where there is none."""
+        raise UserError("this task has no answer to fill in; predict the failed records again")
+
+    def submitted_fields(self, record: Any) -> dict[str, Any]:
+        """Return the fields of a line of a record beside its answer."""
+        return {"id": record.id}
+
+    def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
+        """Write checked lines, in the order of the test inputs. Raises UserError where `out` holds something else."""
+        content = {self.submission: "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()}
+        if out.exists():
+            try:
+                with zipfile.ZipFile(out) as old:
+                    content |= {name: old.read(name) for name in self.kept_beside.intersection(old.namelist())}
+            # What Python raises at one that is torn, encrypted, or packed in a way that it does not know.
+            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+                raise UserError(
+                    f"{out} is there already, and no zip that can be kept ({error}); choose another --out"
+                ) from error
+        with replacing(out) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as file:
+            for name in sorted(content):
+                file.writestr(zipfile.ZipInfo(name, ZIP_DATE), content[name], zipfile.ZIP_DEFLATED)
 
     # --- Labels
 
@@ -126,7 +164,7 @@ class Task:
 
     def shared_keys(self, record: Any) -> set[str]:
         """Return what a record must not have in common with another across a split, "kind:value" each (see
-        `aisr.programs.shared_evidence`)."""
+        `aisr.programs.records`)."""
         return {claim_key(self.text(record))}
 
     def long_texts(self, record: Any) -> Sequence[str]:

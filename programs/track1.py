@@ -17,9 +17,7 @@ from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
-from aisr.programs.records import Prediction, SentenceRecord, Text
-from aisr.programs.shared_evidence import claim_key
-from aisr.programs.submission import Submission
+from aisr.programs.records import Prediction, SentenceRecord, Text, claim_key
 from aisr.programs.task import SentenceGold, SentenceTask
 from aisr.programs.text import clean, item
 
@@ -175,17 +173,6 @@ class Track1(Program):
 # --- The task
 
 
-class Track1Submission(Submission):
-    """A zip of lines with one label a sentence."""
-
-    def problem(self, record: Track1Record, answer: Sequence[str]) -> str | None:
-        wanted = len(record.statements)
-        return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
-
-    def fallback(self, record: Track1Record) -> list[str]:
-        return ["Supported"] * len(record.statements)
-
-
 class Track1Task(SentenceTask):
     """Track 1 of the shared task."""
 
@@ -195,13 +182,21 @@ class Track1Task(SentenceTask):
     program = Track1
     definitions = DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "pem": "paragraph exact match"}
-    submission = Track1Submission("track1_pred.jsonl", beside=["track2_pred.jsonl"])
+    submission = "track1_pred.jsonl"
+    kept_beside = frozenset({"track2_pred.jsonl"})
 
     def score(self, gold: Sequence[SentenceGold], answers: Sequence[Sequence[str] | None]) -> Tally:
         """Return the counts of each record. The score is the mean of macro-F1 over all five labels and of paragraph
         exact match; an answer of None, of a failed record, misses all its gold labels. Raises ValueError where numbers
         differ or a label is unknown."""
         return tally_statements(gold, answers, CLAIM_LABELS, "pem")
+
+    def problem(self, record: Track1Record, answer: Sequence[str]) -> str | None:
+        wanted = len(record.statements)
+        return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
+
+    def fallback(self, record: Track1Record) -> list[str]:
+        return ["Supported"] * len(record.statements)
 
     def shared_keys(self, record: Track1Record) -> set[str]:
         """The paragraph, and what the bundle consists of."""

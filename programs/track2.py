@@ -18,10 +18,8 @@ from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
-from aisr.programs.records import Prediction, Record, Text
+from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
 from aisr.programs.retrieval import USUAL_TOKENS, excerpt, rank, select_passages, without_content
-from aisr.programs.shared_evidence import claim_key, paper_keys
-from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Query, Task
 from aisr.programs.text import item, item_with_rows, plain
 
@@ -302,18 +300,6 @@ def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: S
 # --- The task
 
 
-class Track2Submission(Submission):
-    """A zip of lines with a label and evidence ids."""
-
-    def problem(self, record: Track2Record, answer: Citation) -> str | None:
-        unknown = [key for key in answer.evidence_para_ids if key not in record.paragraphs]
-        return f"evidence_para_ids: {unknown[0]!r} is no paragraph of the cited paper" if unknown else None
-
-    def fallback(self, record: Track2Record) -> Citation:
-        """Return that the best paragraphs by BM25 support the claim."""
-        return Citation("Supported", rank(record.claim_text, record.paragraphs)[:EVIDENCE_K])
-
-
 class Track2Task(Task):
     """Track 2 of the shared task."""
 
@@ -324,7 +310,8 @@ class Track2Task(Task):
     definitions = DEFINITIONS
     parts: ClassVar = {"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}
     names_evidence = True
-    submission = Track2Submission("track2_pred.jsonl", beside=["track1_pred.jsonl"])
+    submission = "track2_pred.jsonl"
+    kept_beside = frozenset({"track1_pred.jsonl"})
 
     def score(self, gold: Sequence[Citation], answers: Sequence[Citation | None]) -> Tally:
         """Return macro-F1 over all four labels and Joint@3; their mean ranks. None: a failed record. Raises ValueError
@@ -368,6 +355,14 @@ class Track2Task(Task):
         if not gold.evidence_para_ids and answer.evidence_para_ids:
             return "The label is right, but no paragraph is evidence here: the list should be empty."
         return "Label and evidence are right."
+
+    def problem(self, record: Track2Record, answer: Citation) -> str | None:
+        unknown = [key for key in answer.evidence_para_ids if key not in record.paragraphs]
+        return f"evidence_para_ids: {unknown[0]!r} is no paragraph of the cited paper" if unknown else None
+
+    def fallback(self, record: Track2Record) -> Citation:
+        """Return that the best paragraphs by BM25 support the claim."""
+        return Citation("Supported", rank(record.claim_text, record.paragraphs)[:EVIDENCE_K])
 
     def shared_keys(self, record: Track2Record) -> set[str]:
         return {claim_key(record.claim_text), *paper_keys(record.paragraphs.values())}

@@ -102,8 +102,8 @@ def test_submit_lists_problems_and_fills_failed_records_in_only_on_request(
     assert finished.code == 0
     assert f"{ids[0]}: failed; filled in" in finished.out
     with zipfile.ZipFile(pack) as content:
-        assert content.namelist() == [BOTH["track2"].submission.file]
-        packed = content.read(BOTH["track2"].submission.file).decode().splitlines()
+        assert content.namelist() == [BOTH["track2"].submission]
+        packed = content.read(BOTH["track2"].submission).decode().splitlines()
     assert [json.loads(line)["id"] for line in packed] == ids
 
 

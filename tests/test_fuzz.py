@@ -117,7 +117,7 @@ def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
             else:
                 example = program.prepare(line.record)
                 str(example).encode()  # what is read can be shown to a model
-                task.submission.fallback(line.record)
+                task.fallback(line.record)
 
     run()
 

@@ -24,8 +24,8 @@ from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exis
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
-from aisr.programs.label_weights import LabelWeights
 from aisr.programs.pictures import is_text_alone
+from aisr.programs.probabilities import LabelWeights
 from aisr.programs.program import SEARCHED, Program
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.registry import TASKS, find_task

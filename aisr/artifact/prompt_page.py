@@ -10,9 +10,8 @@ from typing import Any
 import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
-from aisr.programs.demos import SIMILARITY_WORDS
-from aisr.programs.label_weights import LabelWeights
-from aisr.programs.program import Options, Program
+from aisr.programs.probabilities import LabelWeights
+from aisr.programs.program import SIMILARITY_WORDS, Options, Program
 from aisr.programs.task import Task
 from aisr.programs.text import length, sentences, tokens
 

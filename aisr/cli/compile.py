@@ -243,7 +243,7 @@ def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifac
 
 def _describe_contender(contender: "Contender") -> str:
     """Return a candidate's result on dev, in one line."""
-    from aisr.programs.demos import SIMILARITY_WORDS
+    from aisr.programs.program import SIMILARITY_WORDS
 
     seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
     options = contender.program.options

@@ -59,7 +59,7 @@ class Walk(NamedTuple):
     def submission(self) -> Path:
         from aisr.programs.registry import find_task
 
-        file = Path(find_task(self.task).submission.file)
+        file = Path(find_task(self.task).submission)
         return self.work / (file.name if file.suffix in (".json", ".csv") else f"{file.stem}.zip")
 
     @property

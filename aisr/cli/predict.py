@@ -112,8 +112,8 @@ def submit(
         raise UserError(f"{len(checked.problems)} problems; nothing was written")
     for key in checked.filled:
         note(f"  {key}: failed; filled in with the fallback answer")
-    chosen.submission.write(checked.lines, out)
-    note(f"wrote {out}: {chosen.submission.file} with {len(checked.lines)} records")
+    chosen.write_submission(checked.lines, out)
+    note(f"wrote {out}: {chosen.submission} with {len(checked.lines)} records")
 
 
 def score(

@@ -40,12 +40,12 @@ def check_submission(task: Task, data: Path, predictions: Path, fill_failed: boo
             if not fill_failed:
                 problems.append(f"{record.id}: failed ({answer}); predict again, or --on-failure fallback fills it in")
                 continue
-            answer = task.submission.fallback(record)
+            answer = task.fallback(record)
             filled.append(record.id)
-        problem = task.submission.problem(record, answer)
+        problem = task.problem(record, answer)
         if problem:
             problems.append(f"{record.id}: {problem}")
-        lines.append({**task.submission.fields(record), **task.prediction.line(answer)})
+        lines.append({**task.submitted_fields(record), **task.prediction.line(answer)})
     problems += [f"{key}: not among the test inputs" for key in answers]
     return SubmissionCheck(lines, problems, filled)
 

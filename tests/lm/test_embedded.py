@@ -71,7 +71,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
         done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
         assert done.returncode == 0, done.stdout + done.stderr
         for record, row in zip(read(data, TRACK2.record, "track2"), read_rows(out), strict=True):
-            assert TRACK2.submission.problem(record, TRACK2.prediction.model_validate(row).answer) is None
+            assert TRACK2.problem(record, TRACK2.prediction.model_validate(row).answer) is None
         manifest = json.loads((root / "track2" / "mine" / "manifest.json").read_text())
         written.append((manifest["digest"], out.read_text()))
     assert written[0] == written[1]

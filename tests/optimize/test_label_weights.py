@@ -17,8 +17,7 @@ from aisr.optimize.leakage import prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Search, Settings
 from aisr.predict.judge import Outcome, another_lm, judge_all
-from aisr.programs.label_weights import LabelWeights, Rule
-from aisr.programs.probabilities import Judgement
+from aisr.programs.probabilities import Judgement, LabelWeights, Rule
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
 from support import scripted

@@ -9,9 +9,8 @@ import pytest
 
 from aisr.base.errors import UserError, exit_code
 from aisr.base.jsonl import read
-from aisr.programs.averitec import convert
-from aisr.programs.averitec.record import AveritecRecord
-from aisr.programs.averitec.task import AVERITEC, Averitec
+from aisr.programs import convert
+from aisr.programs.averitec import AVERITEC, Averitec, AveritecRecord
 
 NOISE = "The town of {0} has a market on Saturdays, and number {0} is painted green."
 
@@ -57,7 +56,7 @@ def submitted(out: Path, *numbers: int | None) -> list[dict[str, Any]]:
         "evidence": [{"question": "Q?", "answer": "A.", "url": "https://a.example"}],
     }
     lines = [{"id": f"c{k}", "claim_id": n, "claim": f"Claim {k}.", **row} for k, n in enumerate(numbers)]
-    AVERITEC.submission.write(lines, out)
+    AVERITEC.write_submission(lines, out)
     rows: list[dict[str, Any]] = json.loads(out.read_text())
     return rows
 
@@ -101,7 +100,7 @@ def dev(file: Path, numbers: int) -> Path:
 
 def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "dev.jsonl"
-    words = [dev(tmp_path / "dev.json", 3), "--documents", store(tmp_path / "pages", 3), "--out", out]
+    words = ["averitec", dev(tmp_path / "dev.json", 3), "--documents", store(tmp_path / "pages", 3), "--out", out]
     monkeypatch.setattr("sys.argv", ["convert", *map(str, words)])
     monkeypatch.setattr(convert, "PASSAGES", 2)
     assert exit_code(convert.main) == 0

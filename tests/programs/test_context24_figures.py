@@ -11,10 +11,9 @@ import pytest
 from aisr.base.errors import exit_code
 from aisr.base.jsonl import read
 from aisr.metrics import context24_figures
-from aisr.programs.context24_figures import convert
-from aisr.programs.context24_figures.citations import citations
-from aisr.programs.context24_figures.ranking import SENTENCE, Strategy, cited_by, documents, paper_of
-from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
+from aisr.programs import convert
+from aisr.programs.context24_figures import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
+from aisr.programs.figure_ranking import SENTENCE, Strategy, citations, cited_by, documents, paper_of
 
 PARAGRAPHS = [
     "Moss grows on walls. We measured growth, light and rain for a year on ten walls.",
@@ -41,16 +40,16 @@ def claim(**more: Any) -> Context24FiguresRecord:
 
 
 def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp_path: Path) -> None:
-    submission, out = CONTEXT24_FIGURES.submission, tmp_path / "s.csv"
+    task, out = CONTEXT24_FIGURES, tmp_path / "s.csv"
     lines = [{"id": "a", "ranking": ["FIG 2A", " TAB 1 ", "FIG 2A"]}, {"id": "b, c", "ranking": ["FIG 1"]}]
-    submission.write(lines, out)
+    task.write_submission(lines, out)
     rows = [*csv.reader(out.read_text().splitlines())]
     assert rows == [["claimid", "predictions"], ["a", "FIG 2A,TAB 1"], ["b, c", "FIG 1"]]
     assert context24_figures.read_predictions(out) == {"a": ["FIG 2A", "TAB 1"], "b, c": ["FIG 1"]}
     # What the evaluator would misread is refused before.
-    assert submission.problem(claim(), ("FIG 1", "FIG 2")) is None
-    assert "'FIG 9' is no element of the paper" in str(submission.problem(claim(), ("FIG 9",)))
-    assert "no element" in str(submission.problem(claim(), ()))
+    assert task.problem(claim(), ("FIG 1", "FIG 2")) is None
+    assert "'FIG 9' is no element of the paper" in str(task.problem(claim(), ("FIG 9",)))
+    assert "no element" in str(task.problem(claim(), ()))
 
 
 # --- Rankings by retrieval, before the LM's
@@ -115,7 +114,18 @@ def test_files_become_records_and_every_change_is_printed(
 ) -> None:
     claims, papers, captions, figures = files(tmp_path)
     out = tmp_path / "records.jsonl"
-    words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
+    words = [
+        "context24-figures",
+        claims,
+        "--papers",
+        papers,
+        "--captions",
+        captions,
+        "--figures",
+        figures,
+        "--out",
+        out,
+    ]
     monkeypatch.setattr("sys.argv", ["data", *map(str, words)])
     assert exit_code(convert.main) == 0
     changes = capsys.readouterr().out
@@ -128,7 +138,7 @@ def test_files_become_records_and_every_change_is_printed(
         "a-4: left out; of lost2019 no figure or table is known",
         "moss2020: CAPTION TAB1.png: what was read is no caption",
         "moss2020: element 'FIG 2B ': now FIG 2B",
-        "4 claims about 2 papers",
+        "4 claims",
     ):
         assert change in changes
     records = {record.id: record for record in read(out, Context24FiguresRecord, NAME)}
@@ -145,16 +155,18 @@ def test_files_become_records_and_every_change_is_printed(
     assert " ".join(records["a-1"].paragraphs) == ONE_LINE
 
 
-def test_each_claim_has_the_elements_that_it_lists() -> None:
+def test_each_claim_has_the_elements_that_it_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In 2025 a claim lists its candidates; claims of one paper may list others. An unlabelled one stands once."""
     first = {"id": "b-1", "claim": "Moss likes shade.", "citekey": "m", "figures_tables": ["FIG 1", "FIG 2"]}
     other = {"id": "b-2", "claim": "Rain helps.", "citekey": "m", "figures_tables": ["TAB 1"]}
-    claims = [convert.Claim.model_validate(row) for row in (first, other, first)]
-    records = convert.convert(claims, {"m": ["Moss."]}, None, None)
-    assert [[element["label"] for element in record["elements"]] for record in records] == [
-        ["FIG 1", "FIG 2"],
-        ["TAB 1"],
-    ]
+    claims, papers, out = (tmp_path / name for name in ("claims.json", "papers.json", "records.jsonl"))
+    claims.write_text(json.dumps([first, other, first]))
+    papers.write_text(json.dumps({"m": ["Moss."]}))
+    words = ["context24-figures", claims, "--papers", papers, "--out", out]
+    monkeypatch.setattr("sys.argv", ["convert", *map(str, words)])
+    assert exit_code(convert.main) == 0
+    records = read(out, Context24FiguresRecord, NAME)
+    assert [[element.label for element in record.elements] for record in records] == [["FIG 1", "FIG 2"], ["TAB 1"]]
 
 
 # --- Citations of figures and tables, in the spellings of papers

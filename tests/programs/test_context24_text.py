@@ -11,8 +11,8 @@ from aisr.base.errors import exit_code
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge
-from aisr.programs.context24_text import convert
-from aisr.programs.context24_text.task import CONTEXT24_TEXT, Context24Text, Context24TextRecord
+from aisr.programs import convert
+from aisr.programs.context24_text import CONTEXT24_TEXT, Context24Text, Context24TextRecord
 from support.scripted import question, requests, scripted, written
 
 NAME = CONTEXT24_TEXT.name
@@ -50,7 +50,9 @@ def test_the_organisers_files_become_records_or_nothing(
 ) -> None:
     claims, papers, out = (tmp_path / name for name in ("claims.json", "papers.json", "out.jsonl"))
     claims.write_text(json.dumps([CLAIM]))
-    monkeypatch.setattr("sys.argv", ["data", str(claims), "--papers", str(papers), "--out", str(out)])
+    monkeypatch.setattr(
+        "sys.argv", ["convert", "context24-text", str(claims), "--papers", str(papers), "--out", str(out)]
+    )
     for content, message in (
         ({}, "papers.json: no text of 'moss'"),
         ({"moss": " "}, "papers.json: no text of 'moss'"),
@@ -65,6 +67,7 @@ def test_the_organisers_files_become_records_or_nothing(
         (record,) = read(out, Context24TextRecord, NAME)
         assert record.paragraphs == ["Of moss.", "And of shade."]
         assert (record.id, record.gold, record.citekey) == ("x-1", ("Of moss.",), "moss")
+        out.unlink()
 
 
 # --- Sentences are chosen, those on method before restated results

@@ -7,7 +7,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.programs.probabilities import CONFIDENCE, from_confidence, from_logprobs, read_confidence
+from aisr.programs.probabilities import CONFIDENCE, from_logprobs, judgements_of, read_confidence
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS
 from support.scripted import claim, requests, scripted, wording, written
@@ -80,7 +80,7 @@ NONSENSE = ("", "very", None, "nan", "inf, Overstate 3", "-5", "-70, Overstate 2
 @pytest.mark.parametrize("text", [*NONSENSE, {"Supported": 100, "Overstate": 100, "Irrelevant": 100}, "9" * 5000])
 def test_what_is_impossible_is_no_statement(text: Any) -> None:
     assert read_confidence(text, S, CITATION_LABELS) is None
-    (judged,) = from_confidence([text], [S], CITATION_LABELS)
+    (judged,) = judgements_of({CONFIDENCE: [text]}, "label", [S], CITATION_LABELS, states=True)
     assert (judged.label, judged.source, judged.has_probabilities) == (S, "vote", False)
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.programs.demos import nearest
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
+from aisr.programs.track2 import TRACK2
 from support.scripted import (
     TRACKS,
     citation,
@@ -88,6 +88,8 @@ def test_an_unusable_answer_is_repaired_once_with_its_fault_and_then_fails(
 def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
     demos = [{"claim": text} for text in ("apples are red", "pears are green", "apples and pears", "plums")]
     apart = {"apples are red": frozenset({1}), "pears are green": frozenset({2}), "red apples": frozenset({1, 3})}
-    chosen = nearest(demos, "claim", "red apples", 9, excluded=apart)
+    program = TRACK2.build({"demos_per_record": 9})
+    program.excluded = apart
+    chosen = program.nearest_demos(demos, "red apples")
     assert [demo["claim"] for demo in chosen] == ["plums", "pears are green", "apples and pears"]
-    assert demos[0] in nearest(demos, "claim", "red pears", 9, excluded=apart)
+    assert demos[0] in program.nearest_demos(demos, "red pears")

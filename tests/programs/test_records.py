@@ -120,10 +120,10 @@ def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: 
     out, other = tmp_path / "submission.zip", tmp_path / "other.zip"
     with zipfile.ZipFile(out, "w") as file:
         file.writestr("notes/track2_pred.jsonl", "x")
-    TRACK2.submission.write(citations, out)
+    TRACK2.write_submission(citations, out)
     for path in (out, other):
-        TRACK1.submission.write(claims, path)
-    TRACK2.submission.write(citations, other)
+        TRACK1.write_submission(claims, path)
+    TRACK2.write_submission(citations, other)
     with zipfile.ZipFile(out) as file:
         assert file.namelist() == ["track1_pred.jsonl", "track2_pred.jsonl"]
         assert len(file.read("track1_pred.jsonl").splitlines()) == 2

@@ -19,7 +19,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
-from aisr.programs.context24_figures.ranking import (
+from aisr.programs.figure_ranking import (
     DEFAULT,
     SENTENCE,
     Paper,
@@ -32,10 +32,17 @@ from aisr.programs.context24_figures.ranking import (
     siblings,
 )
 from aisr.programs.program import Program, SearchOptions, unknown_names
-from aisr.programs.records import PicturePath, Prediction, Record, Text
+from aisr.programs.records import (
+    PicturePath,
+    Prediction,
+    Record,
+    Text,
+    claim_key,
+    evidence_keys,
+    paper_keys,
+    picture_keys,
+)
 from aisr.programs.retrieval import bm25, excerpt
-from aisr.programs.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
-from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.text import alike, item, plain
 
@@ -77,7 +84,7 @@ class Context24FiguresRecord(Record):
     of the paper; findings: the labels that evidence the claim, which need not be among the elements."""
 
     converter: ClassVar[str] = (
-        "aisr.programs.context24_figures.convert {file} --papers fulltexts.json --captions extracted_captions "
+        "aisr.programs.convert context24-figures {file} --papers fulltexts.json --captions extracted_captions "
         "--figures figures-tables --out records.jsonl"
     )
     claim: Text
@@ -288,29 +295,6 @@ def _wanted(gold: FigureGold, candidates: Sequence[str]) -> list[str]:
 # --- The task
 
 
-class LabelTable(Submission):
-    """A CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits the labels
-    at commas and strips nothing, so none stands beside a blank."""
-
-    def problem(self, record: Context24FiguresRecord, answer: Ranking) -> str | None:
-        """A label that is no element of the paper, or no label: the organisers' parser makes of nothing a label without
-        letters, which is worth half at the first place."""
-        unknown = set(answer).difference(element.label for element in record.elements)
-        if unknown:
-            return f"{min(unknown)[:80]!r} is no element of the paper"
-        return None if answer else "no element; expected one or more"
-
-    def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        return baseline_ranking(record)
-
-    def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(["claimid", "predictions"])
-        table.writerows([line["id"], ",".join(dict.fromkeys(map(str.strip, line["ranking"])))] for line in lines)
-        write_whole(out, text.getvalue())
-
-
 class Context24FiguresTask(Task):
     """The first task of Context24."""
 
@@ -319,7 +303,7 @@ class Context24FiguresTask(Task):
     prediction = Context24FiguresPrediction
     program = Context24Figures
     parts: ClassVar = {"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}
-    submission = LabelTable("predictions.csv")
+    submission = "predictions.csv"
 
     def score(self, gold: Sequence[FigureGold], answers: Sequence[Ranking | None]) -> Scores:
         return NdcgScores.of(gold, answers)
@@ -338,6 +322,26 @@ class Context24FiguresTask(Task):
         if not before:
             return " ".join([*sentences, "Nothing of no worth stands before it."])
         return " ".join([*sentences, f"Before it stand what evidences something else: {', '.join(before)}."])
+
+    def problem(self, record: Context24FiguresRecord, answer: Ranking) -> str | None:
+        """A label that is no element of the paper, or no label: the organisers' parser makes of nothing a label without
+        letters, which is worth half at the first place."""
+        unknown = set(answer).difference(element.label for element in record.elements)
+        if unknown:
+            return f"{min(unknown)[:80]!r} is no element of the paper"
+        return None if answer else "no element; expected one or more"
+
+    def fallback(self, record: Context24FiguresRecord) -> Ranking:
+        return baseline_ranking(record)
+
+    def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
+        """Write a CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits
+        the labels at commas and strips nothing, so none stands beside a blank."""
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(["claimid", "predictions"])
+        table.writerows([line["id"], ",".join(dict.fromkeys(map(str.strip, line["ranking"])))] for line in lines)
+        write_whole(out, text.getvalue())
 
     def shared_keys(self, record: Context24FiguresRecord) -> set[str]:
         """The claim, the paper, its captions and its pictures."""

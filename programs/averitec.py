@@ -1,16 +1,19 @@
 """AVeriTeC: a claim and a collection of documents; questions and answers as evidence, and a verdict.
 
-In three typed steps: what to ask about a claim, what its documents answer, and what that makes of the claim.
+In three typed steps: what to ask about a claim, what its documents answer, and what that makes of the claim. Format:
+the public files of the data set (Schlichtkrull et al. 2023), and those of the FEVER workshop's shared task of 2024 for
+predictions.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import dspy
-from pydantic import BaseModel
+import numpy as np
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
 from aisr.base.files import write_whole
@@ -24,25 +27,17 @@ from aisr.metrics.averitec import (
     FactCheck,
     Matches,
     Pair,
+    Question,
     Verdict,
     evidence_match,
 )
 from aisr.metrics.scores import Scores
-from aisr.programs.averitec.record import (
-    AveritecPrediction,
-    AveritecRecord,
-    Passage,
-    Passages,
-    best_passages,
-    passages_of,
-)
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
-from aisr.programs.retrieval import CUT, bm25, excerpt
-from aisr.programs.shared_evidence import claim_key, evidence_keys
-from aisr.programs.submission import Submission
+from aisr.programs.records import Prediction, Record, Text, claim_key, evidence_keys
+from aisr.programs.retrieval import CUT, RANK_CONSTANT, Matcher, bm25, excerpt, order, places
 from aisr.programs.task import Exhibit, Query, Task
-from aisr.programs.text import item, plain, stretch
+from aisr.programs.text import item, pieces, plain, stretch
 
 # One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
 DEFINITIONS = {
@@ -58,6 +53,117 @@ MOST_QUESTIONS = 5
 AROUND = 250  # characters of a passage before a quotation in a prompt, and behind it
 # What an engine that decodes under a schema is held to, so that a small model comes to an end.
 LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
+
+# --- Records
+
+
+def _joined(text: object) -> object:
+    """The organisers have the text of a page as a list of lines."""
+    return " ".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
+
+
+class Document(BaseModel):
+    """A page that a claim is checked against, or an excerpt of one; `url2text` is what the organisers call its text."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    url: str
+    text: Annotated[str, BeforeValidator(_joined)] = Field(validation_alias=AliasChoices("text", "url2text"))
+
+
+class AveritecRecord(Record):
+    """A claim to check. claim_id: its place in the organisers' file, from 0, which names its file of pages; documents:
+    these pages, or the best excerpts of them."""
+
+    converter: ClassVar[str] = "aisr.programs.convert averitec {file} --documents knowledge_store --out records.jsonl"
+    claim_id: int | None = Field(default=None, ge=0)
+    claim: Text
+    speaker: str | None = None
+    claim_date: str | None = None
+    location_ISO_code: str | None = None  # noqa: N815  # the files call it so
+    reporting_source: str | None = None
+    original_claim_url: str | None = None
+    documents: list[Document] | None = None
+    label: Verdict | None = None
+    questions: list[Question] | None = None
+    claim_types: Sequence[str] = ()
+    justification: str = ""
+
+    @model_validator(mode="after")
+    def _evidence_beside_a_label(self) -> Self:
+        if self.label is not None and not self.questions:
+            raise UserError("questions: none beside a label; expected the gold questions with their answers")
+        return self
+
+    @property
+    def gold(self) -> ClaimGold | None:
+        """The gold label and evidence; None where they are withheld."""
+        if self.label is None:
+            return None
+        return ClaimGold(
+            label=self.label,
+            questions=self.questions or [],
+            claim_types=self.claim_types,
+            justification=self.justification,
+        )
+
+
+class AveritecPrediction(Prediction):
+    """A line of predictions: the label and the evidence."""
+
+    label: Verdict
+    evidence: list[Pair]
+
+    @property
+    def answer(self) -> FactCheck:
+        return FactCheck(self.label, tuple(self.evidence))
+
+    @staticmethod
+    def line(answer: FactCheck | ClaimGold) -> dict[str, Any]:
+        """Gold has the strings that the scorer compares; a pair says whether it is filled in where it is."""
+        if isinstance(answer, ClaimGold):
+            return {"label": answer.label, "evidence": list(answer.compared.strings)}
+        evidence = [pair.model_dump(exclude=None if pair.filled else {"filled"}) for pair in answer.evidence]
+        return {"label": answer.label, "evidence": evidence}
+
+
+# --- Passages
+
+WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
+
+
+class Passage(NamedTuple):
+    """A piece of a page."""
+
+    url: str
+    text: str
+
+
+Passages = Mapping[str, Passage]  # by their ids
+
+
+def passages_of(documents: Iterable[Document]) -> dict[str, Passage]:
+    """Return the passages of documents, in their order: `D3.2` is the second of the third document. A passage that is
+    there already, word for word, is left out."""
+    passages: dict[str, Passage] = {}
+    seen: set[str] = set()
+    for number, document in enumerate(documents, start=1):
+        for part, text in enumerate(pieces(document.text, WORDS), start=1):
+            if text not in seen:
+                seen.add(text)
+                passages[f"D{number}.{part}"] = Passage(document.url, text)
+    return passages
+
+
+def best_passages(passages: Passages, queries: Sequence[str], count: int, match: Matcher) -> dict[str, Passage]:
+    """Return up to `count` passages, best first: rankings by each of the queries, joined by reciprocal rank fusion
+    (Cormack et al. 2009)."""
+    if not passages:
+        return {}
+    keys = list(passages)
+    texts = [passage.text for passage in passages.values()]
+    total = np.sum([1 / (RANK_CONSTANT + 1 + places(match(query, texts))) for query in queries], axis=0)
+    return {keys[place]: passages[keys[place]] for place in order(total)[:count]}
+
 
 # --- The program
 
@@ -314,31 +420,6 @@ def _site(url: str) -> str:
 # --- The task
 
 
-class ClaimList(Submission):
-    """A JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's page
-    (`id`, `label`) and that of 2024 (`claim_id`, `pred_label`) in one, as neither minds the other's fields."""
-
-    def fallback(self, record: AveritecRecord) -> FactCheck:
-        """The answer of the no-LM baseline."""
-        return baseline_check(record)
-
-    def fields(self, record: AveritecRecord) -> dict[str, Any]:
-        """The id, the place in the organisers' file, and the claim."""
-        return {"id": record.id, "claim_id": record.claim_id, "claim": record.claim}
-
-    def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
-        """Raises UserError where claims have numbers and these are not all from 0 on: servers match by position."""
-        numbers = {line["claim_id"] for line in lines}
-        if numbers != {None} and numbers != set(range(len(lines))):
-            raise UserError(
-                f"claim_id: servers match by position, so expected each of 0 to {len(lines) - 1} once: predict the "
-                "whole file of the organisers"
-            )
-        ordered = lines if numbers == {None} else sorted(lines, key=lambda line: int(line["claim_id"]))
-        entries = [{**line, "claim_id": k, "pred_label": line["label"]} for k, line in enumerate(ordered)]
-        write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
-
-
 class AveritecTask(Task):
     """The AVeriTeC shared task."""
 
@@ -354,7 +435,7 @@ class AveritecTask(Task):
         "questions": "question match",
     }
     f1_share = 0.0
-    submission = ClaimList("averitec.json")
+    submission = "averitec.json"
 
     def score(self, gold: Sequence[ClaimGold], answers: Sequence[FactCheck | None]) -> Scores:
         return Matches.of(gold, answers)
@@ -379,6 +460,28 @@ class AveritecTask(Task):
             return f"{label} The evidence matches the gold evidence well enough ({match:.2f}; {HEADLINE} is needed)."
         missing = f"The evidence matches the gold evidence by {match:.2f}, and {HEADLINE} is needed. It is: "
         return f"{label} {missing}{' / '.join(right[:3])}"
+
+    def fallback(self, record: AveritecRecord) -> FactCheck:
+        """The answer of the no-LM baseline."""
+        return baseline_check(record)
+
+    def submitted_fields(self, record: AveritecRecord) -> dict[str, Any]:
+        """The id, the place in the organisers' file, and the claim."""
+        return {"id": record.id, "claim_id": record.claim_id, "claim": record.claim}
+
+    def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
+        """Write a JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's
+        page (`id`, `label`) and that of 2024 (`claim_id`, `pred_label`) in one, as neither minds the other's fields.
+        Raises UserError where claims have numbers and these are not all from 0 on: servers match by position."""
+        numbers = {line["claim_id"] for line in lines}
+        if numbers != {None} and numbers != set(range(len(lines))):
+            raise UserError(
+                f"claim_id: servers match by position, so expected each of 0 to {len(lines) - 1} once: predict the "
+                "whole file of the organisers"
+            )
+        ordered = lines if numbers == {None} else sorted(lines, key=lambda line: int(line["claim_id"]))
+        entries = [{**line, "claim_id": k, "pred_label": line["label"]} for k, line in enumerate(ordered)]
+        write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
     def shared_keys(self, record: AveritecRecord) -> set[str]:
         return {claim_key(record.claim), *evidence_keys(self.long_texts(record))}

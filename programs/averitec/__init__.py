@@ -1,1 +1,0 @@
-"""AVeriTeC: a claim against documents of the web."""

@@ -1,1 +1,0 @@
-"""Context24: the figures and tables of a paper that evidence a claim."""

@@ -1,1 +1,0 @@
-"""Context24: the sentences of a paper that ground a claim."""

@@ -1,0 +1,377 @@
+"""Files of other tasks' organisers as records: `python -m aisr.programs.convert TASK CLAIMS … --out OUT`.
+
+CLAIMS is the organisers' JSON list. What its claims are judged by is in files of its own, and is put beside each:
+
+* `averitec --documents FOLDER`: the pages of each claim by its number, of which a record gets the best excerpts;
+* `context24-text --papers FILE`: a JSON object with the full text of each paper under its `citekey`, as one string or
+  as a list of paragraphs; a text that is one long line is cut into paragraphs of whole sentences;
+* `context24-figures --papers FILE`: besides `--captions`, a folder with a JSON object a paper, text by the name of the
+  caption's picture; and `--figures`, a folder of pictures whose names are the candidates (2024); else they are the
+  claim's `figures_tables` (2025). These files were made by people and programs: labels hold stray quotes and line ends,
+  claims occur twice, captions are quoted Python strings. What is changed is printed.
+"""
+
+import argparse
+import ast
+import json
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aisr.base.errors import UserError, exit_code
+from aisr.base.files import replacing
+from aisr.base.jsonl import explain, read_as, read_list, valid_texts
+from aisr.metrics.context24_figures import LABEL, place_of, tidy
+from aisr.programs.averitec import Document, passages_of
+from aisr.programs.context24_figures import LONGEST, UNFIT
+from aisr.programs.context24_text import Context24TextRecord
+from aisr.programs.records import Text
+from aisr.programs.retrieval import bm25, indexed, order
+from aisr.programs.text import pieces, sentences, words
+
+Row = dict[str, Any]  # a record as JSON
+
+
+def main() -> None:
+    """Run the command; where something is wrong it raises UserError, and nothing is written."""
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.programs.convert", description="Organisers' files as records."
+    )
+    tasks = parser.add_subparsers(dest="task", required=True)
+    averitec = tasks.add_parser("averitec", help="claims with the best excerpts of their documents")
+    averitec.set_defaults(records=averitec_records)
+    averitec.add_argument("--documents", type=Path, required=True, help="folder with 0.json, …: pages by claim")
+    text = tasks.add_parser("context24-text", help="claims with the full text of their papers")
+    text.set_defaults(records=text_records)
+    figures = tasks.add_parser("context24-figures", help="claims with the figures of their papers")
+    figures.set_defaults(records=figure_records)
+    figures.add_argument("--captions", type=Path, help="folder with a JSON object a paper: li2022molecular.json, …")
+    figures.add_argument("--figures", type=Path, help="folder with a folder of pictures a paper: FIG 1A.png, …")
+    for task in (text, figures):
+        task.add_argument("--papers", type=Path, required=True, help="JSON object: full text by citekey")
+    for task in (averitec, text, figures):
+        task.add_argument("claims", type=Path, help="the organisers' claims, a JSON list")
+        task.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
+    options = parser.parse_args()
+    if options.out.exists():  # what it holds took long
+        raise UserError(f"{options.out} exists; choose another --out or remove it")
+    count = 0
+    with replacing(options.out) as new:
+        for record in options.records(options):
+            new.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            count += 1
+    print(f"wrote {options.out}: {count} claims")
+
+
+# --- AVeriTeC
+
+PASSAGES = 200  # of a claim's pages; questions are answered from these alone
+
+
+class AveritecClaim(BaseModel):
+    """An entry of AVeriTeC's list, whose other fields go into the record as they are."""
+
+    model_config = ConfigDict(extra="allow")
+    claim: Text
+    claim_id: int | None = None
+
+
+def averitec_records(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield each claim with its place in the list as `claim_id`, and excerpts of its pages."""
+    for place, claim in enumerate(read_list(options.claims, AveritecClaim)):
+        number = place if claim.claim_id is None else claim.claim_id
+        best = excerpts(claim.claim, pages(options.documents / f"{number}.json"))
+        yield {**claim.model_dump(), "claim_id": number, "documents": [page.model_dump() for page in best]}
+
+
+def pages(file: Path) -> Iterator[Document]:
+    """Yield the pages of a claim's file, a JSON object a line. Raises UserError, naming the line, for anything else.
+
+    The `type` of a line, which says of some pages that they are gold, is not read."""
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {error}; expected the pages of each claim by its number") from error
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield Document.model_validate(valid_texts(json.loads(line)))
+            except (ValueError, RecursionError) as error:
+                reason = explain(error) if isinstance(error, ValidationError) else error
+                raise UserError(f"{file}:{number}: {reason}; expected a page with url and url2text") from error
+
+
+def excerpts(claim: str, documents: Iterable[Document]) -> list[Document]:
+    """Return excerpts of pages, in their order: the `PASSAGES` that match a claim best by BM25, each with the one
+    before it and the one after it on its page. Those that touch are one excerpt."""
+    passages = list(passages_of(documents).values())
+    best = order(bm25(claim, [passage.text for passage in passages]))[:PASSAGES]
+    indexed.cache_clear()  # of the next claim there are as many pages again
+    kept = {
+        near
+        for place in map(int, best)
+        for near in (place - 1, place, place + 1)
+        if 0 <= near < len(passages) and passages[near].url == passages[place].url
+    }
+    # Places that follow each other on a page are as far from their number as the one before.
+    touching = groupby(enumerate(sorted(kept)), key=lambda pair: (pair[1] - pair[0], passages[pair[1]].url))
+    return [
+        Document(url=url, text=" ".join(passages[place].text for _, place in places)) for (_, url), places in touching
+    ]
+
+
+# --- Context24: papers, and claims that sentences ground
+
+BLANK = re.compile(r"\n[^\S\n]*+\n")
+LONGEST_LINE = 250  # words of a line; a longer one is no paragraph, but a paper that lost its line ends
+WORDS = 120  # of the paragraphs that such a line is cut into, at most
+
+
+def full_texts(file: Path) -> dict[str, list[str]]:
+    """Return the paragraphs of each paper of a JSON object, by its key. Raises UserError for anything else."""
+    return {key: paragraphs(text) for key, text in read_as(dict[str, str | list[str]], file).items()}
+
+
+def paragraphs(text: str | list[str]) -> list[str]:
+    """Return the paragraphs of a paper: those of a list, or what blank lines part; each line is one where none are
+    blank, and a line of more than `LONGEST_LINE` words is cut between sentences."""
+    if isinstance(text, str):
+        parts = BLANK.split(text.strip())
+        text = parts if len(parts) > 1 else text.splitlines()
+    result: list[str] = []
+    for line in filter(str.strip, text):
+        result += pieces(line, WORDS) if len(line.split()) > LONGEST_LINE else [" ".join(words(line))]
+    return result
+
+
+class TextClaim(Context24TextRecord):
+    """A claim of the organisers' file, whose paper is in another."""
+
+    citekey: Text
+    paragraphs: list[str] = Field(default_factory=list)
+
+
+def text_records(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield each claim with the paragraphs of its paper. Raises UserError for a claim without one."""
+    claims, texts = read_list(options.claims, TextClaim), full_texts(options.papers)
+    for claim in claims:
+        if not texts.get(claim.citekey):
+            raise UserError(f"{options.papers}: no text of {claim.citekey!r}, the paper of claim {claim.id}")
+        yield {**claim.model_dump(), "paragraphs": texts[claim.citekey]}
+
+
+# --- Context24: labels of figures and tables
+
+STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
+APART = re.compile(r"(?:(?<!\s)\s++)?[,;&]\s*+|\sand\s", re.IGNORECASE)
+PANEL = re.compile(r"[A-Za-z]")
+SPELLED = re.compile(
+    r"(?P<supplement>(?:SUPP(?:L(?:EMENT(?:ARY|AL)?)?)?|EXTENDED DATA)\.?)?\s{0,2}"
+    r"(?:(?P<kind>FIG(?:URE)?S?|TAB(?:LE)?S?)\b\.?|(?P<glued>FIG|TAB)(?=S?\d))"
+)
+GAP = re.compile(r"(?<=\d) (?=\(?[A-Z]\)?$)|[()]|(?<=[A-Z] S) (?=\d)|(?<![.:])[.:]++$")
+
+
+def cleaned(typed: str) -> list[str]:
+    """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, FIG 2B`.
+
+    Quotes, line ends, doubled blanks and dots at the end are left out; `Figure 2 a`, `FIG2A` and `Fig. 2(A)` become
+    `FIG 2A`; a letter alone is a panel of the figure before it. What still cannot be read as a label stays in its own
+    words, as long as it can stand in a line.
+    """
+    labels: list[str] = []
+    figure = ""
+    for part in APART.split(STRAY.sub("", typed)):
+        label = _cleaned(" ".join(part.split()))
+        if figure and PANEL.fullmatch(label):
+            labels = [one for one in labels if one != figure]  # FIG 2, A and B: its panels, not all of it
+            labels.append(figure + label.upper())
+        else:
+            place = place_of(label)
+            figure = label.removesuffix(place.panel) if place else ""
+            labels.append(label)
+    return list(dict.fromkeys(label for label in labels if label and len(label) <= LONGEST and not UNFIT.search(label)))
+
+
+def _labels(typed: str, where: str) -> list[str]:
+    """Return the same, and print them where they are not what was typed."""
+    labels = cleaned(typed)
+    if labels != [typed]:
+        print(f"  {where} {typed!r}: now {', '.join(labels) or 'left out'}")
+    return labels
+
+
+def _cleaned(label: str) -> str:
+    """Return one label as labels are spelt; as it is where it cannot be read as one."""
+    if LABEL.fullmatch(label):
+        return label
+    spelled = SPELLED.sub(
+        lambda match: f"{'SUPP ' if match['supplement'] else ''}{(match['kind'] or match['glued'])[:3]} ",
+        tidy(label),
+        count=1,
+    )
+    spelled = GAP.sub("", " ".join(spelled.split()))
+    return spelled if LABEL.fullmatch(spelled) else label
+
+
+# --- Context24: figures, tables and their captions
+
+PICTURES = (".png", ".jpg", ".jpeg")
+CAPTION = "CAPTION"  # in the name of a picture of a caption, and not of a figure
+PYTHON_TEXT = re.compile(r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\"""")  # a text as Python prints it
+MISSING = re.compile(r"\[MISSING_PAGE_\w+(?::\d+)?\]")  # what the reader of captions writes where it saw nothing
+INVENTED = re.compile(r"\s*(?:#|\*\s|\*\*(?!\(|fig|tab|supp)|\\begin)", re.IGNORECASE)  # a list, a heading: no caption
+HEAD = re.compile(r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|scheme|box|panel)\b", re.IGNORECASE)
+PIECE = re.compile(r"-\d+$")  # of a caption that goes on over pages
+NUMBER = re.compile(r"\d+")
+
+Element = dict[str, str]  # of a record: label, and where there is one caption and img_path
+
+
+def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None) -> list[Element]:
+    """Return the elements of a paper: those that have a picture, or else those `listed`."""
+    texts = captions_of(captions / f"{citekey}.json") if captions else {}
+    folder = figures / citekey if figures else None
+    pictures = {
+        file.stem: f"{citekey}/{file.name}"
+        for file in (sorted(folder.iterdir()) if folder and folder.is_dir() else ())
+        if file.suffix.lower() in PICTURES and CAPTION not in file.name
+    }
+    elements: dict[str, Element] = {}
+    for typed, picture in (pictures or dict.fromkeys(listed, "")).items():
+        for label in _labels(typed, f"{citekey}: element"):
+            element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
+            elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
+    return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
+
+
+def captions_of(file: Path) -> dict[str, str]:
+    """Return the captions of a paper by the squeezed labels of what they are about; none where there is no file."""
+    raw = read_as(dict[str, str], file) if file.is_file() else {}
+    captions = {}
+    for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
+        if text := readable(raw[name]):
+            captions[_squeezed(Path(name).stem.replace(CAPTION, ""))] = text
+        elif raw[name].strip("'\" \n"):
+            print(f"  {file.stem}: {name}: what was read is no caption; left out")
+    return captions
+
+
+def readable(read: str) -> str:
+    """Return a caption as it was read, in one line, without Python's quotes, marks of what was missed and sentences
+    that the reader wrote again and again; "" for what is no caption."""
+    text = read.strip()
+    if PYTHON_TEXT.fullmatch(text):
+        with suppress(SyntaxError, ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that mean nothing
+            text = str(ast.literal_eval(text))
+    text = MISSING.sub(" ", text)
+    if INVENTED.match(text) and not HEAD.search(text):
+        return ""
+    return " ".join(dict.fromkeys(sentence for part in text.split("\n\n") for sentence in sentences(part)))
+
+
+def _caption_of(label: str, captions: dict[str, str]) -> str:
+    """Return the caption with a label's name, with the pieces that follow it on other pages."""
+    name = _squeezed(label)
+    pieces = [text for key, text in captions.items() if key == name or PIECE.sub("", key) == name]
+    return " ".join(dict.fromkeys(pieces))
+
+
+def _by_number(label: str) -> str:
+    """Return what sorts FIG 10 behind FIG 2, and panels behind their figure."""
+    return NUMBER.sub(lambda digits: digits[0].zfill(6), label)
+
+
+def _squeezed(label: str) -> str:
+    """Return letters, digits and dashes of a label, as in names of files: `CAPTION FIG1S1` is about `FIG 1S1`."""
+    return re.sub(r"[^A-Z0-9-]", "", label.upper())
+
+
+# --- Context24: claims that figures evidence
+
+
+class FigureClaim(BaseModel):
+    """An entry of the organisers' list. findings: the gold labels; None where they are withheld."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: Text
+    claim: Text
+    citekey: Annotated[str, Field(pattern=r"^[^./\\][^/\\]*$")]  # a file and a folder have its name
+    dataset: str | None = None
+    findings: list[str] | None = None
+    figures_tables: list[str] | None = None
+
+
+def figure_records(options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the claims of papers with figures or tables, and print what was changed or left out. Raises UserError where
+    there are none."""
+    for folder in (options.captions, options.figures):
+        if folder and not folder.is_dir():
+            raise UserError(f"{folder}: no such folder; expected one with the captions or pictures of each paper")
+    claims, texts = read_list(options.claims, FigureClaim), full_texts(options.papers)
+    known: dict[tuple[str, ...], list[Element]] = {}  # by paper and the labels that its claims list
+    for claim in _merged(claims):
+        listed = claim.figures_tables or []
+        place = (claim.citekey, *listed)
+        if place not in known:
+            known[place] = elements_of(claim.citekey, listed, options.captions, options.figures)
+        elements = known[place]
+        if not elements:
+            print(f"  {claim.id}: left out; of {claim.citekey} no figure or table is known")
+            continue
+        if claim.citekey not in texts:
+            print(f"  {claim.id}: no full text of {claim.citekey}; its captions are all that is known")
+        record = {
+            **claim.model_dump(include={"id", "claim", "citekey", "dataset"}, exclude_none=True),
+            "paragraphs": texts.get(claim.citekey, []),
+            "elements": elements,
+        }
+        if claim.findings is not None:
+            spelled = {tidy(element["label"]): element["label"] for element in elements}
+            record["findings"] = [spelled.get(tidy(label), label) for label in claim.findings]
+            if lacking := [label for label in claim.findings if tidy(label) not in spelled]:
+                print(
+                    f"  {claim.id}: {', '.join(lacking)}: gold, and no element of its paper; kept, and not to be found"
+                )
+        yield record
+    if not any(known.values()):
+        raise UserError(
+            f"{options.claims}: no claim of a paper with figures; expected --figures, or figures_tables of claims"
+        )
+
+
+def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
+    """Return claims whose labels are clean, each once: labelled ones of the same words about the same paper are one,
+    which has the findings of all; another claim of an id that was given before gets an id of its own."""
+    first: dict[tuple[str, str], FigureClaim] = {}
+    ids: Counter[str] = Counter()
+    kept = []
+    for claim in claims:
+        if claim.findings is not None:
+            labels = [label for typed in claim.findings for label in _labels(typed, f"{claim.id}: findings:")]
+            claim.findings = list(dict.fromkeys(labels))
+        before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
+        if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
+            before.findings = list(dict.fromkeys([*(before.findings or ()), *(claim.findings or ())])) or None
+            print(f"  {claim.id}: the same claim as {before.id}; now one, with the findings of both")
+            continue
+        ids[claim.id] += 1
+        if (count := ids[claim.id]) > 1:
+            print(f"  {claim.id}: the id of another claim already; now {claim.id}-{count}")
+            claim.id = f"{claim.id}-{count}"
+        kept.append(claim)
+    return kept
+
+
+if __name__ == "__main__":
+    sys.exit(exit_code(main))
