@@ -4,7 +4,6 @@ standard error."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import dspy
 
@@ -32,19 +31,6 @@ class Contender:
     finished: bool = True  # False: the race dropped it, and its result is on a part of dev
     calls: int = 0  # LM calls of the compile until its result was known, sent or answered from the cache
     prompt_tokens: int = 0  # of the part of its prompt that is the same for each record, with its demos, about
-
-
-@dataclass(frozen=True)
-class HeldOutScores:
-    """The champion and its baseline on the held-out test split."""
-
-    champion: Result
-    baseline: Result | None = None  # None where the budget did not reach that far
-
-    @cached_property
-    def gain(self) -> Interval | None:
-        """Their paired difference."""
-        return self.champion.gain(self.baseline) if self.baseline else None
 
 
 @dataclass(frozen=True)

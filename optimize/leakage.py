@@ -49,18 +49,17 @@ class Fingerprint(NamedTuple):
 
 
 class Leak(NamedTuple):
-    """How many records share something, by kind ("picture", "paper", "claim", "near-duplicate claim") and in all; and
-    how many records were looked at."""
+    """How many of some records share something, in all and by kind ("picture", "paper", "near-duplicate claim")."""
 
-    by_kind: dict[str, int]
-    any_kind: int
+    sharing: int
     records: int
+    by_kind: dict[str, int]
 
     def __str__(self) -> str:
         kinds = ", ".join(
             f"{count} a{'n' * (kind[0] in 'aeiou')} {kind}" for kind, count in sorted(self.by_kind.items())
         )
-        return f"{self.any_kind} of {self.records} records" + (f" ({kinds})" if kinds else "")
+        return f"{self.sharing} of {self.records} records" + (f" ({kinds})" if kinds else "")
 
 
 def fingerprint(task: Task, record: Any) -> Fingerprint:
@@ -115,10 +114,10 @@ def shared(keys: Sequence[set[str]]) -> Leak:
 
 def _count(shared_keys: Sequence[set[str]]) -> Leak:
     by_kind = Counter(kind for keys in shared_keys for kind in {key.partition(":")[0] for key in keys})
-    return Leak(dict(by_kind), sum(map(bool, shared_keys)), len(shared_keys))
+    return Leak(sum(map(bool, shared_keys)), len(shared_keys), dict(by_kind))
 
 
-def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
+def near_duplicates(texts: Sequence[str]) -> list[int]:
     """For each text the number of its group of near-duplicates; a text without a word is a group of its own."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
 
@@ -129,7 +128,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+", lowercase=False).fit_transform(distinct)
     group = np.arange(len(distinct), dtype=np.int64)
     for start in range(0, len(distinct), CHUNK):
-        one, other = ((rows[start : start + CHUNK] @ rows.T) >= near).nonzero()
+        one, other = ((rows[start : start + CHUNK] @ rows.T) >= NEAR).nonzero()
         group = _components(np.stack([group[start + one], group[other]], axis=1), len(group))[group]
     number = dict(zip(distinct, group.tolist(), strict=True))
     return [number.get(text, len(distinct) + k) for k, text in enumerate(normal)]

@@ -8,7 +8,6 @@ import contextlib
 import io
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import dspy
@@ -165,17 +164,15 @@ def _proposed(search: Search, programs: Sequence[Program]) -> str:
 
 
 Optimizer = Callable[[Search], list[Program]]
-OPTIMIZERS: Mapping[str, Optimizer] = MappingProxyType(
-    {
-        "labeled": labeled,
-        "knn": knn,
-        "bootstrap": bootstrap,
-        "random-search": random_search,
-        "mipro": mipro,
-        "simba": simba,
-        "gepa": gepa,
-    }
-)
+OPTIMIZERS: Mapping[str, Optimizer] = {
+    "labeled": labeled,
+    "knn": knn,
+    "bootstrap": bootstrap,
+    "random-search": random_search,
+    "mipro": mipro,
+    "simba": simba,
+    "gepa": gepa,
+}
 
 
 def find_optimizer(name: str) -> Optimizer:

@@ -20,9 +20,9 @@ from aisr.base.files import as_json, digest_file, digest_text, first_difference,
 from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
 from aisr.lm.retries import BudgetSpent
-from aisr.metrics.intervals import nested
+from aisr.metrics.intervals import Interval, nested
 from aisr.optimize.baseline import add_no_lm_baseline
-from aisr.optimize.champion import Choice, Contender, HeldOutScores, choose, why_none_was_kept
+from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
 from aisr.optimize.leakage import RULE, LabeledRecord, Leak, Prepare, cross_split_leakage, prepare_all
@@ -108,14 +108,15 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     student: Program = field(init=False)  # the uncompiled program
-    rows: dict[str, list[LabeledRecord]] = field(default_factory=dict, init=False)  # by split, of train those to judge
+    rows: dict[str, list[LabeledRecord]] = field(init=False)  # by split, of train those to judge
     examples: dict[str, list[dspy.Example]] = field(init=False)  # the same
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
     choice: Choice = field(init=False)
     champion: Program = field(init=False)  # as it is saved
     fitted: LabelWeightsFit | None = None  # its label weights
-    test: HeldOutScores | None = None
+    test: Result | None = None  # of the champion
+    baseline_test: Result | None = None  # of the uncompiled program
 
     def prepare(self) -> None:
         """Build the student, read the records, and fit to the gold of train what needs no LM: the evidence ranker, and
@@ -125,13 +126,13 @@ class Run:
         self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
         train = list(plan.records("train"))
-        self.rows["train"] = prepare_all(task, self._fit_to_train(train), train, plan.data["train"])
+        self.rows = {"train": prepare_all(task, self._fit_to_train(train), train, plan.data["train"])}
         for name, path in plan.data.items():
             if name != "train":
                 self.rows[name] = prepare_all(task, self.student.prepare, plan.records(name), path)
         self.leaks = cross_split_leakage(self.rows)
         for name, shared in self.leaks.items():
-            if shared.any_kind:
+            if shared.sharing:
                 stage(f"{name} shares with train: {shared}; its score is optimistic (`aisr split` avoids this)")
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
@@ -272,19 +273,23 @@ class Run:
         """
         if "test" not in self.examples:
             return
-        test, baseline = self.examples["test"], self.choice.contenders[0]
-        results: list[Result] = []  # of the champion, and of its baseline where the budget reaches that far
-        for role, program in (
-            (f"champion ({self.choice.champion.name})", self.champion),
-            ("hand-written prompt", baseline.program),
-        ):
-            self.callbacks.stage(f"scoring the {role} on {len(test)} records of test")
-            try:
-                results.append(evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged))
-            except BudgetSpent:
-                self.callbacks.stage(f"the {role} is not scored on test: the budget is spent")
-                break
-        self.test = HeldOutScores(*results) if results else None
+        self.test = self._score_test(f"champion ({self.choice.champion.name})", self.champion)
+        if self.test is not None:
+            self.baseline_test = self._score_test("hand-written prompt", self.student)
+
+    def _score_test(self, role: str, program: Program) -> Result | None:
+        test = self.examples["test"]
+        self.callbacks.stage(f"scoring the {role} on {len(test)} records of test")
+        try:
+            return evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged)
+        except BudgetSpent:
+            self.callbacks.stage(f"the {role} is not scored on test: the budget is spent")
+            return None
+
+    @cached_property
+    def gain_on_test(self) -> Interval | None:
+        """The paired difference of champion and uncompiled program on test; None where one has no score."""
+        return self.test.gain(self.baseline_test) if self.test and self.baseline_test else None
 
     def save(self) -> None:
         """Write the artifact."""
@@ -302,14 +307,14 @@ class Run:
     @cached_property
     def manifest(self) -> Manifest:
         """The manifest, as of its first use at the end of the compile."""
-        plan, choice, test = self.plan, self.choice, self.test
+        plan, choice = self.plan, self.choice
         results = {
             "dev": choice.champion.dev,  # the prompt alone; on test with the label weights
             "baseline_dev": choice.contenders[0].dev,
-            "test": test.champion if test else None,
-            "baseline_test": test.baseline if test else None,
+            "test": self.test,
+            "baseline_test": self.baseline_test,
             "no_lm_dev": choice.champion.dev.no_lm,
-            "no_lm_test": test.champion.no_lm if test else None,
+            "no_lm_test": self.test.no_lm if self.test else None,
         }
         return Manifest(
             task=plan.task.name,
@@ -329,16 +334,10 @@ class Run:
                 name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.examples[name]))
                 for name, path in plan.data.items()
             },
-            leakage={
-                "rule": RULE,
-                "splits": {
-                    name: {"sharing": leak.any_kind, "records": leak.records, "by_kind": leak.by_kind}
-                    for name, leak in self.leaks.items()
-                },
-            },
+            leakage={"rule": RULE, "splits": {name: leak._asdict() for name, leak in self.leaks.items()}},
             scores={name: result.summary() for name, result in results.items() if result is not None},
             gain_on_dev=choice.champion.gain,
-            gain_on_test=test.gain if test else None,
+            gain_on_test=self.gain_on_test,
             spend=self.lm.ledger.spend.as_dict(),
             stopped_early=self.lm.ledger.stopped,
             seconds=round(time.monotonic() - self.began, 1),
@@ -362,9 +361,8 @@ class Run:
             "unscored": self.choice.unscored,
         }
         if self.test:
-            champion, baseline = self.test.champion, self.test.baseline
-            report["test"] = champion.report()
-            report["baseline_test"] = baseline.report() if baseline else None
+            report["test"] = self.test.report()
+            report["baseline_test"] = self.baseline_test.report() if self.baseline_test else None
         return report
 
 

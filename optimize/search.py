@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import dspy
@@ -41,13 +40,11 @@ class Settings:
 
 # More demos are not longer ones: each may take 750 tokens. SIMBA's calls grow with the square of the candidates, which
 # is what keeps "heavy" at eight.
-BUDGETS: Mapping[str, Settings] = MappingProxyType(
-    {
-        "light": Settings(demos=4, demo_tokens=3000, candidates=2, judged_train=0),
-        "medium": Settings(demos=4, demo_tokens=3000, candidates=4, judged_train=200),
-        "heavy": Settings(demos=8, demo_tokens=6000, candidates=8, judged_train=None),
-    }
-)
+BUDGETS: Mapping[str, Settings] = {
+    "light": Settings(demos=4, demo_tokens=3000, candidates=2, judged_train=0),
+    "medium": Settings(demos=4, demo_tokens=3000, candidates=4, judged_train=200),
+    "heavy": Settings(demos=8, demo_tokens=6000, candidates=8, judged_train=None),
+}
 
 
 def settings(budget: str, seed: int, **changes: int | None) -> Settings:

@@ -228,7 +228,7 @@ def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifac
     print_result(run)
     display.print_end({}, plan.image_folder, lm.ledger.spend)
     note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
-    failed = run.choice.champion.dev.failures or (run.test and run.test.champion.failures)
+    failed = run.choice.champion.dev.failures or (run.test and run.test.failures)
     if not track:
         return not failed
     problem = f"{run.folder}/ is whole, but not registered in MLflow"
@@ -296,7 +296,7 @@ def print_result(run: "Run") -> None:
         if "test" in run.manifest.data:
             note("  on test: not scored, the budget was spent before")
         return
-    result, gain = run.test.champion, run.test.gain
+    result, gain = run.test, run.gain_on_test
     console.print(f"  on test, which chose nothing: {result.interval}", style="bold", markup=False)
     if gain is None:
         note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")

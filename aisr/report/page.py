@@ -57,12 +57,11 @@ def write_compile_report(plan: "Plan", run: "Run", lm: OpenLM) -> CompileReport:
     if test is None:
         about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
     else:
-        about.test = Score.of(test.champion)
+        about.test = Score.of(test)
     _write_records(run.folder, gather(task, about, dev), plan.image_folder)
     if test is None:
         return CompileReport(program, dev, dev)
-    failures = test.champion.failures
-    scored = replay(task, program, plan.data["test"], lm, plan.limits.get("test"), failures)
+    scored = replay(task, program, plan.data["test"], lm, plan.limits.get("test"), test.failures)
     return CompileReport(program, dev, scored)
 
 

@@ -4,13 +4,7 @@ from random import Random
 
 import pytest
 
-from aisr.metrics.intervals import (
-    Interval,
-    difference_interval,
-    in_words,
-    score_interval,
-    survivors,
-)
+from aisr.metrics.intervals import Interval, difference_interval, in_words, score_interval, survivors
 from aisr.metrics.scores import Tally, value
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_claims, judge_claims

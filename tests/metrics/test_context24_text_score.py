@@ -32,13 +32,6 @@ def test_the_official_scorer_is_reproduced() -> None:
             assert {key: matches[key] for key in official} == pytest.approx(official, abs=1e-9), corpus["name"]
 
 
-def test_one_good_snippet_beats_five_and_a_repeated_one_costs() -> None:
-    alone, beside, twice = (
-        value(RougeScores.of([[METHOD]], [texts])) for texts in ((METHOD,), (METHOD, *"abcd"), (METHOD, METHOD))
-    )
-    assert [alone, beside, twice] == pytest.approx([1, 1 / 5, 0.5])
-
-
 def test_a_failed_claim_and_one_without_gold_earn_nothing_and_count() -> None:
     result = RougeScores.of([[METHOD], [METHOD], []], [(METHOD,), None, (METHOD,)])
     assert result.right().tolist() == [True, False, False]

@@ -66,4 +66,4 @@ def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: 
     assert run.ledger.spend.calls > 4
     assert bool(run.ledger.spend.usd) == (optimizer != "labeled")  # the others ask a teacher
     assert made.test
-    assert made.test.champion.failures == {}
+    assert made.test.failures == {}
