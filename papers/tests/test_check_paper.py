@@ -201,7 +201,7 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
     save_files(quick / "sentences", {"program.json": program_text(TRACK1, TRACK1.build({}))})
     for words, code, message in (
         (["known"], 0, "judged by known. On its test split (10 records) it labelled 72.0 % of 25 statements right."),
-        (["elsewhere"], 0, "That is the program with openai/two, and it is openai/local that judged here"),
+        (["elsewhere"], 0, "That is with openai/two. Here openai/local judged, with which no error rate is known."),
         (["unknown"], 0, "No error rate of it is known: no scores on a test"),
         (["sentences"], 2, "sentences/program.json: it is compiled for track1, not for draft"),
         (["known", "--citation-program", "known"], 2, "known/program.json: it is compiled for draft, not for track2"),

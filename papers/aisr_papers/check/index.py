@@ -51,7 +51,7 @@ class PaperIndex:
         self._passages = list(self._split())
         self._texts = tuple(" ".join(one.texts) for one in self._passages)
         self._by_key = {table.key: table for table in self.tables}
-        self._stems = cache(_stems)
+        self._stems = cache(stems)
         self._families: dict[str, list[str]] = {}
         for key, one in draft.floats.items():
             self._families.setdefault(_whole(one), []).append(key)
@@ -171,7 +171,7 @@ def _digits(text: str) -> str:
     return text.strip("%+ ").replace(",", "").replace("−", "-").replace("–", "-").replace(" ", "")
 
 
-def _stems(text: str) -> frozenset[str]:
+def stems(text: str) -> frozenset[str]:
     """The stems of a sentence, without its numbers: with another number it is still a restatement."""
     return frozenset(word for word in stemmed([text])[0] if not word.isdigit())
 

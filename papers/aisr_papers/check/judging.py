@@ -4,7 +4,6 @@ Nothing is kept but the answers in the response cache: the same command, be it a
 what was not asked before, since an answer is known by the whole text of its prompt.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -13,16 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from Stemmer import Stemmer
-
 import aisr
-from aisr.text import clean, digest_texts, item, percent
+from aisr.text import percent
 from aisr_papers.check.flags import Flag, Kind, Mark, Piece, hidden_flags, make_flag, sort_flags
+from aisr_papers.check.index import stems
 from aisr_papers.check.questions import SECTION, Check, Checks
 from aisr_papers.check.reasons import EMBEDDED, Done, add_reasons, ignore
 from aisr_papers.check.review import Review
 from aisr_papers.draft import Draft
-from aisr_papers.draft_record import DraftRecord
 from aisr_papers.draft_task import DRAFT
 
 # --- Programs ready to judge a paper: compiled ones, or those of the tasks uncompiled.
@@ -137,52 +134,24 @@ def judge_checks(
 
 
 def _flags(by: Checker, draft: Draft, check: Check, verdict: aisr.Verdict) -> list[Flag]:
-    pieces, marks = _evidence(check, verdict.evidence)
+    pieces, marks = _evidence(by, check, verdict.evidence)
     if verdict.failure is not None:
         return _unjudged(by, draft, check, verdict.failure, pieces)
-    subject = _evidence_digest(check)
-    judged = zip(
-        check.places, _shown_statements(check), verdict.labels, verdict.probabilities, marks, strict=True
-    )  # fmt: skip
-    return [
-        make_flag(
-            draft,
-            by.kind,
-            position,
-            statement,
-            label,
-            confidence=round(min(probabilities[label], 1.0), 4) if probabilities else None,
-            work=check.work,
-            pieces=pieces,
-            marks=of_statement,
-            subject=subject,
-        )
-        for position, statement, label, probabilities, of_statement in judged
-    ]
+    common: dict[str, Any] = {"work": check.work, "pieces": pieces, "subject": check.subject}
+    flags = []
+    for number, (position, statement) in enumerate(zip(check.places, check.statements, strict=True)):
+        label, probabilities = verdict.labels[number], verdict.probabilities[number]
+        sure = round(min(probabilities[label], 1.0), 4) if probabilities else None
+        flag = make_flag(draft, by.kind, position, statement, label, confidence=sure, marks=marks[number], **common)
+        flags.append(flag)
+    return flags
 
 
 def _unjudged(by: Checker, draft: Draft, check: Check, why: str, pieces: tuple[Piece, ...] = ()) -> list[Flag]:
     return [
         make_flag(draft, by.kind, position, statement, None, failed=why, work=check.work, pieces=pieces)
-        for position, statement in zip(check.places, _shown_statements(check), strict=True)
+        for position, statement in zip(check.places, check.statements, strict=True)
     ]
-
-
-def _shown_statements(check: Check) -> list[str]:
-    """The texts that are judged, as a prompt shows them."""
-    if isinstance(check.record, DraftRecord):
-        return [item(clean(one)) for one in check.statements]
-    ids = {key for paragraph in check.record["cited_paper_full_text"] for key in paragraph}
-    return [item(one, ids.__contains__) for one in check.statements]
-
-
-def _evidence_digest(check: Check) -> str:
-    """A digest of all evidence of a check, whatever part of that a model is shown."""
-    if isinstance(check.record, DraftRecord):
-        evidence = [one.model_dump(mode="json") for one in check.record.evidence_bundle]
-    else:
-        evidence = check.record["cited_paper_full_text"]
-    return digest_texts([json.dumps(evidence)])
 
 
 # --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.
@@ -191,21 +160,21 @@ LONGEST_NAME = 20
 LONGEST_HEADING = 160
 # Possessive: a long run of digits must not be tried again at each of its lengths.
 NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
-WORD = re.compile(r"[a-z]{3,}")
 
 
-def _evidence(check: Check, shown: Sequence[aisr.ShownEvidence]) -> tuple[tuple[Piece, ...], list[tuple[Mark, ...]]]:
+def _evidence(
+    by: Checker, check: Check, shown: Sequence[aisr.ShownEvidence]
+) -> tuple[tuple[Piece, ...], list[tuple[Mark, ...]]]:
     """The pieces of evidence of a check, and for each statement of it the marks.
 
     Of a citation, the pieces are paragraphs, and those that the program named are marked. Else they are the items of a
     bundle with the rows of their tables, and for each statement the line is marked that shares most words and numbers
     with it, and so is such a table row: nobody asked the model which one decided.
     """
-    if not isinstance(check.record, DraftRecord):
+    if by.kind == "citation":
         pieces = tuple(Piece(one.key, one.lines, one.picture) for one in shown)
         named = sorted((one.chosen, number) for number, one in enumerate(shown) if one.chosen)
-        marks = tuple(Mark(number, 0, place) for place, number in named)
-        return pieces, [marks for _ in check.statements]
+        return pieces, [tuple(Mark(number, 0, place) for place, number in named)]
     pieces = tuple(Piece(_name(one.key, one.lines[0]), one.lines, one.picture) for one in shown)
     # The number of an item may be what a statement has of it: "[table 3] …".
     lines = {
@@ -213,7 +182,7 @@ def _evidence(check: Check, shown: Sequence[aisr.ShownEvidence]) -> tuple[tuple[
         for piece, one in enumerate(shown)
         for number, line in enumerate(one.lines)
     }
-    return pieces, [_nearest(statement, lines) for statement in _shown_statements(check)]
+    return pieces, [_nearest(statement, lines) for statement in check.statements]
 
 
 def _name(key: str, text: str) -> str:
@@ -240,12 +209,7 @@ def _nearest(statement: str, lines: Mapping[Mark, str]) -> tuple[Mark, ...]:
 @lru_cache(maxsize=4096)
 def _cues(text: str) -> frozenset[str]:
     """The stems and the numbers of a text."""
-    return frozenset([*_stemmer().stemWords(WORD.findall(text.lower())), *NUMBER.findall(text)])
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Stemmer:
-    return Stemmer("english")
+    return frozenset([*stems(text), *NUMBER.findall(text)])
 
 
 # --- What flags are worth: the error rate of the program that gave them, as far as one was measured.
@@ -254,7 +218,6 @@ AID = (
     "An aid, no proof: labels are a model's opinion, and some are wrong, also of those that find no fault. Read the "
     "sentence and its evidence before you change or reject anything."
 )
-UNMEASURED = "Judged by uncompiled programs: no error rate of them is known."
 BUILT_IN = (
     "The built-in model has 135 million parameters. It shows how the command works; as a judge it is worth nothing: do "
     "not act on what it says."
@@ -265,31 +228,29 @@ KINDS = {"claim": "Statements against the rest of the paper", "citation": "Citat
 def _reliability(checkers: Sequence[Checker], lm: str) -> list[str]:
     """What a reader should know of the flags before the first of them. lm: the spec of the LM that judges."""
     if len(checkers) > 1 and not any(by.name for by in checkers):
-        return [UNMEASURED]
-    return [f"{KINDS[by.kind]}: {_measured(by, lm)}" for by in checkers]
+        return ["Judged by uncompiled programs: no error rate of them is known."]
+    return [f"{KINDS[by.kind]}: judged by {_measured(by, lm)}" for by in checkers]
 
 
 def _measured(by: Checker, lm: str) -> str:
-    """What the flags of one kind are worth: the scores of their program on its test split."""
+    """The scores of a program on its test split."""
     if by.name is None:
-        return "judged by an uncompiled program. No error rate of it is known."
+        return "an uncompiled program. No error rate of it is known."
     scores = by.program.test_scores
     if scores is None or scores.accuracy is None:
-        return f"judged by {by.name}. No error rate of it is known: no scores on a test split came with it."
-    per_label = [
+        return f"{by.name}. No error rate of it is known: no scores on a test split came with it."
+    per_label = "; ".join(
         f"{label} {percent(one.precision)} % and {percent(one.recall)} % ({one.support})"
         for label, one in scores.per_label.items()
-    ]
-    error = scores.calibration_error
-    parts = [
-        f"judged by {by.name}. On its test split ({scores.records} records) it labelled {percent(scores.accuracy)} % "
-        f"of {scores.statements} statements right. How often each label was right where given, and given where due (of "
-        f"how many): {'; '.join(per_label)}.",
-        "" if error is None else f"Its confidence was off by {percent(error)} points on average there.",
-        "Other papers may be harder.",
-        ""
-        if scores.lm == lm
-        else f"That is the program with {scores.lm}, and it is {lm} that judged here: with this one no error rate is "
-        "known.",
-    ]
-    return " ".join(filter(None, parts))
+    )
+    text = (
+        f"{by.name}. On its test split ({scores.records} records) it labelled {percent(scores.accuracy)} % of "
+        f"{scores.statements} statements right. How often each label was right where given, and given where due (of "
+        f"how many): {per_label}."
+    )
+    if (error := scores.calibration_error) is not None:
+        text += f" Its confidence was off by {percent(error)} points on average there."
+    text += " Other papers may be harder."
+    if scores.lm != lm:
+        text += f" That is with {scores.lm}. Here {lm} judged, with which no error rate is known."
+    return text

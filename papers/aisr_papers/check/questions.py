@@ -1,6 +1,7 @@
 """What of a paper is checked against what: statements, some at a time, against the tables, figures and passages of the
 rest of the paper that speak of them, and citing sentences against cited papers. Each check is a record to judge."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.text import digest_text, tokens
+from aisr.text import clean, digest_text, digest_texts, tokens
+from aisr.text import item as as_item
 from aisr_papers.check.index import PaperIndex, Passage
 from aisr_papers.check.statements import MARKED, choose_statements, result_numbers
 from aisr_papers.cited_claims import split_claims
@@ -37,12 +39,17 @@ class Check(NamedTuple):
 
     record: DraftRecord | Citation
     places: tuple[Place, ...]  # of each sentence that it has to judge, a single one for a citation
+    statements: tuple[str, ...]  # the texts that are judged, as a prompt shows them
+    subject: str  # a digest of all evidence, whatever part of that a model is shown
     work: str | None = None  # the key of the cited work for a citation
 
-    @property
-    def statements(self) -> list[str]:
-        """The texts that are judged."""
-        return self.record.statements if isinstance(self.record, DraftRecord) else [self.record["claim_text"]]
+
+def claim_check(fields: Mapping[str, Any], places: Sequence[Place]) -> Check:
+    """The check of statements by a record of the task draft. fields: as a line of its files has them."""
+    record = DraftRecord.model_validate(fields)
+    evidence = [one.model_dump(mode="json") for one in record.evidence_bundle]
+    statements = tuple(as_item(clean(one)) for one in record.statements)
+    return Check(record, tuple(places), statements, digest_texts([json.dumps(evidence)]))
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,8 @@ def _citation_checks(sentence: Sentence, place: Place, cited: Mapping[str, Mappi
                 "claim_text": claim,
                 "cited_paper_full_text": [{name: text} for name, text in paper.items()],
             }
-            yield Check(record, (place,), key)
+            subject = digest_texts([json.dumps(record["cited_paper_full_text"])])
+            yield Check(record, (place,), (as_item(claim, paper.__contains__),), subject, key)
 
 
 class Questions:
@@ -114,7 +122,8 @@ class Questions:
         for _, part in groupby(sorted(wanted, key=lambda number: (self._part(number), number)), key=self._part):
             room = 0
             for _, section in groupby(part, key=self._top):
-                units = [unit for paragraph in section for unit in _units(paragraph, wanted[paragraph])]
+                places = [[(paragraph, place) for place in sorted(wanted[paragraph])] for paragraph in section]
+                units = [some[first : first + AT_ONCE] for some in places for first in range(0, len(some), AT_ONCE)]
                 room = room if sum(map(self._weight, units)) <= room else 0
                 for unit in units:
                     if self._weight(unit) > room:
@@ -163,7 +172,7 @@ class Questions:
             "sentences": [{"sentence": one.text} for one in sentences],
             "evidence_bundle": evidence,
         }
-        return Check(DraftRecord.model_validate(fields), tuple(places))
+        return claim_check(fields, places)
 
     def _around(self, places: Sequence[Place], alone: bool) -> str:
         """The paragraphs of statements; of long ones these and what stands beside them. alone: whether they are of one
@@ -232,27 +241,17 @@ class Questions:
         one = self._draft.floats[key]
         judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].caption_of == key]
         if judged:
-            return [caption_evidence(one, judged)] if one.rows else []
+            return [whole_table(one, judged, _speaks_of_bold(one, judged))] if one.rows else []
         sentences = [self._sentence(place) for place in places]
         rows = one.rows
         if tokens(rows) > MOST_TABLE:
             rows = rows_within(rows, self._index.rows_of(key, [sentence.text for sentence in sentences]), MOST_TABLE)
         items = list(float_items(self._draft.folder, one, rows))
-        near = [
-            sentence
-            for sentence, (paragraph, _) in zip(sentences, places, strict=True)
-            for sentence in (
-                self._draft.paragraphs[paragraph].sentences if result_numbers(sentence.text) else [sentence]
-            )
-        ]
+        near = list(sentences)
+        for sentence, (paragraph, _) in zip(sentences, places, strict=True):
+            near += self._draft.paragraphs[paragraph].sentences if result_numbers(sentence.text) else ()
         is_looked_at = self._index.family(key)[0] in self._index.referred(*near)
         return items if is_looked_at else [{**items[0], "img_path": None}]
-
-
-def _units(paragraph: int, statements: Sequence[int]) -> list[list[Place]]:
-    """The statements of a paragraph, as many together as one question has."""
-    places = [(paragraph, place) for place in sorted(statements)]
-    return [places[first : first + AT_ONCE] for first in range(0, len(places), AT_ONCE)]
 
 
 def _caption(item: Mapping[str, Any]) -> str:
@@ -298,11 +297,10 @@ def float_items(folder: Path, one: Float, rows: str) -> Iterator[dict[str, Any]]
         yield {"type": "image", "image_caption": [f"{one.name} ({number} of {len(paths)})"], "img_path": path}
 
 
-def caption_evidence(table: Float, judged: Sequence[int]) -> dict[str, Any]:
-    """The table as evidence for its own caption and notes: its cells (of a very long one the first rows) and of the
-    caption and notes what is not judged. Bold cells are marked where a judged sentence speaks of them."""
+def _speaks_of_bold(table: Float, judged: Sequence[int]) -> bool:
+    """Whether one of some sentences of caption and notes does, by their positions."""
     texts = caption_sentences(table.caption, table.notes)
-    return whole_table(table, judged, with_bold=any(MARKED.search(texts[place]) for place in judged))
+    return any(MARKED.search(texts[place]) for place in judged)
 
 
 def whole_table(table: Float, judged: Sequence[int], with_bold: bool = True) -> dict[str, Any]:

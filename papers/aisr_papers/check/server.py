@@ -113,8 +113,7 @@ def make_server(settings: Settings) -> MCPServer:
         )
 
     def check_sentences(context: Context[Any, Any], sentences: Sentences, evidence: Evidence) -> Checked:
-        from aisr_papers.check.questions import Check, Checks
-        from aisr_papers.draft_record import DraftRecord
+        from aisr_papers.check.questions import Checks, claim_check
 
         texts = [" ".join(one.split()) for one in sentences]
         record = {
@@ -123,7 +122,7 @@ def make_server(settings: Settings) -> MCPServer:
             "sentences": [{"sentence": one} for one in texts],
             "evidence_bundle": [{"type": "text", "text": one} for one in evidence],
         }
-        check = Check(DraftRecord.model_validate(record), tuple((0, number) for number in range(len(texts))))
+        check = claim_check(record, [(0, number) for number in range(len(texts))])
         paragraph = Paragraph(tuple(Sentence(one, Place("sentences")) for one in texts))
         draft = Draft(settings.folders[0], "", (paragraph,), {}, {})
         return _checked(settings, _judge(settings, draft, Checks((check,), (), {}, {}), context))

@@ -142,7 +142,7 @@ def test_citing_sentences_become_one_claim_a_citation() -> None:
     gone = paper(("Method", "So it is (Roe, 2001; Void, 2002)"), cites=("roe", "empty"))
     checks = collect_checks(made, PAPERS)
     assert [(one.work, one.statements) for one in checks.citations] == [
-        ("obi", ["It is windy there."]), ("holm", ["birds are seen there."]),
+        ("obi", ("It is windy there.",)), ("holm", ("birds are seen there.",)),
     ]  # fmt: skip
     record = checks.citations[0].record
     assert isinstance(record, Mapping)
