@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aisr.api import LanguageModel, LoadedProgram, ShownEvidence, Verdict, load, open_lm, uncompiled
     from aisr.artifact.manifest import LabelScore, TestScores
-    from aisr.base.errors import UserError
+    from aisr.base.errors import UserError, run_command
     from aisr.lm.config import LMUnavailable
     from aisr.programs.program import UnusableAnswer, ask
 
@@ -46,6 +46,7 @@ __all__ = [
     "ask",
     "load",
     "open_lm",
+    "run_command",
     "uncompiled",
 ]
 
@@ -58,6 +59,7 @@ PLACES = {
     "UnusableAnswer": "programs.program",
     "UserError": "base.errors",
     "ask": "programs.program",
+    "run_command": "base.errors",
 }
 
 

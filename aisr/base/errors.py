@@ -4,8 +4,11 @@ A command ends with the message of the first in one line, and shows the second w
 the arithmetic must not look like a wrong file name, least of all after money was spent.
 """
 
+import io
+import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 
 class UserError(ValueError):
@@ -25,3 +28,46 @@ def exit_code(command: Callable[[], object]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+REFUSED = 2  # exit code: bad input, nothing was done
+INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
+
+
+def run_command(command: Callable[[], int | None]) -> NoReturn:
+    """Run a typer command and end the process by its exit code: what a user can mend ends in one line on standard error
+    and exit code 2. Characters that the terminal cannot show are replaced, and where output is closed what is printed
+    is discarded."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  until the process ends
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        code = command()
+    except Exception as error:
+        message = _message(error)
+        if message is None:
+            raise
+        print(f"error: {message}", file=sys.stderr)
+        sys.exit(REFUSED)
+    if code == INTERRUPTED:
+        print("stopped; the same command goes on where it can", file=sys.stderr)
+    sys.exit(code)
+
+
+def _message(error: Exception) -> str | None:
+    """Return the message of an error that has one for the user: bad input, files, LM errors; None for what is a fault
+    of ours."""
+    import typer
+
+    from aisr.base import redact
+
+    if isinstance(error, OSError) and error.filename:
+        return redact.printable(f"{error.filename}: {error.strerror}")
+    if isinstance(error, typer.TyperException):
+        return redact.secrets(error.format_message())
+    loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
+    others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
+    return redact.secrets(str(error)) if isinstance(error, (UserError, OSError, *others)) else None

@@ -1,7 +1,6 @@
 """The command `check-paper`, and `check-paper mcp` for coding agents. Everything heavy is imported inside, so that
 `--help` answers at once."""
 
-import io
 import os
 import sys
 import warnings
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from aisr import UserError
-from aisr.text import pluralize, printable, without_keys
+from aisr import UserError, run_command
+from aisr.text import pluralize
 
 if TYPE_CHECKING:
     from aisr import LanguageModel
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
     from aisr_papers.draft import Draft
 
 UNJUDGED = 1  # exit code: the command went through, something was not judged
-REFUSED = 2  # exit code: bad input, nothing was done
 FLAGGED = 3  # exit code: a sentence has a label of --fail-on
 MOST_CALLS = 500  # of a session with an agent, which spends the user's money
-INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 
 # --- Options. Under these titles `--help` shows some of them.
 
@@ -304,7 +301,7 @@ def _asks_lm(lm: str, of_an_lm: Sequence[str | bool | None]) -> bool:
     return lm != "none"
 
 
-# --- The process: both commands, what they print on, how they end.
+# --- The process.
 
 
 def _app(command: Callable[..., None]) -> typer.Typer:
@@ -317,52 +314,25 @@ CHECK, MCP = _app(check_paper), _app(mcp)
 
 
 def main() -> None:
-    """Run the command: what a user can mend ends in one line on standard error and exit code 2. A first word `mcp` is
-    the server; a paper of that name is `./mcp`."""
-    _prepare_output()
+    """Run the command. A first word `mcp` is the server; a paper of that name is `./mcp`."""
+    run_command(_run)
+
+
+def _run() -> int | None:
     words = sys.argv[1:] or ["--help"]
     try:
         if words[0] == "mcp":
             code = MCP(words[1:], prog_name="check-paper mcp", standalone_mode=False)
         else:
             code = CHECK(words, prog_name="check-paper", standalone_mode=False)
-        if code == INTERRUPTED:
-            print("stopped; the same command goes on where it can", file=sys.stderr)
-        sys.exit(code)
-    except Exception as error:
-        if not _is_for_the_user(error):
+        return code if isinstance(code, int) else None
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        if name in ("aisr", "aisr_papers") or name in sys.stdlib_module_names:
             raise
-        print(f"error: {_message(error)}", file=sys.stderr)
-        sys.exit(REFUSED)
-
-
-def _prepare_output() -> None:
-    """Have characters that the terminal cannot show replaced, and what is printed discarded where output is closed."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  until the process ends
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename:
-        return printable(f"{error.filename}: {error.strerror}")
-    if isinstance(error, ModuleNotFoundError):
-        return f"this needs the package {error.name}; `pip install 'aisr-papers[pdf]'` brings it (--lm none needs less)"
-    return without_keys(error.format_message() if isinstance(error, typer.TyperException) else str(error))
-
-
-def _is_for_the_user(error: Exception) -> bool:
-    """Whether an error carries a message for the user: bad input, files, LM errors. Anything else is a fault of ours
-    and is raised."""
-    loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
-    others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
-    if isinstance(error, ModuleNotFoundError):
-        ours = ("aisr", "aisr_papers")
-        return error.name not in sys.stdlib_module_names and str(error.name).partition(".")[0] not in ours
-    return isinstance(error, (UserError, OSError, typer.TyperException, *others))
+        raise UserError(
+            f"this needs the package {name}; `pip install 'aisr-papers[pdf]'` brings it (--lm none needs less)"
+        ) from error
 
 
 if __name__ == "__main__":
