@@ -203,7 +203,7 @@ def _estimate(plan: "Plan", lm: "OpenLM", teacher: "OpenLM") -> None:
 
     run = DryRun()
     note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
-    with display.live(run.ledger) as progress:
+    with display.Live(run.ledger) as progress:
         run.compile(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
     display.print_estimate(run.ledger.spend, lm.ledger.limits)
 
@@ -218,10 +218,8 @@ def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifac
 
     if track:
         open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.live(lm.ledger) as progress:
-        callbacks = Callbacks(
-            progress.stage, progress.judged, lambda contender: progress.say(_describe_contender(contender))
-        )
+    with display.Live(lm.ledger) as progress:
+        callbacks = Callbacks(progress.stage, progress.judged, lambda one: note(_describe_contender(one)))
         run = compile_program(plan, lm, teacher, artifacts, callbacks)
         progress.stage("report, from the response cache")
         report = write_compile_report(plan, run, lm)

@@ -1,6 +1,8 @@
 """The commands about record files: check, split, and retrieval, which scores how paragraphs are ranked. None of them
 asks an LM."""
 
+import random
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +15,6 @@ from aisr.cli import options as opt
 from aisr.cli.display import note, print_pictures, table
 from aisr.cli.options import find_task_for
 
-FITTED = "fitted"
 WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 
@@ -23,8 +24,6 @@ def check(
     image_root: opt.ImageRoot = None,
 ) -> None:
     """List the wrong lines of a record file, and pictures that are missing."""
-    from collections import Counter
-
     from aisr.base.jsonl import scan
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_image_folder
@@ -87,8 +86,6 @@ def split(
 
     No claim, picture, paper or evidence, nor one much like it, is on two sides.
     """
-    import random
-
     from aisr.base.jsonl import read
     from aisr.optimize import split as splits
     from aisr.optimize.leakage import leak
@@ -134,14 +131,7 @@ def retrieval(
     task: Annotated[
         str, typer.Option(metavar="TASK", help="A task that retrieves paragraphs.", callback=opt.check_task)
     ] = "track2",
-    retrievers: Annotated[
-        str,
-        typer.Option(metavar="NAME,…", help="Which to score."),
-    ] = "bm25,dense,hybrid",
-    program: Annotated[
-        str | None,
-        typer.Option(help="A program whose own retrieval to score as well.", callback=opt.check_program),
-    ] = None,
+    retrievers: Annotated[str, typer.Option(metavar="NAME,…", help="Which to score.")] = "bm25,dense,hybrid",
     fit: Annotated[
         Path | None,
         typer.Option(
@@ -150,43 +140,28 @@ def retrieval(
         ),
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
     from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, retrieval_gains, score_ranker
-    from aisr.tracking import registry
 
     chosen = find_task_for(task, file, *([fit] if fit else []))
-    records = claims_with_evidence(chosen, file, limit)
-    rankers: dict[str, Any] = {
-        name: matcher_ranker(chosen.build({"retriever": name}).match)
-        for name in (part.strip() for part in retrievers.split(","))
-    }
-    if program:
-        rankers[program] = matcher_ranker(registry.load(program, artifacts, chosen).program.match)
-    if fit is not None:
-        rankers[FITTED] = _fitted(chosen, fit, file, records)
-    note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
-    scores = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    claims = claims_with_evidence(chosen, file)
+    names = [name.strip() for name in retrievers.split(",")]
+    rankers: dict[str, Any] = {name: matcher_ranker(chosen.build({"retriever": name}).match) for name in names}
+    if fit:
+        rankers["fitted"] = _fitted(chosen, fit, file, claims)
+    note(f"ranking the paragraphs of {file} for {len(claims)} claims with evidence")
+    scores = [score_ranker(name, ranker, claims, context_tokens) for name, ranker in rankers.items()]
+    shares = [[*map(percent, row.hits), f"{row.mrr:.3f}", percent(row.recall)] for row in scores]
+    costs = [[f"{percent(row.tokens)} %", f"{row.milliseconds:.1f}"] for row in scores]
     table(
         "gold evidence among the first k, and within the token budget",
         ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
-        [
-            [
-                row.name,
-                *(percent(hit) for hit in row.hits),
-                f"{row.mrr:.3f}",
-                percent(row.recall),
-                f"{percent(row.tokens)} %",
-                f"{row.milliseconds:.1f}",
-            ]
-            for row in scores
-        ],
+        [[name, *share, *cost] for name, share, cost in zip(rankers, shares, costs, strict=True)],
     )
-    if fit is not None:
+    if fit:
         *others, fitted = scores
-        gains = {row.name: retrieval_gains(fitted, row, records) for row in others}
+        gains = {row.name: retrieval_gains(fitted, row, claims) for row in others}
         table(
             "gain of the fitted ranker, in points, with 95 % intervals over papers",
             ["over", *next(iter(gains.values()))],
@@ -194,7 +169,7 @@ def retrieval(
         )
 
 
-def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
+def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.base.jsonl import read
@@ -202,16 +177,15 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.predict.retrieval import matcher_ranker
     from aisr.programs.retrieval import bm25
 
-    claims = gold_claims(task, list(read(train, task.record, task.name)))
-    made = fit_ranker(claims, bm25, seed=0)
-    note(f"fitted on {len(claims.claims)} claims with evidence, in {len(set(claims.group))} groups")
+    known = gold_claims(task, list(read(train, task.record, task.name)))
+    made = fit_ranker(known, bm25, seed=0)
+    note(f"fitted on {len(known.claims)} claims with evidence, in {len(set(known.group))} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
         unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
-    papers = {tuple(one.paragraphs.values()) for one in claims.claims}
-    known = sum(tuple(one.paragraphs.values()) in papers for one in records)
-    if known:
-        note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
+    papers = {tuple(one.paragraphs.values()) for one in known.claims}
+    if count := sum(tuple(one.paragraphs.values()) in papers for one in claims):
+        note(f"{count} of {len(claims)} claims cite papers that it was fitted on: their scores are optimistic")
     return matcher_ranker(made.ranker.matcher())

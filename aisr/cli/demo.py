@@ -180,27 +180,23 @@ class Change(NamedTuple):
 
 def _print_lessons(walk: Walk) -> None:
     """Print what was compiled, how many test statements it corrects and how many it makes wrong, and some of the
-    former, of different labels first."""
+    former, of different labels and with a demo beside them first."""
     changes = list(_changes(walk))
-    corrected = [change for change in changes if change.after in change.gold and change.before not in change.gold]
-    broken = [change for change in changes if change.before in change.gold and change.after not in change.gold]
+    corrected = [one for one in changes if one.after in one.gold and one.before not in one.gold]
+    broken = [one for one in changes if one.before in one.gold and one.after not in one.gold]
     console.print(f"\n{walk.task}: {_summary(walk.manifest)}.", style="bold")
     note(
         f"{len(corrected)} test labels corrected, {len(broken)} made wrong; such as (uncompiled -> compiled, as gold):"
     )
     seen: Counter[tuple[str, str]] = Counter()
-    ranked = []
-    for change in corrected:
-        ranked.append((seen[change.before, change.after], not change.neighbour, change))
-        seen[change.before, change.after] += 1
-    for _, _, change in sorted(ranked, key=lambda one: one[:2])[:EXAMPLES]:
-        note(f"  {change.before} -> {change.after}: {_short(change.statement)}")
-        if change.neighbour:
-            note(f"      {change.after} in a demo beside it: {_short(change.neighbour)}")
-
-
-def _short(text: str) -> str:
-    return shorten(text, WIDTH, placeholder=" …")
+    ranks = []
+    for one in corrected:
+        ranks.append((seen[one.before, one.after], not one.neighbour))
+        seen[one.before, one.after] += 1
+    for _, one in sorted(zip(ranks, corrected, strict=True), key=lambda pair: pair[0])[:EXAMPLES]:
+        note(f"  {one.before} -> {one.after}: {shorten(one.statement, WIDTH, placeholder=' …')}")
+        if one.neighbour:
+            note(f"      {one.after} in a demo beside it: {shorten(one.neighbour, WIDTH, placeholder=' …')}")
 
 
 def _summary(manifest: "Manifest") -> str:

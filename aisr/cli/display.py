@@ -4,12 +4,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -37,49 +36,47 @@ SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at
 
 
 class Live:
-    """What a command is at, shown while it works."""
+    """Shows what a command is at while it works: in the last line of a terminal, elsewhere in a line now and then.
+    ledger: of its LM calls."""
 
     def __init__(self, ledger: Any) -> None:
-        self.now = "starting"
         self._ledger = ledger
+        self._now = "starting"
         self._records = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def __enter__(self) -> "Live":
+        console.file = (
+            sys.stdout
+        )  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
 
     def stage(self, text: str) -> None:
-        self.say(f"  {text}")
+        note(f"  {text}")
         self._records = 0
-        self.now = text
+        self._now = text
 
     def judged(self, *_: object) -> None:
         self._records += 1
-        self.now = f"{self._records} records judged"
+        self._now = f"{self._records} records judged"
 
-    def say(self, text: str) -> None:
-        console.print(text, markup=False)
-
-    def tell(self, status: Status | None, ended: threading.Event) -> None:
-        """Keep the last line of a terminal up to date; elsewhere (`status` is None) say a line now and then."""
+    def _tell(self) -> None:
         began = time.monotonic()
-        while not ended.wait(REDRAWN if status else SILENCE):
-            spend = self._ledger.spend
-            text = f"{time.monotonic() - began:.0f} s: {self.now}; {spend.calls} LM calls, {spend.cached_calls} cached"
-            if status:
-                status.update(Text(text))
-            else:
-                self.say(f"  … {text}")
-
-
-@contextmanager
-def live(ledger: Any) -> Iterator[Live]:
-    """Show what a command is at below the lines already printed; ledger: of its LM calls."""
-    console.file = sys.stdout  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
-    line, ended = Live(ledger), threading.Event()
-    try:
-        with console.status(Text(line.now)) if console.is_terminal else nullcontext() as status:
-            threading.Thread(target=line.tell, args=(status, ended), daemon=True).start()
-            yield line
-    finally:
-        ended.set()
-        console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
+        with console.status("starting") if console.is_terminal else nullcontext() as status:
+            while not self._ended.wait(REDRAWN if status else SILENCE):
+                spend, seconds = self._ledger.spend, time.monotonic() - began
+                text = f"{seconds:.0f} s: {self._now}; {spend.calls} LM calls, {spend.cached_calls} cached"
+                if status:
+                    status.update(Text(text))
+                else:
+                    note(f"  … {text}")
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -53,7 +53,7 @@ def evaluate(
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
     note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
-    with display.live(opened.ledger) as progress:
+    with display.Live(opened.ledger) as progress:
         pairs = zip(records, examples, strict=True)
         replayed = judge_with_calls(chosen, loaded.program, pairs, opened, progress.judged)
     seconds = time.monotonic() - began
@@ -130,7 +130,7 @@ def compare(
         attach(loaded.program, opened, image_root, data)
         records = [row.example for row in read_labeled(chosen, loaded.program, data, limit)]
         note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
-        with display.live(opened.ledger) as progress:
+        with display.Live(opened.ledger) as progress:
             results.append(score_program(chosen, loaded.program, records, opened, progress.judged))
         note(f"  {results[-1].interval}")
         display.print_failures(results[-1].failures)

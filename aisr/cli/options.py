@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aisr.base.errors import UserError
+from aisr.cli.display import note
 from aisr.lm.config import EMBEDDED as EMBEDDED
 from aisr.lm.config import PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
@@ -169,18 +170,13 @@ def read_lms(
     The teacher is reached as the LM is, where `-L teacher.NAME=VALUE` says nothing else. words: of `-L`. Raises
     UserError.
     """
-    of_teacher = [word for word in words or () if word.startswith(TEACHER)]
-    own = [word for word in words or () if word not in of_teacher]
-    values = {"model": lm, "api_base": api_base, **_read("-L", own, LM_SETTINGS, "a setting of the LM")}
-    config = LMConfig.parse({name: value for name, value in values.items() if value})
-    if teacher_lm is None:
-        if of_teacher:
-            raise UserError(f"-L {of_teacher[0]} goes with --teacher-lm PROVIDER/MODEL")
-        return config, None
-    names = [TEACHER + name for name in TEACHER_SETTINGS]
-    settings = _read("-L", of_teacher, names, "a setting of the teacher LM")
-    settings = {name.removeprefix(TEACHER): value for name, value in settings.items()}
-    return config, config.for_role("teacher", teacher_lm, settings)
+    settings = _read("-L", words, [*LM_SETTINGS, *(TEACHER + name for name in TEACHER_SETTINGS)], "a setting of the LM")
+    of_teacher = {name.removeprefix(TEACHER): value for name, value in settings.items() if name.startswith(TEACHER)}
+    if of_teacher and teacher_lm is None:
+        raise UserError(f"-L {TEACHER}{next(iter(of_teacher))} goes with --teacher-lm PROVIDER/MODEL")
+    values = {"model": lm, "api_base": api_base, **settings}
+    config = LMConfig.parse({name: value for name, value in values.items() if value and not name.startswith(TEACHER)})
+    return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None
 
 
 def task_options(task: "Task") -> list[str]:
@@ -199,7 +195,7 @@ def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, An
 
     from aisr.base.jsonl import explain
 
-    texts = _read("-T", words or (), task_options(task), f"an option of {task.name}")
+    texts = _read("-T", words, task_options(task), f"an option of {task.name}")
     try:
         options = task.program.Options.model_validate(texts)
     except ValidationError as error:
@@ -207,16 +203,15 @@ def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, An
     return {name: getattr(options, name) for name in texts}
 
 
-def _read(flag: str, words: Iterable[str], names: Collection[str], what: str) -> dict[str, str]:
+def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: str) -> dict[str, str]:
     """Return the texts of `NAME=VALUE` words by their names. Raises UserError for a name that is not among `names`."""
     values = {}
-    for word in words:
+    for word in words or ():
         name, equals, text = word.partition("=")
         if not equals:
             raise UserError(f"{flag} {word}: expected NAME=VALUE")
         if name not in names:
-            expected = f"expected one of: {', '.join(names)}" if names else "there is none"
-            raise UserError(f"{flag} {name[:80]}: not {what}; {expected}")
+            raise UserError(f"{flag} {name[:80]}: not {what}; expected one of: {', '.join(names) or 'none'}")
         values[name] = text
     return values
 
@@ -236,7 +231,6 @@ def open_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = 
 def attach(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
     """Prepare a program for an LM and the records of a file, with a warning where the label weights were fitted on
     another LM."""
-    from aisr.cli.display import note
     from aisr.predict import prepare
     from aisr.predict.judge import another_lm
 

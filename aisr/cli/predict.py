@@ -62,7 +62,7 @@ def predict(
     if estimate:
         dry = DryRun()
         opened = dry.open(opened)
-        with display.live(dry.ledger) as progress:
+        with display.Live(dry.ledger) as progress:
             judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
         display.print_estimate(dry.ledger.spend, ledger.limits)
         return
@@ -74,7 +74,7 @@ def predict(
         address = None if ray == "local" else ray
         judging = ray_workers(chosen, loaded.program, opened, config, workers, address)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
-    with display.live(ledger) as progress, judging as judge_record:
+    with display.Live(ledger) as progress, judging as judge_record:
         done = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
     note(f"wrote {out}: {done.kept + done.judged} records{kept}")

@@ -31,13 +31,13 @@ class RetrievalScore(NamedTuple):
     ranks: list[int]  # of the first gold paragraph of each claim, from 1
 
 
-def claims_with_evidence(task: Task, file: Path, limit: int | None = None) -> list[Query]:
-    """The claims of a labelled file that have gold evidence, the first `limit` of them. Raises UserError
-    where there are none, or the task retrieves nothing."""
+def claims_with_evidence(task: Task, file: Path) -> list[Query]:
+    """The claims of a labelled file that have gold evidence. Raises UserError where there are none, or the task
+    retrieves nothing."""
     queries = [task.query(record) for record in read(file, task.record, task.name)]
     if queries and not any(queries):
         raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
-    claims = [claim for claim in queries if claim and claim.gold][:limit]
+    claims = [claim for claim in queries if claim and claim.gold]
     if not claims:
         raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
     return claims

@@ -122,14 +122,14 @@ def test_where_there_is_no_terminal_a_line_every_fifteen_seconds_tells_of_the_wo
 ) -> None:
     printed = threading.Event()
 
-    def say(self: display.Live, text: str) -> None:
+    def note(text: str) -> None:
         print(text)
         printed.set()
 
-    monkeypatch.setattr(display.Live, "say", say)
+    monkeypatch.setattr(display, "note", note)
     assert display.SILENCE == 15
     monkeypatch.setattr(display, "SILENCE", 0.001)
-    with display.live(Ledger()) as progress:
+    with display.Live(Ledger()) as progress:
         progress.stage("labeled: optimizing")
         printed.clear()
         assert printed.wait(30)
