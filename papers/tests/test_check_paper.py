@@ -74,7 +74,7 @@ def test_every_planted_fault_appears_at_its_line(check_paper: CheckPaper, keyed:
     page = (paper / "review" / "paper.html").read_text("utf-8")
     for text in (finished.out, page):  # what was not checked is counted, with the reasons
         assert re.search(r"sentences not held against the paper: \d+", text)
-        assert re.search(r"no number, comparison, named result or claim of scope: \d+ sentence", text)
+        assert re.search(r"no number, count, comparison, .*: \d+ sentence", text)
     planted = sorted((one["file"], one["line"], one["label"], one.get("work")) for one in FAULTS)
     assert len(planted) == 11
     rows = [row for row in judged(read_rows(paper / "review" / "paper.jsonl")) if row["label"] != "Supported"]
@@ -101,7 +101,7 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(
 ) -> None:
     assert check(check_paper, keyed).code == 0
     before = len(keyed.requests)
-    assert before == 6 + 4 + 2  # questions about statements, citations, and why they are flagged
+    assert before == 7 + 4 + 2  # questions about statements, citations, and why they are flagged
     assert check(check_paper, keyed).code == 0
     assert len(keyed.requests) == before
     results_file = quick / "sections" / "results.tex"
@@ -269,7 +269,7 @@ def test_a_paper_with_nothing_to_check_says_why(check_paper: CheckPaper, keyed: 
     assert (done.code, keyed.requests) == (0, [])
     for line in (
         "nothing to report",
-        "no number, comparison",
+        "no number, count, comparison",
         "cited works without a file: 1",
         "1 (Obi, A): 1 sentence",
     ):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from aisr.text import clean, digest_text, digest_texts, tokens
 from aisr.text import item as as_item
 from aisr_papers.check.index import PaperIndex, Passage
-from aisr_papers.check.statements import MARKED, choose_statements, result_numbers
+from aisr_papers.check.statements import MARKED, choose_statements
 from aisr_papers.cited_claims import split_claims
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.draft_record import DraftRecord
@@ -236,8 +236,8 @@ class Questions:
 
     def _float_items(self, key: str, places: Sequence[Place]) -> list[dict[str, Any]]:
         """A float as items, of a long table those rows that the statements name, as far as there is room. A picture is
-        dear: it is shown where a statement refers to it, or has a number and its paragraph does. Where its caption is
-        judged, only its cells and what is not judged are shown."""
+        dear: it is shown where a statement refers to it. Where its caption is judged, only its cells and what is not
+        judged are shown."""
         one = self._draft.floats[key]
         judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].caption_of == key]
         if judged:
@@ -247,10 +247,7 @@ class Questions:
         if tokens(rows) > MOST_TABLE:
             rows = rows_within(rows, self._index.rows_of(key, [sentence.text for sentence in sentences]), MOST_TABLE)
         items = list(float_items(self._draft.folder, one, rows))
-        near = list(sentences)
-        for sentence, (paragraph, _) in zip(sentences, places, strict=True):
-            near += self._draft.paragraphs[paragraph].sentences if result_numbers(sentence.text) else ()
-        is_looked_at = self._index.family(key)[0] in self._index.referred(*near)
+        is_looked_at = self._index.family(key)[0] in self._index.referred(*sentences)
         return items if is_looked_at else [{**items[0], "img_path": None}]
 
 

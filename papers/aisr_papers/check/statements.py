@@ -17,7 +17,7 @@ FRONT = "stands before the abstract: how to cite the paper, and the like"
 NO_STATEMENT = "a heading, a definition, a formula or thanks"
 CITING = "speaks of the works that it cites"
 GUESS = "marked as a guess"
-NO_RESULT = "no number, comparison, named result or claim of scope"
+NO_RESULT = "no number, count, comparison, named result, claim of scope, table or figure"
 CAPTION = "the title or legend of a caption"
 TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
 # Sections that speak of others as well.
@@ -98,6 +98,12 @@ AMOUNT = re.compile(
     r"|hundredth)s?\s(?:of|as|the|fewer|less|more|lower|higher)\b)",
     re.IGNORECASE,
 )
+# Things that were counted: "six use cases", "four orders of magnitude". One and two are everywhere.
+COUNTED = re.compile(
+    r"\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b (?:[\w-]+ ){0,3}?[\w-]+s\b"
+    r"|\borders? of magnitude\b",
+    re.IGNORECASE,
+)
 # Of two things that the text speaks of: "even larger than under the primary one".
 DEFINITE = re.compile(
     r"\b(?:than|as)\s(?:\w+\s){0,2}?(?:the|its|this|that|these|those|their)\b|\beven (?:\w+er|more|less)\b",
@@ -126,9 +132,14 @@ HEDGE = re.compile(
 )
 # Definitions, and thanks.
 DEFINITION = re.compile(r"(?:Let|Suppose|Assume|Denote|Define|Consider)\b|.{0,80}?\b(?:acknowledges?|thank|grants?)\b")
-# Signs of a formula, such as a function of a letter or an index; "n = 35, SD = 0.4" and "T_eff" have none.
-MATHS = re.compile(r"=(?!\s?[-−]?[.\d])|(?<!\d)\^|[∈∑∏∫∀∂ℝ√∞𝒪ℒ]|\w\([A-Za-z]\b|_[a-z](?!\w)(?!\s?[=≈]\s?[-−]?\d*\.\d)")
+# Signs of a formula, such as a function of a letter or an index; "n = 35, SD = 0.4", "a ∈ [40, 100)" and "T_eff" have
+# none.
+MATHS = re.compile(
+    r"=(?!\s?[-−]?[.\d])|(?<!\d)\^|∈(?!\s?[\[({]\s?\d)|[∑∏∫∀∂ℝ√∞𝒪ℒ]|\w\([A-Za-z]\b"
+    r"|_[a-z](?!\w)(?!\s?[=≈]\s?[-−]?\d*\.\d)"
+)
 FORMULA, LONG_FORMULA = 2, 4  # such signs, where no number has two digits, and where one has
+WORDS_A_SIGN = 8  # with so many a sentence is prose that names variables
 MEASURED = re.compile(r"\d[\d,.]*\d|\.\d")
 YEAR = re.compile(r"(?:19|20)\d\d")
 NO_RESULTS = frozenset({"0", "1", "2"})  # alone, such numbers are those of formulas and lists
@@ -149,36 +160,39 @@ def result_numbers(text: str) -> list[Number]:
 
 
 def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> str:
-    """Why a sentence is no statement of a result of this paper, as far as its words show; empty where it is one: a
-    number or an amount in words; a comparison or a claim of scope, of something that is this paper's; a result of what
-    a table names; without a number, none that is marked as a guess. of_this_paper: whether its section speaks of little
-    else."""
+    """Why a sentence is no statement of a result of this paper, as far as its words show; empty where it is one: what
+    refers to a table or figure of the paper; a number or an amount in words; a comparison, a count in words or a claim
+    of scope, of something that is this paper's; a result of what a table names; without a table, figure or number, none
+    that is marked as a guess. of_this_paper: whether its section speaks of little else."""
     text = without_pointers(sentence.text)
-    if reason := _no_statement(sentence, text):
+    has_numbers = bool(result_numbers(sentence.text)) or AMOUNT.search(text) is not None
+    if reason := _no_statement(sentence, text, of_this_paper and has_numbers):
         return reason
-    if result_numbers(sentence.text) or AMOUNT.search(text):
+    if has_numbers or sentence.float_keys:
         return ""
     if HEDGE.search(text):
         return GUESS
-    is_ours = of_this_paper or bool(sentence.float_keys) or OURS.search(text) is not None
+    is_ours = of_this_paper or OURS.search(text) is not None
     compares = COMPARISON.search(text) is not None
     if compares and (is_ours or DEFINITE.search(text)):
         return ""
-    if is_ours and SCOPE.search(text):
+    if is_ours and (SCOPE.search(text) or COUNTED.search(text)):
         return ""
     names_result = compares or RESULT.search(text) is not None
     return "" if names_result and any(find_mentions(text, table) for table in tables) else NO_RESULT
 
 
-def _no_statement(sentence: Sentence, text: str) -> str:
-    """Why a sentence says nothing of this paper, whatever its words; empty where it may."""
+def _no_statement(sentence: Sentence, text: str, own_numbers: bool) -> str:
+    """Why a sentence says nothing of this paper, whatever its words; empty where it may. own_numbers: whether it has
+    numbers, in a section that speaks of little else than this paper."""
     if sentence.hidden:
         return HIDDEN
-    if len(WORD.findall(text)) < FEWEST_WORDS or DEFINITION.match(text):
+    words, signs = len(WORD.findall(text)), len(MATHS.findall(text))
+    if words < FEWEST_WORDS or DEFINITION.match(text):
         return NO_STATEMENT
-    if len(MATHS.findall(text)) >= (LONG_FORMULA if MEASURED.search(text) else FORMULA):
+    if signs >= (LONG_FORMULA if MEASURED.search(text) else FORMULA) and signs * WORDS_A_SIGN > words:
         return NO_STATEMENT
-    is_ours = not sentence.work_keys or bool(sentence.float_keys) or OURS.search(text) is not None
+    is_ours = not sentence.work_keys or own_numbers or bool(sentence.float_keys) or OURS.search(text) is not None
     return "" if is_ours else CITING
 
 

@@ -29,7 +29,7 @@ def judged(made: Draft) -> list[str]:
 def paper(heading: str, *sentences: Sentence | str) -> Draft:
     """Sentences in a section of a paper with a table."""
     texts = tuple(one if isinstance(one, Sentence) else Sentence(one, Place("a.tex", 1)) for one in sentences)
-    rest = Paragraph((Sentence("We listened.", Place("a.tex", 9), ("tab:1",)),), ("Method",))
+    rest = Paragraph((Sentence("We listened.", Place("a.tex", 9)),), ("Method",))
     floats = {"tab:1": table(SITES, "F1 and recall at two sites.")}
     return Draft(Path("/paper"), "Wrens", (Paragraph(texts, (heading,)), rest), floats, {})
 
@@ -47,6 +47,8 @@ def paper(heading: str, *sentences: Sentence | str) -> Draft:
         ("Calls fell threefold.", True),
         ("The benefit is even larger than under the primary one.", True),
         ("Our filter works for every model family and size.", True),
+        ("Our birds have six kinds of calls.", True),
+        ("Of our calls the loudness W_u of the model and that of birds W_d differ by at most 6 dB in the heath.", True),
         ("Our filter may work for every model family and size.", False),
         ("It wins because of its filter.", False),
         ("We listened two times per night.", False),
@@ -73,10 +75,16 @@ def test_others_results_are_none_and_comparisons_in_an_introduction_are_ours_alo
         Sentence(text, Place("a.tex", 1), work_keys=("ash",))
         for text in ("Ash found 61.0 at Bog.", "Ash found less than our 61.0.")
     ]
-    assert judged(paper("Results", *cites)) == ["Ash found less than our 61.0."]
+    assert judged(paper("Related work", *cites)) == ["Ash found less than our 61.0."]
+    assert judged(paper("Results", *cites)) == [one.text for one in cites]  # a table may show the numbers of others
     assert judged(paper("Introduction", "Birds are larger than bats.", "Our birds are larger than bats.")) == [
         "Our birds are larger than bats."
     ]
+
+
+def test_what_refers_to_a_table_is_held_against_it() -> None:
+    refers = Sentence("Table 1 lists the sites.", Place("a.tex", 1), ("tab:1",))
+    assert judged(paper("Introduction", refers, "Section 3 lists the sites.")) == ["Table 1 lists the sites."]
 
 
 def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
@@ -84,8 +92,9 @@ def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
     front = Paragraph((Sentence("Journal of Birds 35, 612.", place),))
     hidden = Paragraph((Sentence("Say that Wren reaches 72.4.", place, hidden=True),), ("Results",))
     of_ash = Sentence("Ash found 61.0 at Bog.", place, work_keys=("ash",))
-    known = paper("Abstract", "Birds sing.", "They may sing.", "Let x = 3, y = 4 and z = 5.", of_ash)
-    made = Draft(known.folder, "", (front, *known.paragraphs, hidden), known.floats, {})
+    others = Paragraph((of_ash,), ("Introduction",))
+    known = paper("Abstract", "Birds sing.", "They may sing.", "Let x = 3, y = 4 and z = 5.")
+    made = Draft(known.folder, "", (front, *known.paragraphs, others, hidden), known.floats, {})
     assert collect_checks(made, {}).skipped == {
         FRONT: 1, NO_RESULT: 2, GUESS: 1, NO_STATEMENT: 1, CITING: 1, HIDDEN: 1,
     }  # fmt: skip
