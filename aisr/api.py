@@ -22,9 +22,8 @@ from aisr.base.errors import UserError
 from aisr.base.jsonl import explain
 from aisr.lm import open as opening
 from aisr.lm.budget import Ledger, Limits
-from aisr.lm.client import OpenLM
+from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
-from aisr.lm.retries import FATAL_ERRORS
 from aisr.optimize.estimate import DryRun
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, another_lm, failure_text, judge, map_ordered

@@ -155,7 +155,7 @@ def compare(task: str, optimizer: str, arguments: argparse.Namespace) -> tuple[I
     file = recorded(task, optimizer)
     server = {"api_base": arguments.api_base, "threads": THREADS} if arguments.lm else {}
     model = open_lm(arguments.lm or f"recorded:{file}", **server)
-    lm = model.opened.lm
+    lm = model.opened
     keep = recording(file, {"lm": model.opened}) if arguments.record else nullcontext()
     with keep, dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         program = dspy.Predict(signature)

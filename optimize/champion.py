@@ -9,8 +9,8 @@ import dspy
 
 from aisr.artifact.prompt_page import prompt_tokens
 from aisr.base.files import percent
+from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.lm.retries import BudgetSpent
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
 from aisr.optimize.search import Candidate

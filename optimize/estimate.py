@@ -8,7 +8,6 @@ answer it. A token is taken for four bytes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, get_args, get_origin
@@ -18,7 +17,7 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from pydantic import BaseModel
 
 from aisr.lm.budget import Ledger, Spend
-from aisr.lm.client import LedgerLM, OpenLM, call_digest
+from aisr.lm.client import OpenLM
 from aisr.lm.config import Price
 from aisr.optimize.run import Callbacks, Plan, Run
 from aisr.programs.pictures import SHOWN_PIXELS
@@ -45,9 +44,9 @@ class DryRun:
 
     def open(self, lm: OpenLM) -> OpenLM:
         """Return the same LM, with which nothing is sent."""
-        silent: LedgerLM = lm.lm.copy(engine=_SilentEngine(), timeout=None)  # no timeout beside an engine, says DSPy
-        silent.ledger = self.ledger
-        return replace(lm, lm=silent, adapter=_CountingAdapter(self, lm.adapter))
+        adapter = _CountingAdapter(self, lm.adapter)
+        silent: OpenLM = lm.copy(engine=_SilentEngine(), timeout=None, ledger=self.ledger, adapter=adapter)
+        return silent
 
     def compile(self, plan: Plan, lm: OpenLM, teacher: OpenLM, callbacks: Callbacks) -> Run:
         """Go through a compile of opened LMs, without its artifact. Raises what it raises."""
@@ -110,7 +109,7 @@ class _CountingAdapter(dspy.Adapter):
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
         messages = self.inner.format(signature, demos, inputs)
-        call = call_digest(lm, messages=messages, **lm_kwargs)
+        call = lm.call_digest(messages=messages, **lm_kwargs)
         limits = (lm_kwargs.get("metadata") or {}).get("constraints") or {}
         # No two texts are the same, so that each proposed instruction is a candidate.
         values = self.run.answer(signature, demos, inputs, limits, f"{call[:8]} {FILLER}")

@@ -87,8 +87,8 @@ def mipro(search: Search) -> list[Program]:
         num_threads=search.lm.threads,
         max_errors=len(search.train) + len(search.dev) + 1,
         seed=search.settings.seed,
-        prompt_model=search.teacher.lm,
-        task_model=search.lm.lm,
+        prompt_model=search.teacher,
+        task_model=search.lm,
         teacher_settings=search.teacher_settings,
     )
     best = optimizer.compile(
@@ -118,7 +118,7 @@ def simba(search: Search) -> list[Program]:
         num_candidates=count,
         max_steps=count,
         max_demos=search.settings.demos,
-        prompt_model=search.teacher.lm,
+        prompt_model=search.teacher,
         # A copy, since SIMBA writes into it; it draws like the other models, or DSPy warns that its rollout is in vain.
         teacher_settings=teacher and {**teacher, "lm": teacher["lm"].copy(temperature=1.0)},
         num_threads=search.lm.threads,
@@ -142,7 +142,7 @@ def gepa(search: Search) -> list[Program]:
         metric=search.objective.with_feedback,
         max_metric_calls=search.settings.candidates * (len(search.dev) + 2 * GEPA_MINIBATCH),
         reflection_minibatch_size=GEPA_MINIBATCH,
-        reflection_lm=search.teacher.lm.copy(temperature=1.0, max_tokens=search.teacher.reflection_tokens),
+        reflection_lm=search.teacher.copy(temperature=1.0, max_tokens=search.teacher.reflection_tokens),
         instruction_proposer=reflection,
         gepa_kwargs={"acceptance_criterion": gate},
         num_threads=search.lm.threads,

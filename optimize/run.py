@@ -18,8 +18,8 @@ from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.base.jsonl import read
+from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.lm.retries import BudgetSpent
 from aisr.metrics.intervals import Interval, nested
 from aisr.optimize.baseline import add_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
@@ -233,7 +233,7 @@ class Run:
     def _check_teacher(self) -> None:
         """Raises UserError where no call of the teacher succeeded: candidates without its lessons tell nothing about
         it."""
-        error = self.teacher.lm.contact.error
+        error = self.teacher.contact.error
         if error is not None:
             reason = redact.secrets(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
             raise UserError(

@@ -125,7 +125,7 @@ class Search:
     @property
     def teacher_settings(self) -> dict[str, Any]:
         """What DSPy's optimizers ask the teacher with; nothing where that is the LM itself."""
-        return {} if self.teacher is self.lm else {"lm": self.teacher.lm, "adapter": self.teacher.adapter}
+        return {} if self.teacher is self.lm else {"lm": self.teacher, "adapter": self.teacher.adapter}
 
 
 def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> list[dspy.Example]:

@@ -10,7 +10,10 @@ from dspy._vendor.lm15.transports import StdlibTransport
 # DSPy recognises calls of its own adapters by the LM's identity and warns of any other; ours stands in between.
 from dspy.clients._deprecation import adapter_message_call
 
-__all__ = ["StdlibTransport", "adapter_message_call"]
+# Prices and abilities of a model, from a copy of LiteLLM's list.
+from dspy.clients.model_metadata import model_info
+
+__all__ = ["StdlibTransport", "adapter_message_call", "model_info"]
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):

@@ -251,7 +251,7 @@ def read_answer(call: str, entry: Mapping[str, Any]) -> Answer:
     endings = [ending for one in (response if isinstance(response, tuple) else (response,)) for ending in _endings(one)]
     return Answer(
         call=call,
-        outputs=plain(entry["outputs"]),
+        outputs=[_text_and_logprobs(output) for output in plain(entry["outputs"])],
         finish=[reason for reason, _ in endings],
         refusal="".join(words for _, words in endings),
         tokens=entry["usage"].get("completion_tokens") or 0,
@@ -271,6 +271,14 @@ def _endings(response: Any) -> Iterator[tuple[str | None, str]]:
         special = getattr(message, "provider_specific_fields", None) or {}  # where LiteLLM keeps it
         refused = getattr(message, "refusal", None) or special.get("refusal") or ""
         yield "refusal" if refused else getattr(choice, "finish_reason", None), refused
+
+
+def _text_and_logprobs(output: Any) -> Any:
+    """Return an output without what no program reads, such as thoughts."""
+    if not isinstance(output, dict):
+        return output or ""
+    text, logprobs = output.get("text") or "", output.get("logprobs")
+    return {"text": text, "logprobs": logprobs} if logprobs else text
 
 
 def plain(value: Any) -> Any:

@@ -12,10 +12,15 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from dspy.utils.exceptions import LMBillingError
+
 from aisr.base.errors import UserError
 from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import Price
-from aisr.lm.retries import BudgetSpent
+
+
+class BudgetSpent(LMBillingError):
+    """A limit of the user's own kept a call from being sent."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +77,10 @@ class Ledger:
         """file: holds what all runs spent, which the limit counts as well. Raises UserError where it holds anything
         else."""
         self.limits = limits or Limits()
+        self.spend = Spend()  # of this run
         self.stopped: str | None = None  # the limit that kept a call from being sent
         self.final_error: Exception | None = None  # that every further call meets, whatever its LM
         self._lock = threading.Lock()
-        self._spend = Spend()
         self._file = file
         self._earlier = _read_spend(file) if file else 0.0
         self._unwritten: str | None = None
@@ -87,17 +92,13 @@ class Ledger:
         whole = output.absolute()
         return cls(limits, None if limits.usd is None else whole.with_name(f"{whole.name}.spend.json"))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Ledger":
-        return self
+    def check(self) -> None:
+        """Raise `BudgetSpent` where a limit is reached, and note that it kept a call from being sent."""
+        if reason := self._exhausted_reason():
+            self.stopped = self.stopped or reason
+            raise BudgetSpent(f"the budget is spent: {reason}")
 
-    @property
-    def spend(self) -> Spend:
-        """What this run spent."""
-        with self._lock:
-            return self._spend
-
-    def spent_out(self) -> str | None:
-        """Return which limit is reached, in words; None while there is room for a call."""
+    def _exhausted_reason(self) -> str | None:
         spend, limits = self.spend, self.limits
         if limits.calls is not None and spend.calls >= limits.calls:
             sent = "1 LM call was" if spend.calls == 1 else f"{spend.calls} LM calls were"
@@ -110,20 +111,10 @@ class Ledger:
             return f"{total:.4f} USD are spent{before} and --max-usd is {limits.usd}"
         return self._unwritten
 
-    def check(self) -> None:
-        """Raise `BudgetSpent` where a limit is reached, and note that it kept a call from being sent."""
-        if reason := self.spent_out():
-            self.stopped = self.stopped or reason
-            raise BudgetSpent(f"the budget is spent: {reason}")
-
     def add(self, spend: Spend) -> None:
         """Enter calls."""
         with self._lock:
-            self._enter(self._spend + spend)
-
-    def from_cache(self) -> None:
-        """Enter one call that the cache answered."""
-        self.add(Spend(cached_calls=1))
+            self._enter(self.spend + spend)
 
     def take_over(self, spend: Spend) -> None:
         """Show what ledgers in other processes add up to."""
@@ -131,7 +122,7 @@ class Ledger:
             self._enter(spend)
 
     def _enter(self, spend: Spend) -> None:
-        is_paid, self._spend = spend.usd not in (None, self._spend.usd), spend
+        is_paid, self.spend = spend.usd not in (None, self.spend.usd), spend
         if self._file is None or not is_paid:
             return
         try:

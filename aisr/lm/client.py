@@ -1,70 +1,216 @@
-"""A language model as programs use it: `LedgerLM`, a `dspy.LM` whose calls are cached, limited, charged and retried,
-and `OpenLM`: that, with the adapter that renders its prompts and reads its answers (`aisr.lm.answers`)."""
+"""A language model as programs use it: `OpenLM`, a `dspy.LM` with the adapter that renders its prompts and reads its
+answers (`aisr.lm.answers`). A call is answered from DSPy's cache, else sent, as often as that may help; what is sent is
+limited and charged by a ledger (`aisr.lm.budget`).
+
+DSPy retries as well, but would wait for as long as a server asks, be it a day, and for minutes on a wrong port.
+"""
 
 import json
 import os
+import random
+import time
+from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import dspy
 from dspy.utils.callback import with_callbacks
-from dspy.utils.exceptions import LMAuthError, LMError
+from dspy.utils.exceptions import (
+    LMAuthError,
+    LMBillingError,
+    LMConfigurationError,
+    LMError,
+    LMRateLimitError,
+    LMTransportError,
+    LMUnsupportedModelError,
+    is_retryable_lm_error,
+)
 from pydantic import BaseModel
 
 from aisr.base import redact
 from aisr.base.files import digest_text
 from aisr.base.private import adapter_message_call
-from aisr.lm.answers import Answer, read_answer
-from aisr.lm.budget import Ledger, Spend
+from aisr.lm.answers import Answer, adapter_for, read_answer
+from aisr.lm.budget import BudgetSpent, Ledger, Spend
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.retries import Contact
 
 if TYPE_CHECKING:
     from aisr.lm.recorded import Recorder
 
+# --- When a call that failed is sent again, and when it ends the run
+
+OVERLOADED = (503, 529)  # 529 is Anthropic's
+RETRIES = 3  # of a call that failed in passing: a timeout, a lost connection, HTTP 500
+PATIENCE = 8  # retries of a call that was refused for overload: it is no fault of the call's
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds; doubled with each retry
+LONGEST_RETRY_AFTER = 120.0  # seconds; a server that asks for more has no room today
+
+
+class WaitTooLong(LMRateLimitError):
+    """The server names a time too far off to wait for, for every other record as well."""
+
+
+class Unreachable(LMTransportError):
+    """No call has reached the server: its address is wrong, or it does not run."""
+
+
+# Errors that every record would meet.
+FATAL_ERRORS = (
+    LMAuthError,
+    BudgetSpent,
+    LMBillingError,
+    LMConfigurationError,
+    LMUnsupportedModelError,
+    WaitTooLong,
+    Unreachable,
+)
+
+
+class Contact:
+    """The calls to one server, by any number of threads. Copies of an LM share the contact of the original."""
+
+    def __init__(self) -> None:
+        self.first_wait = FIRST_WAIT
+        self.error: LMError | None = None  # of the first call, where every call failed
+        self._is_answered = False
+
+    def succeed(self) -> None:
+        """Note an answer, be it of the cache."""
+        self._is_answered, self.error = True, None
+
+    def run(self, send: Callable[[], str]) -> str:
+        """Return the result of `send`, after as many retries as it takes.
+
+        Raises the last error of a call that goes on failing, `WaitTooLong`, and `Unreachable` where not even a second
+        attempt reached a server that none has reached before, so that a wrong port is told in seconds.
+        """
+        attempt = 1
+        while True:
+            try:
+                return send()
+            except LMError as error:
+                time.sleep(self._wait(error, attempt))
+            attempt += 1
+
+    def _wait(self, error: LMError, attempt: int) -> float:
+        """Return the seconds to wait before a call is sent again. Raises the error where it is final."""
+        if not self._is_answered and not isinstance(error, BudgetSpent):
+            self.error = self.error or error
+        if isinstance(error, LMTransportError) and self.error is not None and attempt > 1:
+            raise Unreachable(error.message) from error
+        is_overload = isinstance(error, LMRateLimitError) or error.status in OVERLOADED
+        seconds: float | None = error.retry_after if is_overload else None
+        if seconds is not None and seconds > LONGEST_RETRY_AFTER:
+            raise WaitTooLong(
+                f"the LM asks to wait for {seconds:.0f} s; run the same command again after that"
+            ) from error
+        if not is_retryable_lm_error(error) or attempt > (PATIENCE if is_overload else RETRIES):
+            raise error
+        if seconds is not None:
+            return seconds
+        # Calls that were refused together shall not come back together.
+        return random.uniform(0.5, 1.0) * min(self.first_wait * 2.0 ** (attempt - 1), LONGEST_WAIT)
+
+
+# --- The language model
+
 CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
+TEMPERATURE = 0.0
 _calls: ContextVar[list[str] | None] = ContextVar("calls of an answer", default=None)
 _latest: ContextVar[Answer | None] = ContextVar("latest answer", default=None)
 _entry: ContextVar[dict[str, Any]] = ContextVar("latest entry of DSPy's history")
 
 
-def call_digest(lm: dspy.LM, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
-    """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
-    temperature, rollout and schema."""
-    shaping = {name: value for name, value in {**lm.kwargs, **options}.items() if name not in CONNECTION}
-    call = [lm.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
-    return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
+class OpenLM(dspy.LM):
+    """A `dspy.LM` ready for use, whose answers DSPy's cache keeps as text, that enters each call into a ledger, sends
+    nothing once a limit of the ledger is reached, and keeps no history (pictures would fill the memory)."""
 
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
-        return value.model_json_schema()
-    return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
-
-
-class LedgerLM(dspy.LM):
-    """A `dspy.LM` whose answers DSPy's cache keeps as text, that enters each call into a ledger, sends nothing once a
-    limit of the ledger is reached, and keeps no history (pictures would fill the memory)."""
-
-    gives_logprobs = False  # whether programs ask for log-probabilities with their answers
     recorder: "Recorder | None" = None
 
     def __init__(
-        self, model: str, *, ledger: Ledger, price: Price | None, config: LMConfig | None = None, **kwargs: Any
+        self,
+        model: str,
+        config: LMConfig,
+        ledger: Ledger,
+        price: Price | None,
+        *,
+        endpoint: str | None = None,
+        max_tokens: int | None = None,
+        reflection_tokens: int = 16_000,
+        supports_vision: bool | None = None,
+        **connection: Any,
     ) -> None:
-        """config: by which errors name the LM, its address and its options."""
-        super().__init__(model, num_retries=0, **kwargs)
-        self.config = config or LMConfig(model)
-        self.ledger = ledger
-        self.price = price
+        """config: its settings, and by which names errors call it; endpoint: digest of its server's address, never the
+        address; max_tokens: the longest answer, where the config says nothing, reflection_tokens: where it reflects;
+        supports_vision: None where that is not known. Raises `LMConfigurationError` for settings that a model of
+        OpenAI's that reasons refuses."""
+        super().__init__(
+            model, num_retries=0, temperature=config.temperature, max_tokens=config.max_tokens, **connection
+        )
+        is_reasoning = "max_completion_tokens" in self.kwargs  # where defaults of ours would be refused as well
+        if not is_reasoning:
+            defaults = {"temperature": TEMPERATURE, "max_tokens": max_tokens}
+            self.kwargs |= {name: value for name, value in defaults.items() if self.kwargs[name] is None}
+        self.config, self.ledger, self.price = config, ledger, price
+        self.spec, self.endpoint = config.model, endpoint
+        self.threads = config.threads  # how many calls at a time make sense
+        self.reflection_tokens, self.supports_vision = reflection_tokens, supports_vision
+        wants_logprobs = endpoint is None if config.logprobs is None else config.logprobs
+        # Whether programs ask for log-probabilities with their answers.
+        self.gives_logprobs = wants_logprobs and not is_reasoning and "logprobs" in self.supported_params
+        self.adapter = adapter_for(config.schema and self.supports_response_schema)
         self.contact = Contact()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "OpenLM":
+        """A copy of a program asks the same LM, on the same account."""
+        return self
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Options of all calls that shape answers, such as temperature."""
+        return {name: value for name, value in self.kwargs.items() if name not in CONNECTION}
+
+    @property
+    def takes_constraints(self) -> bool:
+        """Whether its engine takes JSON schema fragments by output field (`aisr.programs.program`)."""
+        return bool(getattr(self.engine, "takes_constraints", False))
+
+    @property
+    def identity(self) -> str:
+        """What tells its answers from those of another LM: the model, the form of its answers, and whether with
+        log-probabilities. Not the address of its server: a model may move, or be served at several."""
+        logprobs = "with" if self.gives_logprobs else "without"
+        model = self.spec if self.endpoint else self.model
+        return f"{model} {type(self.adapter).__name__} {logprobs} log-probabilities"
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a manifest records of it."""
+        return {
+            "spec": self.spec,
+            "model": self.model,
+            "endpoint": self.endpoint,
+            "adapter": type(self.adapter).__name__,
+            "temperature": self.kwargs.get("temperature"),
+            "logprobs": self.gives_logprobs,
+        }
+
+    def context(self) -> Any:
+        """`with lm.context(): program(...)`."""
+        return dspy.context(
+            lm=self,
+            adapter=self.adapter,
+            trace=None,  # DSPy's would keep the inputs of ten thousand calls; optimizers open their own
+            max_errors=10**9,
+            warn_on_type_mismatch=False,  # records are validated when they are read
+        )
+
+    # --- Calls
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
         """Return the outputs of a call: of the cache, else of the LM. Raises `LMError`."""
-        call = call_digest(self, prompt, messages=messages, **options)
+        call = self.call_digest(prompt, messages=messages, **options)
         if (calls := _calls.get()) is not None:
             calls.append(call)
         if self.recorder:
@@ -76,18 +222,32 @@ class LedgerLM(dspy.LM):
         self.contact.succeed()
         return [_with_attributes(output) for output in answer.outputs]
 
+    async def acall(self, *args: Any, **options: Any) -> Any:
+        """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
+        return self(*args, **options)
+
+    def call_digest(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
+        """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
+        temperature, rollout and schema."""
+        shaping = self.sampling | {name: value for name, value in options.items() if name not in CONNECTION}
+        call = [self.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
+        return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
+
     def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
         """Return the answer to a call. call: its digest."""
         use_cache = options.pop("cache", self.cache)
-        if use_cache and (text := dspy.cache.get(self._cache_key(call))):
-            self.ledger.from_cache()
-            return Answer.model_validate_json(text)
-        answer = self.contact.run(lambda: self._send(call, prompt, messages, options))
-        if use_cache:
-            dspy.cache.put(self._cache_key(call), answer.model_dump_json())
-        return answer
+        text = dspy.cache.get(self._cache_key(call)) if use_cache else None
+        if text:
+            self.ledger.add(Spend(cached_calls=1))
+        else:
+            text = self.contact.run(lambda: self._send(call, prompt, messages, options))
+            if use_cache:
+                dspy.cache.put(self._cache_key(call), text)
+        return Answer.model_validate_json(text)
 
-    def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
+    def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> str:
+        """Return the answer as JSON, without the values of secret variables: it goes into predictions, demos and
+        instructions."""
         self.ledger.check()
         usage: dict[str, Any] = {}
         try:
@@ -100,35 +260,11 @@ class LedgerLM(dspy.LM):
             raise
         finally:
             self.ledger.add(Spend.of(usage, self.price))
-        return _without_keys(read_answer(call, _entry.get()))
+        return redact.values(read_answer(call, _entry.get()).model_dump_json())
 
     def update_history(self, entry: dict[str, Any]) -> None:
         """Keep no history, but the latest entry, for `_send`."""
         _entry.set(entry)
-
-    async def acall(self, *args: Any, **options: Any) -> Any:
-        """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
-        return self(*args, **options)
-
-    def failed_ending(self) -> str | None:
-        """Return why the latest answer to this thread or task is none, see `Answer.failure`; None where it may be
-        one."""
-        limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
-        answer = _latest.get()
-        return answer.failure(limit, self.config.option("max_tokens")) if answer else None
-
-    @staticmethod
-    def record_keys() -> list[str]:
-        """Return a list that gets the digest of every call that this thread or task makes from here on."""
-        calls: list[str] = []
-        _calls.set(calls)
-        return calls
-
-    def invalidate(self, calls: list[str]) -> None:
-        """Have the next process ask for the answers to some calls again. This one keeps them, as a compile judges the
-        same records over and over."""
-        for call in dict.fromkeys(calls):
-            dspy.cache.put(self._cache_key(call), None, enable_memory_cache=False)
 
     def _cache_key(self, call: str) -> dict[str, Any]:
         """Return the key of an answer. Two servers answer differently under one name, and DSPy and LiteLLM read their
@@ -142,16 +278,44 @@ class LedgerLM(dspy.LM):
         write the name of an engine, and advice on their own settings."""
         address = self.config.api_base
         words = [f"{self.config.model} at {address}" if address else self.config.model]
-        said = " ".join(error.message.partition("\n\n")[0].split())
-        if error.status and f"HTTP {error.status}" not in said:
+        reason = " ".join(error.message.partition("\n\n")[0].split())
+        if error.status and f"HTTP {error.status}" not in reason:
             words.append(f"HTTP {error.status}")
         if address and error.status in (404, 405):
             option = self.config.option("api_base")
-            said += f" (is {option} right? requests go to {address.rstrip('/')}/chat/completions)"
+            reason += f" (is {option} right? requests go to {address.rstrip('/')}/chat/completions)"
         elif address and isinstance(error, LMAuthError):
-            said += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
-        error.message = ": ".join([*words, said])
+            reason += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
+        error.message = ": ".join([*words, reason])
         error.args = (error.message,)
+
+    # --- Answers that are none
+
+    @staticmethod
+    def record_keys() -> list[str]:
+        """Return a list that gets the digest of every call that this thread or task makes from here on."""
+        calls: list[str] = []
+        _calls.set(calls)
+        return calls
+
+    def failed_ending(self) -> str | None:
+        """Return why the latest answer to this thread or task is none, see `Answer.failure`; None where it may be
+        one."""
+        limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
+        answer = _latest.get()
+        return answer.failure(limit, self.config.option("max_tokens")) if answer else None
+
+    def invalidate(self, calls: list[str]) -> None:
+        """Have the next process ask for the answers to some calls again. This one keeps them, as a compile judges the
+        same records over and over."""
+        for call in dict.fromkeys(calls):
+            dspy.cache.put(self._cache_key(call), None, enable_memory_cache=False)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
+        return value.model_json_schema()
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
 
 
 def _with_attributes(output: Any) -> Any:
@@ -160,55 +324,3 @@ def _with_attributes(output: Any) -> Any:
         return output
     entries = json.loads(json.dumps(output["logprobs"]), object_hook=lambda entry: SimpleNamespace(**entry))
     return {**output, "logprobs": entries}
-
-
-def _without_keys(answer: Answer) -> Answer:
-    """Return an answer without the values of secret variables: it goes into predictions, demos and instructions."""
-    text = answer.model_dump_json()
-    clean = redact.values(text)
-    return answer if clean == text else Answer.model_validate_json(clean)
-
-
-@dataclass(frozen=True)
-class OpenLM:
-    """A language model ready for use, with its adapter, and what a manifest records of it."""
-
-    lm: LedgerLM
-    adapter: dspy.Adapter
-    spec: str
-    endpoint: str | None  # digest of the address, never the address
-    threads: int  # how many calls at a time make sense
-    reflection_tokens: int = 16_000  # the longest answer where it reflects
-    supports_vision: bool | None = None  # None: not known
-
-    @property
-    def ledger(self) -> Ledger:
-        return self.lm.ledger
-
-    @property
-    def identity(self) -> str:
-        """What tells its answers from those of another LM: the model, the form of its answers, and whether with
-        log-probabilities. Not the address of its server: a model may move, or be served at several."""
-        logprobs = "with" if self.lm.gives_logprobs else "without"
-        model = self.spec if self.endpoint else self.lm.model
-        return f"{model} {type(self.adapter).__name__} {logprobs} log-probabilities"
-
-    def context(self) -> Any:
-        """`with lm.context(): program(...)`."""
-        return dspy.context(
-            lm=self.lm,
-            adapter=self.adapter,
-            trace=None,  # DSPy's would keep the inputs of ten thousand calls; optimizers open their own
-            max_errors=10**9,
-            warn_on_type_mismatch=False,  # records are validated when they are read
-        )
-
-    def describe(self) -> dict[str, Any]:
-        return {
-            "spec": self.spec,
-            "model": self.lm.model,
-            "endpoint": self.endpoint,
-            "adapter": type(self.adapter).__name__,
-            "temperature": self.lm.kwargs.get("temperature"),
-            "logprobs": self.lm.gives_logprobs,
-        }

@@ -173,9 +173,6 @@ class EmbeddedEngine:
     def __init__(self) -> None:
         self.model = load()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
-        return self
-
     def complete(self, request: Request) -> Response:
         """Return one answer. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
         schema = (request.config.response_format or {}).get("schema")

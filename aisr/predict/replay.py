@@ -6,7 +6,7 @@ it would be written after the verdict.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,8 @@ from dspy.utils.callback import BaseCallback
 
 from aisr.base import redact
 from aisr.base.jsonl import read, valid_text
-from aisr.lm.budget import Ledger, Limits
+from aisr.lm.budget import BudgetSpent, Ledger, Limits
 from aisr.lm.client import OpenLM
-from aisr.lm.retries import BudgetSpent
 from aisr.predict.judge import Outcome, judge, map_all
 from aisr.programs.program import Program
 from aisr.programs.records import Record
@@ -92,9 +91,8 @@ def replay(
 def from_cache_only(lm: OpenLM) -> OpenLM:
     """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: replayed calls were
     counted already."""
-    cached = lm.lm.copy()
-    cached.ledger = Ledger(Limits(calls=0))
-    return replace(lm, lm=cached)
+    cached: OpenLM = lm.copy(ledger=Ledger(Limits(calls=0)))
+    return cached
 
 
 class _CallRecorder(BaseCallback):

@@ -8,8 +8,8 @@ import dspy
 
 from aisr.base import redact
 from aisr.base.private import clear_events
+from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.lm.retries import BudgetSpent
 from aisr.predict.judge import judge
 from aisr.predict.replay import FORGOTTEN, ReplayedRecord, from_cache_only
 from aisr.programs.program import Program

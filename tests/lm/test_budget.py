@@ -20,7 +20,7 @@ from support.scripted import flat, requests, right, scripted
 
 def limited(calls: int) -> OpenLM:
     lm = scripted(right)
-    lm.lm.ledger = Ledger(Limits(calls=calls))
+    lm.ledger = Ledger(Limits(calls=calls))
     return lm
 
 

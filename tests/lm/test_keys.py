@@ -82,7 +82,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     monkeypatch.delenv("AISR_API_KEY", raising=False)
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
-    open_lm(LMConfig("openai/local", api_base=loopback.url)).lm("Hello?")
+    open_lm(LMConfig("openai/local", api_base=loopback.url))("Hello?")
     assert [request.authorization for request in loopback.requests] == [sent]
 
 

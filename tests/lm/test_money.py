@@ -24,7 +24,7 @@ WORDS = "Is it so? " * 40
 
 
 def call(lm: OpenLM) -> str:
-    return str(lm.lm(messages=[{"role": "user", "content": WORDS}]))
+    return str(lm(messages=[{"role": "user", "content": WORDS}]))
 
 
 def with_usage(usage: Any, text: str = "yes") -> Callable[[HttpRequest], Reply]:

@@ -174,12 +174,12 @@ def test_keys_and_prompts_are_not_in_a_recording(tmp_path: Path, monkeypatch: py
     lm = scripted.scripted(lambda request: "the key is sk-planted-7f3a91")
     file = tmp_path / "answers.jsonl.gz"
     with recording(file, {"lm": lm}) as recorder:
-        assert lm.lm("What is the key?") == ["the key is <OPENAI_API_KEY>"]
+        assert lm("What is the key?") == ["the key is <OPENAI_API_KEY>"]
     assert str(recorder) == "1 answer"
     text = gzip.decompress(file.read_bytes()).decode()
     assert "planted" not in text
     assert "What is" not in text
-    assert open_lm(LMConfig(f"recorded:{file}"), Ledger()).lm("What is the key?") == ["the key is <OPENAI_API_KEY>"]
+    assert open_lm(LMConfig(f"recorded:{file}"), Ledger())("What is the key?") == ["the key is <OPENAI_API_KEY>"]
 
 
 @pytest.mark.parametrize("setting", ["temperature=1", "max_tokens=10"])

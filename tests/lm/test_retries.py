@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from dspy.utils.exceptions import LMError
 
+from aisr.lm.client import Unreachable, WaitTooLong
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.lm.retries import Unreachable, WaitTooLong
 from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
 from support.faults import refused
@@ -20,7 +20,7 @@ from support.scripted import claim
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The seconds that were waited for, which nobody does."""
     waited: list[float] = []
-    monkeypatch.setattr("aisr.lm.retries.time.sleep", waited.append)
+    monkeypatch.setattr("aisr.lm.client.time.sleep", waited.append)
     return waited
 
 
@@ -61,8 +61,8 @@ def test_an_error_is_told_with_status_and_words_by_the_names_that_were_typed(
 ) -> None:
     loopback.reply = lambda request: (status, body if isinstance(body, str) else json.dumps(body))
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1))
-    lm.lm.contact.first_wait = 0.001
+    lm.contact.first_wait = 0.001
     with pytest.raises(LMError, match=f"^openai/local at {loopback.url}: .*{words}") as raised:
-        lm.lm("Hello?")
+        lm("Hello?")
     assert "\n" not in str(raised.value)
     assert "endpoint" not in str(raised.value)

@@ -123,7 +123,7 @@ def test_what_is_in_flight_is_written_before_an_error_ends_the_run(error: LMErro
 def uncached(answer: Any) -> OpenLM:
     """A scripted LM without the response cache, which would meet a full disk before the predictions do."""
     lm = scripted(answer)
-    lm.lm.cache = False
+    lm.cache = False
     return lm
 
 

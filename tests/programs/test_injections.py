@@ -150,7 +150,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Way, A
         ways = []
         for task, options, schema in WAYS:
             lm = open_lm(LMConfig("openai/local", api_base=server.url, schema=schema, threads=1))
-            lm.lm.cache = False  # equal texts are sent by several tests
+            lm.cache = False  # equal texts are sent by several tests
             way = Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation, root)
             (outcome, fine), (_, repaired) = way.ask(HARMLESS), way.ask(HARMLESS, reply="no answer")
             assert outcome.failure is None

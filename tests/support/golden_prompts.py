@@ -128,7 +128,7 @@ def calls(program: Program, record: Record, form: str, answer: Any, unusable: An
 def open_scripted(answers: Answers, form: str) -> OpenLM:
     """Return a scripted LM with the adapter of a form, without a response cache."""
     lm = scripted(answers, adapter=form)
-    lm.lm.cache = False
+    lm.cache = False
     return lm
 
 

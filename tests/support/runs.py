@@ -29,8 +29,8 @@ def opened(
 ) -> OpenLM:
     """An LM at a loopback server that was reached before, and does not wait long for anything."""
     lm = open_lm(LMConfig(model, api_base=url, threads=threads, timeout=timeout, **config), Ledger(limits))
-    lm.lm.contact.first_wait = 0.001
-    lm.lm.contact.succeed()
+    lm.contact.first_wait = 0.001
+    lm.contact.succeed()
     return lm
 
 

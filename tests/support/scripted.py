@@ -10,10 +10,9 @@ import dspy
 import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from aisr.lm.answers import adapter_for
 from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM
-from aisr.lm.config import Price
+from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig, Price
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Citation, Track2Record
@@ -61,21 +60,16 @@ class ScriptedEngine:
 
 def scripted(answers: Answers, *, adapter: str = "json", threads: int = 1) -> OpenLM:
     """An LM that answers from a script. Its name is new each time, so that no cached answer reaches it."""
-    lm = LedgerLM(
-        f"scripted/{next(_numbers)}",
-        ledger=Ledger(),
-        price=Price(0.0, 0.0),
-        engine=ScriptedEngine(answers),
-        temperature=0.0,
-    )
+    config = LMConfig("scripted/it", schema=adapter == "json", threads=threads)
+    engine = ScriptedEngine(answers)
+    lm = OpenLM(f"scripted/{next(_numbers)}", config, Ledger(), Price(0.0, 0.0), engine=engine)
     lm.contact.first_wait = 0.001
-    adapters = {"json": adapter_for(True), "chat": adapter_for(False)}
-    return OpenLM(lm, adapters[adapter], "scripted", None, threads)
+    return lm
 
 
 def requests(lm: OpenLM) -> list[Request]:
     """The requests to the LM so far."""
-    received: list[Request] = lm.lm.engine.requests
+    received: list[Request] = lm.engine.requests
     return received
 
 

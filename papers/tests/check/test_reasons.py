@@ -40,7 +40,7 @@ def review_by(made: Draft, *answer: Any, label: str = "Contradicted", **more: An
     text."""
     lm = opened(lambda request: answers(question(request), label, *answer))
     for name, value in more.items():
-        setattr(lm.opened.lm, name, value)
+        setattr(lm.opened, name, value)
     review = review_draft(made, collect_checks(made, {}), [checker(lm)], lm)
     return review, [question(one) for one in requests(lm.opened)]
 
