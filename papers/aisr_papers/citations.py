@@ -135,6 +135,8 @@ YEAR = re.compile(r"(?<![\d-])((?:1[89]|20)\d\d)([a-z]?)(?![\w-])")
 NAME = re.compile(r"[^\W\d_a-z][\w'’‐-]+")
 # The names before a year in brackets: "Obi", "Marlow and Finch", "van Dam, Okafor and Reyes", "Holm et al."
 NAMED = re.compile(r"([^\W\d_a-z][\w'’‐-]{1,40})(?:,? (?:and|&) [^\W\d_a-z][\w'’‐-]{1,40}|,? et al\.?)? $")
+LETTERED = re.compile(r"\[([^\[\]]{1,100})\]")  # [Obi22, HR20]
+KEYS_PARTED = re.compile(r"[,;]")
 LETTERS = re.compile(r"(?:,\s?[a-z](?![\w.]))+")
 LONGEST_NAMES = 100  # characters before the bracket that are searched for them
 LONGEST_RANGE = 50  # works
@@ -228,11 +230,11 @@ MAX_WORKS = 20_000
 
 
 class Entry(NamedTuple):
-    """A work of a bibliography, and its names in running text, empty where unknown."""
+    """A work of a bibliography, with its authors and year where both are known."""
 
     work: Work
-    authors: str = ""  # `Marlow and Finch`
-    year: str = ""
+    people: People | None = None
+    authors: str = ""  # in running text, where the bibliography says that, as `Marlow & Finch`
 
 
 def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
@@ -247,12 +249,16 @@ def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
     for block in library.entries[:MAX_WORKS]:
         fields = {key.lower(): str(field.value) for key, field in block.fields_dict.items()}
         year = YEAR_OF_WORK.search(fields.get("year") or fields.get("date", ""))
-        people = fields.get("author") or fields.get("editor", "")
+        names = map(surname, AND.split(fields.get("author") or fields.get("editor", "")))
+        surnames = [name[:LONGEST_AUTHOR] for name in names if name]
+        many = "others" in surnames[1:]
+        people = People(
+            tuple(surnames[: surnames.index("others")] if many else surnames), many, year[0] if year else ""
+        )
         work = Work(
             block.key, plain_text(fields.get("title", "")), find_doi(fields.get("doi") or fields.get("url", ""))
         )
-        surnames = [surname(one) for one in AND.split(people)]
-        entries[block.key] = Entry(work, authors_in_text(surnames), year[0] if year else "")
+        entries[block.key] = Entry(work, people if surnames and year else None)
     return entries
 
 
@@ -271,24 +277,12 @@ def read_bibitem(key: str, label: str, text: str) -> Entry:
     authors, _, rest = label.partition("(")
     year = YEAR_OF_WORK.match(rest)
     work = Work(key, title, find_doi(text))
-    return Entry(work, plain_text(authors)[: 2 * LONGEST_AUTHOR] if year else "", year[0] if year else "")
+    names = plain_text(authors)[: 2 * LONGEST_AUTHOR]
+    people = (people_before(names, year[0]) or People((names,), False, year[0])) if year else None
+    return Entry(work, people, names)
 
 
-AFTER_YEAR = re.compile(r"\((?:1[89]|20)\d\d[^()]{0,20}\)\.\s([^.]{5,300})")
-NUMBERED = re.compile(r"\[?(\d{1,4})[\].]\s")
-QUOTED = re.compile(r"[“\"]([^“”\"]{5,300})[”\"]")
-
-
-def read_reference(text: str, count: int) -> Entry:
-    """A work of a list of references in plain text: its title is what stands in quotes, or behind the year in brackets
-    as in APA's style, else the longest sentence.
-    count: its key, where it has no number."""
-    number = NUMBERED.match(text)
-    entry = text[number.end() :] if number else text
-    year, quoted = YEAR.search(entry), QUOTED.search(entry) or AFTER_YEAR.search(entry)
-    title = quoted[1] if quoted else max(entry.split(". "), key=len)
-    work = Work(number[1] if number else str(count), title.strip(" .,"), find_doi(entry))
-    return Entry(work, re.split(r"[,.\s]", entry, maxsplit=1)[0], year[0] if year else "")
+QUOTED = re.compile(r"[“\"]([^“”\"]{5,400}?)[,.]?[”\"]")
 
 
 def plain_text(text: str) -> str:
@@ -302,18 +296,11 @@ def surname(name: str) -> str:
     return plain_text(" ".join([*parts.von, *parts.last]))
 
 
-def authors_in_text(surnames: list[str]) -> str:
+def authors_in_text(people: People) -> str:
     """Authors as running text names them: `Marlow`, `Marlow and Finch`, `Marlow et al.`"""
-    people = [one[:LONGEST_AUTHOR] for one in surnames if one]
-    if len(people) > 2 or "others" in people[1:]:
-        return f"{people[0]} et al."
-    return " and ".join(people)
-
-
-def index_works(works: Mapping[str, Entry]) -> WorkIndex:
-    """Works by the names and years that running text cites them by."""
-    known = ((key, people_before(one.authors, one.year)) for key, one in works.items() if one.authors and one.year)
-    return WorkIndex((key, people) for key, people in known if people is not None)
+    if people.many or len(people.surnames) > 2:
+        return f"{people.surnames[0]} et al."
+    return " and ".join(people.surnames)
 
 
 def cited_in_words(text: str, index: WorkIndex, works: Collection[str]) -> tuple[str, ...]:
@@ -325,18 +312,20 @@ def cited_in_words(text: str, index: WorkIndex, works: Collection[str]) -> tuple
             keys += [key for one in mark.people if (key := index.find(one))]
         else:
             keys += [one for one in mark.works if "@" in text[mark.start : mark.end] or one in works]
-    return tuple(keys)
+    lettered = (key.strip() for brackets in LETTERED.findall(text) for key in KEYS_PARTED.split(brackets))
+    return (*keys, *(key for key in lettered if key in works))
 
 
 def natbib_text(keys: Sequence[str], works: Mapping[str, Entry], before: str, after: str, textual: bool) -> str:
     """A citation as natbib prints it, by authors and year; by keys, `[@a; @b]`, where these are unknown of one."""
     entries = [works[key] for key in keys if key in works]
-    if len(entries) < len(keys) or not all(one.authors and one.year for one in entries):
+    names = [(one.authors or authors_in_text(one.people), one.people.year) for one in entries if one.people]
+    if len(names) < len(keys):
         return f"[{'; '.join(f'@{key}' for key in keys)}]"
     if textual:
-        text = " and ".join(f"{one.authors} ({one.year})" for one in entries)
+        text = " and ".join(f"{authors} ({year})" for authors, year in names)
         return f"{text[:-1]}, {after})" if after else text
-    text = "; ".join(f"{one.authors}, {one.year}" for one in entries)
+    text = "; ".join(f"{authors}, {year}" for authors, year in names)
     return f"({before + ' ' if before else ''}{text}{', ' + after if after else ''})"
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from aisr_papers.citations import Entry, cited_in_words, index_works
+from aisr_papers.citations import Entry, WorkIndex, cited_in_words
 from aisr_papers.draft import Float, Paragraph, Place, Sentence, split_sentences
 
 # --- References to tables and figures: "Table 3", "Figs. 2 and 3", "Figures 1–3", "Fig. 2(a)".
@@ -123,7 +123,8 @@ def build_paragraphs(
 ) -> tuple[Paragraph, ...]:
     """Blocks that have words as paragraphs, each sentence at the line that it begins in, with what it refers to and
     cites. blocks: their pieces, the headings above them, and whether no reader sees them."""
-    float_names, index = keys_by_name(floats), index_works(works)
+    float_names = keys_by_name(floats)
+    index = WorkIndex((key, one.people) for key, one in works.items() if one.people is not None)
     paragraphs = []
     for pieces, headings, hidden in blocks:
         text, starts = flatten(pieces)

@@ -5,10 +5,11 @@ import re
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from aisr_papers.citations import Entry, cited_works, natbib_text, read_reference
+from aisr_papers.citations import Entry, cited_works, natbib_text
 from aisr_papers.draft import Draft, Float, Picture, Place
 from aisr_papers.passages import Piece, build_paragraphs, flatten, split_bold
 from aisr_papers.readers.files import Files
+from aisr_papers.readers.references import read_reference
 
 CAPTION = re.compile(r"(fig|tab)(?:ure|le)?\.?\s([A-Z]?\.?\d{1,3}|[IVX]{1,6})[.:]\s*", re.IGNORECASE)
 KINDS = {"fig": "Figure", "tab": "Table"}
@@ -125,8 +126,8 @@ class BlockReader:
                 blocks.append(block)
                 continue
             count += 1
-            entry = read_reference(block.text, count)
-            self.works.setdefault(entry.work.key, entry)
+            if (entry := read_reference(block.text, str(count))) is not None:
+                self.works.setdefault(entry.work.key, entry)
         self.blocks = blocks
 
     def _resolved(self, block: Block) -> list[Piece]:
