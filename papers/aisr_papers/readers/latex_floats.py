@@ -43,9 +43,6 @@ class Floats(Numbers):
             "caption": self._caption,
             "captionof": self._caption_of,
             "captionsetup": self._set_caption,
-            "ttabbox": self._float_box,
-            "ffigbox": self._float_box,
-            "floatbox": self._float_box,
             "Block": self._block_of_cells,
             "SetCell": self._set_cell,
             "subcaption": self._subcaption,
@@ -55,12 +52,8 @@ class Floats(Numbers):
             "label": lambda token: self._label(self.stream.word()),
             "includegraphics": self._picture,
             "graphicspath": self._set_picture_folders,
-            "tablehead": self._head,
             "startdata": self._begin_data,
             "enddata": self._end_data,
-            "tablenotetext": self._note_text,
-            "tablecomments": self._note_text,
-            "tablerefs": self._note_text,
             "endhead": self._repeated_part,
             "endfirsthead": self._repeated_part,
             "endfoot": self._repeated_part,
@@ -140,23 +133,10 @@ class Floats(Numbers):
         if self._open and not self._tables:
             self._new_table()
 
-    def _head(self, token: Token) -> None:
-        r"""\tablehead{\colhead{a} & \colhead{b}} of AASTeX."""
-        head = self.stream.argument()
-        self._begin_data(token)
-        self.stream.push([*head, Token("command", "tabularnewline", token.place)])
-
     def _end_data(self, token: Token) -> None:
         if self._open and self._tables:
             self._tables.pop()
             self._items = self._open[-1].notes
-
-    def _note_text(self, token: Token) -> None:
-        r"""\tablenotetext{a}{words}, and \tablecomments{words} without a mark."""
-        self._end_data(token)
-        mark = f"{self.stream.word()}: " if token.text == "tablenotetext" else ""
-        note = self._next_inline(token)
-        self._items += [Piece(f" {mark}", token.place), *note, Piece(" ", token.place)]
 
     def _repeated_part(self, token: Token) -> None:
         r"""The end of what a longtable sets on several pages: its first head stays, all else of it goes."""
@@ -294,22 +274,6 @@ class Floats(Numbers):
             self._open[-1].caption_kind = KINDS[match[1]]
         elif match is not None and self._in_document:
             self._outer_caption = len(self._environments), KINDS[match[1]]
-
-    def _float_box(self, token: Token) -> None:
-        r"""\ttabbox{\caption{words}}{content} and \ffigbox of floatrow, and \floatbox{table}{…}{…}."""
-        if token.text == "floatbox":
-            self.stream.option()
-            kind = KINDS.get(self.stream.word())
-        else:
-            kind = KINDS["table" if token.text == "ttabbox" else "figure"]
-        self.stream.drop("ooo")
-        tokens = (*self.stream.argument(), *self.stream.argument())
-        if self._open:
-            self._open[-1].caption_kind = kind
-            self.stream.push(tokens)
-        elif kind is not None:
-            begin, end = (self._tokens(f"\\{word}{{{kind}}}", token) for word in ("begin", "end"))
-            self.stream.push((*begin, *tokens, *end))
 
     def _second_float(self, first: FloatParts) -> FloatParts:
         """A second float in the same environment. Where the first has its caption below, what follows that is of the

@@ -40,6 +40,11 @@ REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)
 BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\newcommand{\replaced}[3][]{#2}%
 \newcommand{\tnote}[1]{\textsuperscript{#1}}\newcommand{\tablenotemark}[1]{\textsuperscript{#1}}%
 \newcommand{\nodata}{…}\newcommand{\tablename}{Table}\newcommand{\figurename}{Figure}%
+\newcommand{\tablehead}[1]{\startdata#1\tabularnewline}%
+\newcommand{\tablenotetext}[2]{\enddata{} #1: #2 }\newcommand{\tablecomments}[1]{\enddata{} #1 }%
+\newcommand{\tablerefs}[1]{\enddata{} #1 }%
+\newcommand{\ttabbox}[3][]{\captionsetup{type=table}#2#3}\newcommand{\ffigbox}[3][]{\captionsetup{type=figure}#2#3}%
+\newcommand{\floatbox}[4][]{\captionsetup{type=#2}#3#4}%
 \newcommand{\cutinhead}[1]{\\#1\\}\newcommand{\sidehead}[1]{\\#1\\}%
 \newcommand{\plotone}[1]{\includegraphics{#1}}\newcommand{\plottwo}[2]{\includegraphics{#1}\includegraphics{#2}}%
 \newcommand{\acknowledgments}{\section*{Acknowledgments}}\newcommand{\acknowledgements}{\section*{Acknowledgments}}%
