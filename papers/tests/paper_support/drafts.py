@@ -40,3 +40,25 @@ def draft(*texts: str, tables: tuple[Float, ...] = (), work_keys: tuple[str, ...
     )
     works = {key: Work(key) for key in work_keys}
     return Draft(Path(), "Wrens", (Paragraph(sentences, ("Results",)),), floats, works)
+
+
+def as_text(draft: Draft) -> str:
+    """All that is read of a paper: headings and sentences with their places and links, floats with their cells, works,
+    and what was not read."""
+    lines = [f"title: {draft.title}"]
+    above: tuple[str, ...] | None = None
+    for paragraph in draft.paragraphs:
+        lines += [""] if paragraph.headings == above else ["", f"== {' > '.join(paragraph.headings)}".rstrip()]
+        above = paragraph.headings
+        for one in paragraph.sentences:
+            links = ", ".join((*one.float_keys, *one.work_keys))
+            lines.append(f"{one.place}  {one.text}" + (f"  -> {links}" if links else "") + "  HIDDEN" * one.hidden)
+    for each in draft.floats.values():
+        lines += ["", f"-- {each.name} [{each.key}], {each.place}: {each.caption}"]
+        lines += [f"   | {row}" for row in each.rows.replace("\t", " | ").splitlines()]
+        lines += [f"   notes: {each.notes}"] if each.notes else []
+        lines += [f"   bold: {row}, {column}" for row, column in sorted(each.bold)]
+        lines += [f"   picture: {picture.path(draft.folder)}" for picture in each.pictures]
+    lines += ["", *(f"work {one.key}: {one.title}; {one.doi}".rstrip("; ") for one in draft.works.values())]
+    lines += ["", *(f"not read: {one.place}: {one.reason}" for one in draft.unread)]
+    return "\n".join(lines).replace("\n\n\n", "\n\n").strip() + "\n"
