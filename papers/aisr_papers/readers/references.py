@@ -14,6 +14,7 @@ INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[-‐]?\s?){1,4}|Jr\.?|I{2,3}")
 GROUPS = ("Collaboration", "Consortium", "Team", "Group")
 LONGEST_AUTHOR = 6  # words
 NAMES_END = re.compile(r"(?<=[^\W\d_]{2})(?<!\bal)(?<!\bJr)\.\s")  # a full stop that is not behind initials
+TITLE_WORD = re.compile(r"[^\W\d_]{3}")
 PARTED = re.compile(r",|;|\band\b|&|\bet al\b|\(")
 
 
@@ -30,20 +31,24 @@ def read_reference(text: str, key: str = "") -> Entry | None:
 
 
 def _title(entry: str) -> str:
-    """The title in an entry without its label, for the usual styles; empty for others."""
+    """The title in an entry without its label, for the usual styles."""
     if quoted := QUOTED.search(entry):
         return quoted[1].strip()
     if year := _early_year(entry):
         parts = split_sentences(entry[year.end() :])
         return parts[0].rstrip(".") if parts else ""
     parts = split_sentences(entry)
-    return parts[1].rstrip(".") if len(parts) > 1 else ""
+    # Behind the authors, or, where these end in initials, the longest part.
+    title = parts[1] if len(parts) > 1 and TITLE_WORD.search(parts[1]) else max(entry.split(". "), key=len)
+    return title.strip(" .")
 
 
 def _early_year(entry: str) -> re.Match[str] | None:
     """The year where it stands behind the authors and before all else."""
     year = BEHIND_YEAR.search(entry, 0, AUTHORS_END)
-    return year if year and year.start() > 3 and len(sentences(entry[: year.start()])) == 1 else None
+    if year is None or year.start() <= 3 or not entry[year.end() :].strip():
+        return None
+    return year if len(sentences(entry[: year.start()])) == 1 else None
 
 
 def _people(text: str) -> People | None:
