@@ -5,19 +5,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import typer
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from aisr.cli.__main__ import app
 from aisr.cli.options import LM_SETTINGS, task_options
 from aisr.programs.registry import TASKS, find_task
+from support.documents import check_links, code, first_command, links
 from support.paths import ROOT
 
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
@@ -34,23 +30,6 @@ OURS = re.compile(r"(?:aisr|programs|metrics|optimize|tests|tools|docs|benchmark
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
-@cache
-def tokens(page: Path) -> list[Token]:
-    """All tokens of a page, those inside of lines as well."""
-    parsed = MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
-    return [each for token in parsed for each in (token, *(token.children or ()))]
-
-
-def code(page: Path) -> Iterator[str]:
-    """What stands in a page as code: each span, and each line of a block, continued lines as one, without comments."""
-    for token in tokens(page):
-        if token.type == "code_inline":
-            yield token.content
-        elif token.type == "fence":
-            for line in token.content.replace("\\\n", " ").splitlines():
-                yield re.sub(r"(^|\s)#.*", "", line)
-
-
 def command_options(command: str) -> set[str]:
     parameters = COMMANDS[command].params
     return {"--help", *(name for option in parameters for name in (*option.opts, *option.secondary_opts))}
@@ -60,25 +39,9 @@ def named_options(text: str) -> list[str]:
     return re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text)
 
 
-def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub links to them."""
-    every = tokens(page)
-    titles = [after.content for token, after in pairwise(every) if token.type == "heading_open"]
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-
-
 def test_links_lead_somewhere() -> None:
     """Those to papers/, which is not there in `make test-core`, are followed by papers/tests/test_documents.py."""
-    for page, token in [(one, token) for one in PAGES for token in tokens(one)]:
-        target = token.attrGet("href") or token.attrGet("src")
-        if target is None or str(target).startswith(("http://", "https://")):
-            continue
-        file, _, anchor = str(target).partition("#")
-        path = (page.parent / file).resolve() if file else page
-        if path.is_relative_to(ROOT / "papers"):
-            continue
-        assert path.exists(), f"{page.name} links to {target}, which is not there"
-        assert not anchor or anchor in anchors(path), f"{page.name} links to {target}: no such heading"
+    check_links(link for link in links(PAGES) if not link[1].is_relative_to(ROOT / "papers"))
 
 
 def test_commands_and_their_options_exist() -> None:
@@ -116,8 +79,7 @@ def test_files_make_targets_and_variables_that_are_named_exist() -> None:
     "name", sorted(page.stem for page in PAGES if page.parent.name == "docs" and page.stem != "adding-a-task")
 )
 def test_the_first_command_of_a_page_works_as_it_stands(name: str, tmp_path: Path) -> None:
-    block = next(token for token in tokens(ROOT / "docs" / f"{name}.md") if token.type == "fence" and not token.info)
-    program, *words = shlex.split(block.content.replace("\\\n", " ").splitlines()[0], comments=True)
+    program, *words = shlex.split(first_command(ROOT / "docs" / f"{name}.md"), comments=True)
     assert program in ("aisr", ".venv/bin/aisr"), f"{name}.md begins with {program}; expected a command of aisr"
     (tmp_path / "data").symlink_to(ROOT / "data")
     (tmp_path / "artifacts").mkdir()
