@@ -1,4 +1,4 @@
-"""`check-paper --lm none`: its findings in every output."""
+"""`check-paper` without a language model: its findings in every output."""
 
 import json
 import re
@@ -49,46 +49,34 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(check_paper: CheckPaper, paper: Path) -> None:
+def test_what_is_wrong_right_and_not_decided_is_in_all_outputs(
+    check_paper: CheckPaper, paper: Path, browser: Browser
+) -> None:
     finished = check_paper("main.tex", "--out", "review")  # which needs no model
     assert finished.code == 0, finished.err
+    first, *_ = finished.out.splitlines()
+    assert first.startswith("Without a language model reported tests of significance and percentages")
+    assert "Not checked: numbers against tables" in first
+    assert "name a language model, such as --lm openai/gpt-4o-mini" in first
     lines = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
     for line, (begins, has) in zip(lines, FLAGS, strict=True):
         assert line.startswith(begins)
         assert has in line
     assert lines[-1].endswith(": Of 120 nights, 12 (20 %) were calm.")  # a caption is a statement too
-    first, *_ = finished.out.splitlines()
-    assert first.startswith("Without a language model reported tests of significance and percentages")
-    assert "Not checked: numbers against tables" in first
-    assert "name a language model, such as --lm openai/gpt-4o-mini" in first
-    assert (
-        "Read without a language model: 7 sentences; tests and percentages: 1 right, 3 wrong, 1 not decided."
-        in finished.out
-    )
+    read = "Read without a language model: 7 sentences; tests and percentages: 1 right, 3 wrong, 1 not decided."
+    assert read in finished.out
     rows = read_rows(paper / "review" / "paper.jsonl")
     flags = [row for row in rows if row["kind"] == "statistics"]
     assert [f"{row['file']}:{row['line']}: {row['label']}" for row in flags] == [begins for begins, _ in FLAGS]
-    assert all(has in row["reasons"][0]["text"] for row, (_, has) in zip(flags, FLAGS, strict=True))
     assert [(row["label"], row["why"]) for row in rows if row["kind"] == "recomputed"] == [one[1:] for one in LISTED]
     (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
-    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
-        ("statistics-wrong-percentage", "error"), ("statistics-inconsistent-test", "error"),
-        ("statistics-wrong-percentage", "error"),
-    ]  # fmt: skip
-
-
-def test_what_is_wrong_right_and_not_decided_is_on_the_page(
-    check_paper: CheckPaper, paper: Path, browser: Browser
-) -> None:
-    finished = check_paper("main.tex", "--lm", "none", "--out", "review")
+    percentage, test = ("statistics-wrong-percentage", "error"), ("statistics-inconsistent-test", "error")
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [percentage, test, percentage]
     page = browser.new_page()
     page.goto((paper / "review" / "paper.html").as_uri())
     assert page.locator(".row .top b").all_inner_texts() == [begins.split(": ")[1] for begins, _ in FLAGS]
-    detail, footer = page.locator("#detail").inner_text(), page.locator("footer").inner_text()
-    assert FLAGS[0][1] in detail
-    assert "confidence unknown" not in detail
-    assert "no language model was asked" in footer
-    assert "Captions of tables" in page.locator("#text").inner_text()
+    assert FLAGS[0][1] in page.locator("#detail").inner_text()
+    assert "no language model was asked" in page.locator("footer").inner_text()
     page.locator("#left-out summary").click()
     for title, _, why in LISTED:
         for text in (finished.out, page.locator("#left-out").inner_text()):
@@ -98,7 +86,7 @@ def test_what_is_wrong_right_and_not_decided_is_on_the_page(
 
 
 @pytest.mark.usefixtures("paper")
-def test_fail_on_takes_the_kind(check_paper: CheckPaper) -> None:
+def test_fail_on_takes_the_kind_and_what_needs_a_model_is_refused(check_paper: CheckPaper) -> None:
     assert check_paper("main.tex", "--lm", "none", "--fail-on", "statistics").code == 3
     assert check_paper("main.tex", "--lm", "none", "--fail-on", "quote").code == 0
     for words in (["--lm", "none", "--program", "artifacts/track1/first"], ["--estimate"]):
@@ -109,9 +97,8 @@ def test_fail_on_takes_the_kind(check_paper: CheckPaper) -> None:
 def test_it_loads_what_the_light_list_has_and_needs_no_folder(paper: Path) -> None:
     light = set(re.findall(r"^([\w-]+)==", (PAPERS / "requirements-light.txt").read_text(), re.MULTILINE))
     sample = SAMPLE / "paper"
-    words = ["check-paper", str(sample / "main.tex"), "--lm", "none", "--papers", str(sample / "papers")]
     code = (
-        f"import sys; sys.argv = {words}\n"
+        f"import sys; sys.argv = {['check-paper', str(sample / 'main.tex'), '--papers', str(sample / 'papers')]}\n"
         "from aisr_papers.cli import main\n"
         "try: main()\nexcept SystemExit: pass\n"
         "print('loaded', *{name.partition('.')[0] for name in sys.modules})"
@@ -121,50 +108,33 @@ def test_it_loads_what_the_light_list_has_and_needs_no_folder(paper: Path) -> No
     loaded = {owner.lower() for name in done.stdout.splitlines()[-1].split() for owner in owners.get(name, [])}
     assert {"numpy", "pylatexenc"} <= loaded  # a PDF is read, too
     others = {name.replace("_", "-") for name in loaded} - light
-    assert others <= {
-        "aisr",
-        "aisr-papers",
-        "orjson",
-        "charset-normalizer",
-        "setuptools",
-    }  # others take these where they are
-    assert re.search(r"model: [5-9]\d sentences", done.stdout)
+    # others take the last three where they are
+    assert others <= {"aisr", "aisr-papers", "orjson", "charset-normalizer", "setuptools"}
     assert sorted(path.name for path in paper.iterdir()) == ["main.tex"]
 
 
-QUOTING = """# Birds
-
-Obi says that “the range of a recorder falls by a third when the wind rises to six” [1].
-
-Obi says that “the range of a recorder falls by half when the wind rises to six” [1], and “bats sing when it rains” [1].
-
-## References
-
-1. Obi, A. Wind and the range of recorders. 2022.
-"""
-
-
 def test_quotes_are_looked_up_in_the_cited_papers(check_paper: CheckPaper, paper: Path) -> None:
-    (paper / "paper.md").write_text(QUOTING)
+    half = "the range of a recorder falls by half when the wind rises to six"
+    sentences = (
+        f"Obi says that “{half.replace('half', 'a third')}” [1].\n\nObi says that “{half}” [1], and “bats sing when"
+    )
+    references = "## References\n\n1. Obi, A. Wind and the range of recorders. 2022.\n"
+    (paper / "paper.md").write_text(f"# Birds\n\n{sentences} it rains” [1].\n\n{references}")
     (paper / "cited").mkdir()
-    text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
-    (paper / "cited" / "obi.txt").write_text(text)
-    words = ["--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
-    finished = check_paper("paper.md", *words)
+    (paper / "cited" / "obi.txt").write_text(f"Wind and the range of recorders\n\n{half.capitalize()} m/s.")
+    finished = check_paper("paper.md", "--papers", "cited", "--out", "review", "--fail-on", "misquoted")
     assert finished.code == 3, finished.err
-    quote = "1 has: “The range of a recorder falls by half when the wind rises to six m/s.”"
-    assert f"paper.md:3: Misquoted [1] ({quote} [P2]): Obi says" in finished.out
+    assert f"paper.md:3: Misquoted [1] (1 has: “{half.capitalize()} m/s.” [P2]): Obi says" in finished.out
     assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
     (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
-    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
-        ("quote-misquoted", "error"), ("quote-not-found", "warning"),
-    ]  # fmt: skip
+    rules = [("quote-misquoted", "error"), ("quote-not-found", "warning")]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == rules
 
 
 def test_characters_that_nobody_sees_change_no_number(check_paper: CheckPaper, paper: Path) -> None:
     text = "In Bog, 3\u200b7 of 120 (30.8 %) sang, and 37 of 12\u00ad0 (38.\u20608 %) flew."
     (paper / "paper.md").write_text(f"# T\n\n{text}\n", encoding="utf-8")
-    done = check_paper("paper.md", "--lm", "none")
+    done = check_paper("paper.md")
     assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
     assert done.out.count("Wrong percentage (") == 1
     assert "37 of 120 (38.8 %) flew" in done.out
