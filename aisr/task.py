@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aisr.metrics.scores import Scores, tally_statements
-    from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
+    from aisr.programs.pictures import (
+        PICTURE_MODE_HELP,
+        ImageFolder,
+        Picture,
+        PicturedText,
+        PictureMode,
+        render,
+        small_copies,
+    )
     from aisr.programs.probabilities import definitions, with_confidence
     from aisr.programs.program import LabelOptions, Options, Program, SearchOptions, one_label_each, wrong_count
     from aisr.programs.records import EvidenceItem, Prediction, Record, SentenceRecord, Text
@@ -23,6 +31,7 @@ __all__ = [
     "PICTURE_MODE_HELP",
     "EvidenceItem",
     "Exhibit",
+    "ImageFolder",
     "LabelOptions",
     "Matcher",
     "Options",
@@ -45,6 +54,7 @@ __all__ = [
     "one_label_each",
     "order",
     "render",
+    "small_copies",
     "stemmed",
     "tally_statements",
     "with_confidence",

@@ -15,10 +15,12 @@ by the digest of the file, so that a picture is read once.
 import base64
 import hashlib
 import io
+import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -41,6 +43,7 @@ MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
 SHOWN_PIXELS = 1024 * 768  # more resolution did not help the winners, and providers bill by it
 JPEG_QUALITY = 85
+SMALL_SIDE, SMALL_QUALITY = 480, 60  # pixels, and WebP's measure, of a copy on a page
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 
 
@@ -133,6 +136,26 @@ def jpeg(file: str) -> bytes:
         picture = picture.resize((max(int(picture.width * scale), 1), max(int(picture.height * scale), 1)))
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=JPEG_QUALITY)
+    return out.getvalue()
+
+
+def small_copies(image_folder: ImageFolder, paths: Iterable[str]) -> dict[str, str]:
+    """Return small WebP copies of pictures for a page, as addresses that hold them, by the paths that records give;
+    without those that lie outside of the folder, are too large or are no pictures, and without any metadata."""
+    ordered = sorted(paths)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
+        small = zip(ordered, pool.map(lambda path: _small_copy(image_folder, path), ordered), strict=True)
+        return {path: f"data:image/webp;base64,{base64.b64encode(one).decode()}" for path, one in small if one}
+
+
+def _small_copy(image_folder: ImageFolder, path: str) -> bytes | None:
+    try:
+        small = decode(str(image_folder.find(path)))
+    except BadPicture:
+        return None
+    small.thumbnail((SMALL_SIDE, SMALL_SIDE))
+    out = io.BytesIO()
+    small.save(out, "WEBP", quality=SMALL_QUALITY, method=2)  # half the time of the default, and 4 % more bytes
     return out.getvalue()
 
 

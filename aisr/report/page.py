@@ -2,12 +2,9 @@
 style and script that loads nothing."""
 
 import hashlib
-import io
 import json
-import os
 from base64 import b64encode
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +16,7 @@ from aisr.base.files import as_json, interval_ends, percent, write_whole
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import Evaluation, Result, score_outcomes
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.pictures import BadPicture, ImageFolder, decode
+from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.program import Program
 from aisr.report import records
 from aisr.report.records import About, Records, Score, gather
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 FILE = "report.html"
 REPORT = "report.json"
-LONGEST = 480  # pixels of the longer side of a picture
-QUALITY = 60
 
 
 class CompileReport(NamedTuple):
@@ -104,10 +99,11 @@ def render(content: Records, image_folder: ImageFolder | None = None) -> str:
     image_folder: where the pictures are; None: their captions and paths are shown.
     """
     fields = content.model_dump(mode="json")
+    paths = {exhibit.picture for one in content.records for exhibit in one.exhibits if exhibit.picture}
     data = {
         "records": {"about": fields["about"], "records": fields["records"]},
         "texts": fields["texts"],
-        "pictures": _pictures(content, image_folder) if image_folder else {},
+        "pictures": small_copies(image_folder, paths) if image_folder else {},
     }
     style, *scripts = ((HERE / name).read_text("utf-8") for name in ("page.css", "record.js", "page.js"))
     script = "".join(scripts)
@@ -135,25 +131,3 @@ def _script_json(content: Any) -> str:
 def _digest(text: str) -> str:
     """A script or style as the policy of a page admits it."""
     return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _pictures(content: Records, image_folder: ImageFolder) -> dict[str, str]:
-    """Small copies of all pictures as addresses that hold them, by the path that records give; without those that lie
-    outside of the root, are too large or are no pictures."""
-    paths = sorted({exhibit.picture for one in content.records for exhibit in one.exhibits if exhibit.picture})
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
-        small = zip(paths, pool.map(lambda path: thumbnail(image_folder, path), paths), strict=True)
-        return {path: f"data:image/webp;base64,{b64encode(one).decode()}" for path, one in small if one is not None}
-
-
-def thumbnail(image_folder: ImageFolder, path: str) -> bytes | None:
-    """Return a WebP of at most 480 pixels a side, without the metadata of the original; None for what is no picture
-    below the root. `aisr.programs.pictures` checks paths and files."""
-    try:
-        small = decode(str(image_folder.find(path)))
-    except BadPicture:
-        return None
-    small.thumbnail((LONGEST, LONGEST))
-    out = io.BytesIO()
-    small.save(out, "WEBP", quality=QUALITY, method=2)  # half the time of the default, and 4 % more bytes
-    return out.getvalue()

@@ -13,11 +13,11 @@ from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.replay import FORGOTTEN, replay
-from aisr.programs.pictures import ImageFolder
+from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
-from aisr.report.page import render, thumbnail, write_compile_report
+from aisr.report.page import render, write_compile_report
 from aisr.report.records import About, Call, JudgedRecord, Records, Score, Statement, gather, read
 from support.pages import listening
 from support.plans import SILENT
@@ -78,7 +78,7 @@ def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
     Image.new("RGB", (900, 600), "white").save(outside)
     (root / "link.png").symlink_to(outside)
     for path in ("../outside.png", str(outside), "link.png", "a\0b.png"):
-        assert thumbnail(ImageFolder(root), path) is None, path
+        assert small_copies(ImageFolder(root), [path]) == {}, path
 
 
 # --- the page in a browser
