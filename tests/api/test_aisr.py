@@ -71,25 +71,14 @@ def test_all_ways_say_what_the_command_says(
     assert re.fullmatch("[0-9a-f]{16}", program.digest)
 
 
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"claim_text": "x"}, "evidence_bundle: Field required"),
-        (["x"], "a list; expected a dict such as a line of a JSONL file, of track1"),
-    ],
-    ids=["missing field", "a list"],
-)
-def test_a_bad_record_is_named_with_its_field(
-    record: Any, message: str, saved: Callable[..., Path], loopback: Loopback
-) -> None:
+def test_a_bad_record_is_named_with_its_field(saved: Callable[..., Path], loopback: Loopback) -> None:
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    with pytest.raises(aisr.UserError, match=f"^{re.escape(message)}"):
-        program.judge(record, lm)
-    with pytest.raises(aisr.UserError, match=f"^{re.escape(message)}"):
-        asyncio.run(program.ajudge(record, lm))
-    results = program.judge_all([claim(None), record], lm)
+    with pytest.raises(aisr.UserError, match=r"^evidence_bundle: Field required"):
+        program.judge({"claim_text": "x"}, lm)
+    bad: Any = ["x"]
+    results = program.judge_all([claim(None), bad], lm)
     assert next(results).answer == {"labels": ["Supported"]}  # what stands before it is judged
-    with pytest.raises(aisr.UserError, match=rf"^records\[1\]: {re.escape(message)}"):
+    with pytest.raises(aisr.UserError, match=r"^records\[1\]: a list; expected a dict such as a line of a JSONL file"):
         next(results)
 
 
@@ -103,14 +92,8 @@ def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
     assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
     assert "data:image/jpeg;base64" in json.dumps(loopback.requests[-1].body)
-    program, blind = aisr.load(folder, image_root=SAMPLE), aisr.open_lm()
-    for judge in (
-        lambda: program.judge(record, blind),
-        lambda: program.judge_all([record], blind),
-        lambda: asyncio.run(program.ajudge(record, blind)),
-    ):
-        with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
-            judge()
+    with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
+        aisr.load(folder, image_root=SAMPLE).judge_all([record], aisr.open_lm())
 
 
 def test_what_would_meet_every_record_is_an_error_without_the_key(
@@ -120,11 +103,10 @@ def test_what_would_meet_every_record_is_an_error_without_the_key(
     error = json.dumps({"error": {"message": f"wrong key {KEY} at {loopback.url}", "type": "auth"}})
     loopback.reply = lambda request: (401, error)
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    for judge in (lambda: program.judge(claim(None), lm), lambda: list(program.judge_all([claim(None)], lm))):
-        with pytest.raises(aisr.LMUnavailable, match="HTTP 401: wrong key <OPENAI_API_KEY> at ") as refused:
-            judge()
-        assert refused.value.__cause__ is None  # a traceback would show the answer of the server
-        assert refused.value.__suppress_context__
+    with pytest.raises(aisr.LMUnavailable, match="HTTP 401: wrong key <OPENAI_API_KEY> at ") as refused:
+        program.judge(claim(None), lm)
+    assert refused.value.__cause__ is None  # a traceback would show the answer of the server
+    assert refused.value.__suppress_context__
 
 
 def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopback: Loopback) -> None:
