@@ -19,7 +19,7 @@ WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=opt.check_file)],
+    file: Annotated[Path, opt.file_argument(help="JSONL file in the official format.")],
     task: opt.TaskName,
     image_root: opt.ImageRoot = None,
 ) -> None:
@@ -63,16 +63,13 @@ def check(
 
 
 def split(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_file)],
+    file: Annotated[Path, opt.file_argument(help="JSONL file of labelled records.")],
     task: opt.TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(metavar="N:N:N", help="train:dev:test, in whole parts.")] = "3:1:1",
     shape_like: Annotated[
         Path | None,
-        typer.Option(
-            help="track1: resample dev and test to the lengths of this (unlabelled) test file.",
-            callback=opt.check_file,
-        ),
+        opt.file_option(help="track1: resample dev and test to the lengths of this (unlabelled) test file."),
     ] = None,
     error_share: Annotated[
         float,
@@ -127,17 +124,14 @@ def _print_shared(keys: list[set[str]]) -> None:
 
 
 def retrieval(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=opt.check_file)],
+    file: Annotated[Path, opt.file_argument(help="JSONL file of labelled records.")],
     task: Annotated[
         str, typer.Option(metavar="TASK", help="A task that retrieves paragraphs.", callback=opt.check_task)
     ] = "track2",
     retrievers: Annotated[str, typer.Option(metavar="NAME,…", help="Which to score.")] = "bm25,dense,hybrid",
     fit: Annotated[
         Path | None,
-        typer.Option(
-            help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated.",
-            callback=opt.check_file,
-        ),
+        opt.file_option(help="Fit an evidence ranker on this file, and score it; on FILE itself cross-validated."),
     ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
 ) -> None:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -24,9 +24,6 @@ from aisr.base.errors import UserError
 from aisr.cli import options as opt
 from aisr.cli.display import console, note, table
 from aisr.lm.config import RECORDED
-
-if TYPE_CHECKING:
-    from aisr.artifact.manifest import Manifest
 
 NAME = "demo"
 TASKS = ("track1", "track2")  # whose answers are recorded
@@ -61,12 +58,6 @@ class Walk(NamedTuple):
 
         file = Path(find_task(self.task).submission)
         return self.work / (file.name if file.suffix in (".json", ".csv") else f"{file.stem}.zip")
-
-    @property
-    def manifest(self) -> "Manifest":
-        from aisr.artifact.manifest import FILE, read_manifest
-
-        return read_manifest(self.program / FILE)
 
 
 def demo(
@@ -149,7 +140,9 @@ def _aisr(*words: object) -> None:
 def _rows(walk: Walk, score: float, seconds: float) -> list[list[str]]:
     """The no-LM baseline, the uncompiled program and the compiled one. Raises SystemExit where the submission has
     another score than the program had in the compile."""
-    manifest = walk.manifest
+    from aisr.artifact.manifest import FILE, read_manifest
+
+    manifest = read_manifest(walk.program / FILE)
     test = manifest.scores["test"]
     if abs(score - test.score) > 1e-12:
         raise SystemExit(f"{walk.task}: {score} after reloading, {test.score} when it was compiled")
@@ -179,15 +172,13 @@ class Change(NamedTuple):
 
 
 def _print_lessons(walk: Walk) -> None:
-    """Print what was compiled, how many test statements it corrects and how many it makes wrong, and some of the
-    former, of different labels and with a demo beside them first."""
+    """Print how many test statements the compile corrects and how many it makes wrong, and some of the former, of
+    different labels and with a demo beside them first."""
     changes = list(_changes(walk))
     corrected = [one for one in changes if one.after in one.gold and one.before not in one.gold]
     broken = [one for one in changes if one.before in one.gold and one.after not in one.gold]
-    console.print(f"\n{walk.task}: {_summary(walk.manifest)}.", style="bold")
-    note(
-        f"{len(corrected)} test labels corrected, {len(broken)} made wrong; such as (uncompiled -> compiled, as gold):"
-    )
+    counts = f"{len(corrected)} test labels corrected, {len(broken)} made wrong"
+    console.print(f"\n{walk.task}: {counts}; such as (uncompiled -> compiled, as gold):", style="bold")
     seen: Counter[tuple[str, str]] = Counter()
     ranks = []
     for one in corrected:
@@ -197,18 +188,6 @@ def _print_lessons(walk: Walk) -> None:
         note(f"  {one.before} -> {one.after}: {shorten(one.statement, WIDTH, placeholder=' …')}")
         if one.neighbour:
             note(f"      {one.after} in a demo beside it: {shorten(one.neighbour, WIDTH, placeholder=' …')}")
-
-
-def _summary(manifest: "Manifest") -> str:
-    """What was compiled, in a few words."""
-    shown = manifest.options.get("demos_per_record")
-    if not shown:
-        return manifest.champion or ""
-    ranker = "; a ranker fitted to train's gold evidence picks the paragraphs" if manifest.ranker else ""
-    return (
-        f"before each record stand the {shown} most similar of {manifest.data['train'].records} train records, which "
-        f"show the annotators' conventions; the instruction is the hand-written one{ranker}"
-    )
 
 
 def _changes(walk: Walk) -> Iterator[Change]:

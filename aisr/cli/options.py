@@ -35,11 +35,6 @@ TEACHER = "teacher."  # before the name of a setting of --teacher-lm
 TEACHER_SETTINGS = [one.name for one in fields(LMConfig) if one.name not in ("model", "role")]
 LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that has an option of its own
 
-# Options below the titles of `--help`.
-search_option = partial(typer.Option, rich_help_panel="Search")
-lm_option = partial(typer.Option, rich_help_panel="Language model and cost")
-output_option = partial(typer.Option, rich_help_panel="Output")
-
 # --- Callbacks: nobody waits for the import of DSPy to learn of a typing error.
 
 
@@ -82,6 +77,13 @@ def is_place(value: str) -> bool:
     return True
 
 
+# Options below the titles of `--help`, and files that must be there.
+search_option = partial(typer.Option, rich_help_panel="Search")
+lm_option = partial(typer.Option, rich_help_panel="Language model and cost", show_envvar=False)
+output_option = partial(typer.Option, rich_help_panel="Output", show_envvar=False)
+file_option = partial(typer.Option, callback=check_file, show_default=False)
+file_argument = partial(typer.Argument, callback=check_file)
+
 TASK_NAMES = f"{', '.join(TASKS)}, or package.module:TASK"
 PROGRAM_NAMES = "artifacts/TASK/NAME, or models:/aisr-TASK@champion"
 
@@ -90,16 +92,7 @@ PROGRAM_NAMES = "artifacts/TASK/NAME, or models:/aisr-TASK@champion"
 TaskName = Annotated[
     str, typer.Option("--task", metavar="TASK", help=f"{TASK_NAMES}.", show_default=False, callback=check_task)
 ]
-ProgramTask = Annotated[
-    str | None,
-    typer.Option(
-        "--task",
-        metavar="PLACE",
-        help="Where a task of your own is, package.module:TASK, for a program of it.",
-        callback=check_task,
-    ),
-]
-Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=check_file)]
+Jsonl = Annotated[Path, file_option("--data", help="JSONL file of records.")]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Take only the first records.")]
 ProgramName = Annotated[
     str, typer.Option("--program", help=f"{PROGRAM_NAMES}.", show_default=False, callback=check_program)
@@ -120,21 +113,12 @@ ImageRoot = Annotated[
 LM = Annotated[
     str,
     lm_option(
-        "--lm",
-        metavar="MODEL",
-        envvar="AISR_LM",
-        show_envvar=False,
-        help="`embedded`, PROVIDER/MODEL, or recorded:FILE (of --record).",
+        "--lm", metavar="MODEL", envvar="AISR_LM", help="`embedded`, PROVIDER/MODEL, or recorded:FILE (of --record)."
     ),
 ]
 ApiBase = Annotated[
     str | None,
-    lm_option(
-        metavar="ADDRESS",
-        envvar="AISR_API_BASE",
-        show_envvar=False,
-        help="Server of --lm openai/MODEL, with OpenAI's API.",
-    ),
+    lm_option(metavar="ADDRESS", envvar="AISR_API_BASE", help="Server of --lm openai/MODEL, with OpenAI's API."),
 ]
 LMSettings = Annotated[
     list[str] | None,
@@ -152,7 +136,6 @@ Root = Annotated[
         "--artifacts",
         metavar="FOLDER",
         envvar="AISR_ARTIFACTS",
-        show_envvar=False,
         is_eager=True,  # known where a program is looked for
         help="Artifacts, cache, MLflow store.",
     ),

@@ -86,12 +86,8 @@ def predict(
 
 def submit(
     task: opt.TaskName,
-    data: Annotated[
-        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=opt.check_file)
-    ],
-    predictions: Annotated[
-        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=opt.check_file)
-    ],
+    data: Annotated[Path, opt.file_option(help="The test inputs that were predicted.")],
+    predictions: Annotated[Path, opt.file_option(help="Predictions file of `aisr predict`.")],
     out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
     on_failure: Annotated[
         Literal["refuse", "fallback"],
@@ -117,8 +113,8 @@ def submit(
 
 
 def score(
-    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=opt.check_file)],
-    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=opt.check_file)],
+    gold: Annotated[Path, opt.file_argument(help="Records with labels, JSONL.")],
+    predicted: Annotated[Path, opt.file_argument(metavar="PRED", help="Predictions, JSONL.")],
     task: opt.TaskName,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
 ) -> None:

@@ -25,7 +25,10 @@ OFFLINE = {
 
 def inspect(
     program: Annotated[str, typer.Argument(help=f"{opt.PROGRAM_NAMES}.", callback=opt.check_program)],
-    task: opt.ProgramTask = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE", help="Of a task of your own, package.module:TASK.", callback=opt.check_task),
+    ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Print a program as Markdown: instruction, demos, label weights, lengths."""
@@ -37,23 +40,25 @@ def inspect(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.", exists=True, file_okay=False
+        ),
+    ],
     image_root: Annotated[
         Path | None,
-        typer.Option(help="Folder that the picture paths of the records start from. Default: captions for pictures."),
+        typer.Option(
+            help="Folder that the picture paths of the records start from. Default: captions for pictures.",
+            exists=True,
+            file_okay=False,
+        ),
     ] = None,
 ) -> None:
     """Write the error browser of a compile or an evaluation again.
 
     It is one HTML file with every judged record, its evidence, verdicts, prompt and answer.
     """
-    if not folder.is_dir():
-        raise UserError(
-            f"{folder}: no such folder; expected that of a compiled program, such as artifacts/TASK/NAME, or the one "
-            "that `aisr evaluate --output` wrote"
-        )
-    if image_root is not None and not image_root.is_dir():
-        raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
     from aisr.programs.pictures import ImageFolder
     from aisr.report import page, records
 
