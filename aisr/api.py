@@ -128,11 +128,10 @@ def open_lm(
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it. Raises `LMUnavailable`.
     """
-    stated = None if price is None else ",".join(map(str, price))
     with _in_python():
         limits = Limits(max_usd, max_calls)
         ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
-        config = LMConfig.parse({"model": spec, "api_base": api_base, "price": stated, **settings})
+        config = LMConfig.parse({"model": spec, "api_base": api_base, "price": price, **settings})
         return LanguageModel(opening.open_lm(config, ledger, needs_key))
 
 

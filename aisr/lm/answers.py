@@ -23,6 +23,8 @@ from dspy.lm15 import RefusalPart
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel
 
+from aisr.base.private import plain
+
 # --- Thoughts
 
 TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
@@ -66,8 +68,9 @@ FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
 _DECODER = json.JSONDecoder(strict=False)  # which takes line ends within texts
 
 
-def last_object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
-    """Return the last JSON object in a text that holds all of some fields, be it within another; None for none.
+def last_object(text: str, names: Sequence[str]) -> str | None:
+    """Return the last JSON object in a text that holds all of some fields, be it within another, as text; None for
+    none.
 
     Where none is JSON as it stands, one in the manner of Python or JavaScript counts as well. Raises ValueError for
     numbers that Python does not read, RecursionError.
@@ -82,7 +85,7 @@ def last_object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
     for objects in ([one for _, one in found], _loose_objects(text)):
         holding = [inner for one in objects for inner in _within(one) if all(name in inner for name in names)]
         if holding:
-            return holding[-1]
+            return json.dumps(holding[-1])
     return None
 
 
@@ -162,24 +165,24 @@ def adapter_for(schema: bool) -> dspy.Adapter:
     """
     adapter = dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
     parse, format_demos = adapter.parse, adapter.format_demos
-    parse_object, parse_fields = dspy.JSONAdapter().parse, dspy.ChatAdapter().parse
+    forms = {True: (last_object, dspy.JSONAdapter().parse), False: (last_fields, dspy.ChatAdapter().parse)}
 
-    def read(signature: Any, completion: str) -> dict[str, Any]:
+    def read(signature: Any, completion: str) -> Any:
         text = without_thoughts(completion)
         names = [name for name, field in signature.output_fields.items() if field.is_required()]
-        for json_form in (schema, not schema):
-            if json_form and (found := last_object(text, names)) is not None:
-                return parse_object(signature, json.dumps(found))  # type: ignore[no-any-return]
-            if not json_form and (fields := last_fields(text, names)) is not None:
-                try:
-                    return parse_fields(signature, fields)  # type: ignore[no-any-return]
-                except AdapterParseError as error:
-                    raise AdapterParseError(type(adapter).__name__, signature, text) from error
+        for is_json in (schema, not schema):
+            find, parse_form = forms[is_json]
+            if (found := find(text, names)) is None:
+                continue
+            try:
+                return parse_form(signature, found)
+            except AdapterParseError as error:
+                raise error if is_json else AdapterParseError(type(adapter).__name__, signature, text) from error
         if all(field.annotation is str for field in signature.output_fields.values()):
-            return parse(signature, text)  # type: ignore[no-any-return]  # a text that was cut is still a text
+            return parse(signature, text)  # a text that was cut is still a text
         raise AdapterParseError(type(adapter).__name__, signature, text)
 
-    def guarded(signature: Any, completion: str) -> dict[str, Any]:
+    def guarded(signature: Any, completion: str) -> Any:
         try:
             return read(signature, completion)
         except AdapterParseError:
@@ -251,7 +254,7 @@ def read_answer(call: str, entry: Mapping[str, Any]) -> Answer:
     endings = [ending for one in (response if isinstance(response, tuple) else (response,)) for ending in _endings(one)]
     return Answer(
         call=call,
-        outputs=[_text_and_logprobs(output) for output in plain(entry["outputs"])],
+        outputs=[_text_and_logprobs(output) for output in entry["outputs"]],
         finish=[reason for reason, _ in endings],
         refusal="".join(words for _, words in endings),
         tokens=entry["usage"].get("completion_tokens") or 0,
@@ -278,13 +281,4 @@ def _text_and_logprobs(output: Any) -> Any:
     if not isinstance(output, dict):
         return output or ""
     text, logprobs = output.get("text") or "", output.get("logprobs")
-    return {"text": text, "logprobs": logprobs} if logprobs else text
-
-
-def plain(value: Any) -> Any:
-    """Return dictionaries in place of pydantic's models, which LiteLLM has."""
-    if isinstance(value, BaseModel):
-        value = dict(value)
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return {"text": text, "logprobs": plain(logprobs)} if logprobs else text

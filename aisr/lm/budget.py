@@ -80,7 +80,7 @@ class Ledger:
         self.spend = Spend()  # of this run
         self.stopped: str | None = None  # the limit that kept a call from being sent
         self.final_error: Exception | None = None  # that every further call meets, whatever its LM
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._file = file
         self._earlier = _read_spend(file) if file else 0.0
         self._unwritten: str | None = None
@@ -114,22 +114,19 @@ class Ledger:
     def add(self, spend: Spend) -> None:
         """Enter calls."""
         with self._lock:
-            self._enter(self.spend + spend)
+            self.take_over(self.spend + spend)
 
     def take_over(self, spend: Spend) -> None:
-        """Show what ledgers in other processes add up to."""
+        """Show another sum, such as what ledgers in other processes add up to."""
         with self._lock:
-            self._enter(spend)
-
-    def _enter(self, spend: Spend) -> None:
-        is_paid, self.spend = spend.usd not in (None, self.spend.usd), spend
-        if self._file is None or not is_paid:
-            return
-        try:
-            write_whole(self._file, json.dumps({"usd": self._earlier + (spend.usd or 0)}) + "\n")
-            self._unwritten = None
-        except CannotWrite as error:  # then the next run could not count what this one spends
-            self._unwritten = str(error)
+            is_paid, self.spend = spend.usd not in (None, self.spend.usd), spend
+            if self._file is None or not is_paid:
+                return
+            try:
+                write_whole(self._file, json.dumps({"usd": self._earlier + (spend.usd or 0)}) + "\n")
+                self._unwritten = None
+            except CannotWrite as error:  # then the next run could not count what this one spends
+                self._unwritten = str(error)
 
 
 def _read_spend(file: Path) -> float:

@@ -23,33 +23,20 @@ EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 TIMEOUT = 600.0
-HIGHEST_PRICE = 1_000_000
 
 
 class LMUnavailable(UserError):
     """The language model cannot be used as things stand."""
 
 
+USD = Annotated[float, Interval(ge=0, le=1_000_000)]
+
+
 class Price(NamedTuple):
     """US dollars a million tokens."""
 
-    prompt: float
-    completion: float
-
-    @classmethod
-    def parse(cls, text: str, option: str) -> "Price":
-        """Return the price that "0.15,0.60" stands for. option: whose value it is. Raises UserError for anything but
-        two numbers that are not negative."""
-        try:
-            prompt, completion = (float(part) for part in text.split(","))
-        except ValueError:
-            prompt = completion = -1.0
-        if not (0 <= prompt <= HIGHEST_PRICE and 0 <= completion <= HIGHEST_PRICE):
-            raise UserError(
-                f"{option} {text!r}: expected USD a million prompt and completion tokens, at most {HIGHEST_PRICE:,} "
-                "each, such as 0.15,0.60"
-            )
-        return cls(prompt, completion)
+    prompt: USD
+    completion: USD
 
     def usd(self, prompt: int, completion: int) -> float:
         """Return the US dollars of so many tokens. Those that the provider had in its own cache count in full."""
@@ -73,19 +60,21 @@ class LMConfig:
 
     @classmethod
     def parse(cls, settings: Mapping[str, Any], role: str = "") -> "LMConfig":
-        """Return the config of settings by name, whose values may be texts. Raises as the class, with the option of a
-        value that its field cannot have; UserError for a price that is none."""
+        """Return the config of settings by name, whose values may be texts, such as a price "0.15,0.60". Raises as the
+        class, with the option of a value that its field cannot have."""
         from pydantic import TypeAdapter, ValidationError  # `--help` does without it
 
         from aisr.base.jsonl import explain
 
-        flag = f"-L {role}." if role else "-L "
         price = settings.get("price")
-        price = Price.parse(price, f"{flag}price") if isinstance(price, str) else price
+        price = price.split(",") if isinstance(price, str) else price
         try:
             return TypeAdapter(cls).validate_python({**settings, "price": price, "role": role})
         except ValidationError as error:
-            raise LMUnavailable(f"{flag if error.errors()[0]['loc'] else ''}{explain(error)}") from None
+            place = error.errors()[0]["loc"][:1]
+            flag = f"-L {role}." if role and place else "-L " if place else ""
+            expected = "; expected USD a million prompt and completion tokens, such as 0.15,0.60"
+            raise LMUnavailable(f"{flag}{explain(error)}{expected if place == ('price',) else ''}") from None
 
     def __post_init__(self) -> None:
         provider, _, name = self.model.partition("/")

@@ -165,8 +165,6 @@ class EmbeddedEngine:
     """The engine of the built-in SmolLM2 for `dspy.LM(engine=...)`."""
 
     supports_response_schema = True
-    supports_function_calling = False
-    supports_reasoning = False
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
     takes_constraints = True  # aisr.programs.program: JSON schema fragments by output field, sent as metadata
 
