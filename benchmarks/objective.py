@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from aisr.metrics.scores import FN, TP, Surrogate, Tally, f1_scores, linearise, value
+from aisr.metrics.scores import FN, TP, Surrogate, Tally, f1_scores, value
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 Floats = NDArray[np.float64]
@@ -80,13 +80,13 @@ def accuracy(sample: Sample) -> Floats:
 
 def surrogate(sample: Sample) -> Floats:
     """Mean surrogate, linearised at the baseline's train tally."""
-    return _means(linearise(sample.train[sample.baseline].counts), sample.tallies)
+    return _means(sample.train[sample.baseline].linearised, sample.tallies)
 
 
 def relinearised(sample: Sample) -> Floats:
     """Mean surrogate, linearised at the train tally of the candidate with the highest surrogate on train."""
-    best = int(_means(linearise(sample.train[sample.baseline].counts), sample.train).argmax())
-    return _means(linearise(sample.train[best].counts), sample.tallies)
+    best = int(_means(sample.train[sample.baseline].linearised, sample.train).argmax())
+    return _means(sample.train[best].linearised, sample.tallies)
 
 
 def own_slope(sample: Sample) -> Floats:

@@ -171,16 +171,6 @@ def ratio(top: NDArray[Any], bottom: NDArray[Any]) -> NDArray[np.float64]:
     return quotient
 
 
-def label_scores(labels: Sequence[str], totals: NDArray[np.int64]) -> dict[str, LabelScore]:
-    """Precision, recall, F1 and support of each label, from its counts (3, labels)."""
-    tp, fp, fn = (totals[part] for part in (TP, FP, FN))
-    columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1_scores(totals), tp + fn, strict=True)
-    return {
-        label: LabelScore(float(precision), float(recall), float(f1), int(support))
-        for label, (precision, recall, f1, support) in zip(labels, columns, strict=True)
-    }
-
-
 @dataclass(frozen=True)
 class Surrogate:
     """The linearised ranking score. `t` and `n` have one entry a label (see the module)."""
@@ -193,14 +183,6 @@ class Surrogate:
         weight = np.divide(0.5 / len(self.n), 2 * self.n, out=np.zeros_like(self.n), where=self.n > 0)
         tp, fp = counts[:, TP, :], counts[:, FP, :]
         return np.asarray((((2 - self.t) * tp - self.t * fp) * weight).sum(axis=1) + 0.5 * exact)
-
-
-def linearise(counts: NDArray[np.int64]) -> Surrogate:
-    """The surrogate at the operating point of a baseline, by its counts (records, 3, labels) on train, never on dev or
-    test."""
-    totals = counts.sum(axis=0)
-    n = (totals[TP] + totals[FN]) / max(len(counts), 1)
-    return Surrogate(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -252,11 +234,14 @@ class Tally(Scores):
 
     def surrogate(self, baseline: Self) -> Floats:
         """The ranking score linearised at the operating point of a baseline on train, a value a record."""
-        return baseline._linearised.of(self.counts, self.exact)
+        return baseline.linearised.of(self.counts, self.exact)
 
     @cached_property
-    def _linearised(self) -> Surrogate:
-        return linearise(self.counts)
+    def linearised(self) -> Surrogate:
+        """The surrogate at this operating point: that of a baseline on train, never on dev or test."""
+        totals = self.counts.sum(axis=0)
+        n = (totals[TP] + totals[FN]) / max(len(self.counts), 1)
+        return Surrogate(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))
 
     def right(self) -> NDArray[np.bool_]:
         """Exact match: a demo that is right in part teaches what is wrong in it."""
@@ -267,10 +252,16 @@ class Tally(Scores):
         corpus."""
         records_of(self)
         totals = self.counts.sum(axis=0)
+        tp, fp, fn = totals
         f1, exact = f1_scores(totals), float(self.exact.mean())
+        columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1, tp + fn, strict=True)
+        per_label = {
+            label: LabelScore(float(precision), float(recall), float(f1), int(support))
+            for label, (precision, recall, f1, support) in zip(self.labels, columns, strict=True)
+        }
         parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
         score = float(ranking_value(f1, exact, self.f1_share))
-        return Report(score, parts, label_scores(self.labels, totals), self._remarks(f1, exact))
+        return Report(score, parts, per_label, self._remarks(f1, exact))
 
     def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
         """That all answers are alike, and how much of the score rests on rare labels, in words."""

@@ -1,5 +1,5 @@
-"""Which records stand in a prompt as demos: drawn sets, with every label of train among them; the nearest to each
-record; and never one that would give a record's answer away.
+"""Optimizers that add demos: drawn sets, with every label of train among them; the nearest to each record; and never
+one that would give a record's answer away.
 """
 
 import random
@@ -88,7 +88,28 @@ def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]
     return chosen
 
 
-# --- Sets of demos: labelled records, or a program's own right answers.
+# --- Optimizers that add demos: labelled records, or a program's own right answers.
+
+
+def labeled(search: Search) -> list[Program]:
+    """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
+    return [labeled_set(search, search.settings.seed + k) for k in range(search.settings.candidates)]
+
+
+def bootstrap(search: Search) -> list[Program]:
+    """Few-shot with the program's own right answers on train."""
+    return [bootstrapped_set(search, lesson_pool(search), search.settings.demos)]
+
+
+def random_search(search: Search) -> list[Program]:
+    """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
+    programs = [labeled_set(search, search.settings.seed)]
+    pool, most = lesson_pool(search), search.settings.demos
+    for k in range(search.settings.candidates):
+        draw = random.Random(search.settings.seed + k)
+        shuffled = draw.sample(pool, len(pool)) if k else pool
+        programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most) if k else most))
+    return programs
 
 
 def labeled_set(search: Search, seed: int) -> Program:
@@ -161,7 +182,6 @@ def _labels(search: Search, row: dspy.Example) -> set[str]:
 # better differs from data set to data set, so both race.
 
 FROM = 200  # records of train: with fewer the nearest is not near
-SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
 
 def default_optimizers(train: Path, limit: int | None, demos: int) -> list[str]:
@@ -172,7 +192,22 @@ def default_optimizers(train: Path, limit: int | None, demos: int) -> list[str]:
     return ["knn"] if demos > 0 and min(records, limit or records) >= FROM else ["random-search"]
 
 
-def nearest_rows(search: Search) -> list[dspy.Example]:
+def knn(search: Search) -> list[Program]:
+    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
+    and vectors. The race on dev compares the two."""
+    student, rows, programs = search.student, _nearest_rows(search), []
+    for similarity in get_args(Similarity):
+        nearest = {"demos_per_record": search.settings.demos, "demo_similarity": similarity}
+        program = search.task.build(student.options.model_dump() | nearest)
+        program.ranker, program.fitted = student.ranker, student.fitted
+        program.copy_context(student)
+        for predictor, old in zip(program.predictors(), student.predictors(), strict=True):
+            predictor.signature = old.signature
+        programs.append(dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=rows, sample=False))
+    return programs
+
+
+def _nearest_rows(search: Search) -> list[dspy.Example]:
     """The demos that nearest ones are chosen from, each with the marks of those that do not stand beside each other:
     of one source, or with statements that are nearly the same. Any `demos` of them fit into the token budget."""
     student, rows = search.student, []
@@ -185,19 +220,6 @@ def nearest_rows(search: Search) -> list[dspy.Example]:
     group = near_duplicates([wording(row.get(student.statement)) for row in short])
     counts = Counter(group)
     return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
-
-
-def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Program:
-    """The student with all these rows as demos, of which it shows each record `settings.demos`, the nearest by `by`."""
-    student = search.student
-    nearest = {"demos_per_record": search.settings.demos, "demo_similarity": by}
-    program = search.task.build(student.options.model_dump() | nearest)
-    program.ranker, program.fitted = student.ranker, student.fitted
-    program.copy_context(student)
-    for predictor, old in zip(program.predictors(), student.predictors(), strict=True):
-        predictor.signature = old.signature
-    compiled: Program = dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=list(rows), sample=False)
-    return compiled
 
 
 # --- Demos and leakage.

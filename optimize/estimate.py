@@ -8,6 +8,7 @@ answer it. A token is taken for four bytes.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, get_args, get_origin
@@ -22,7 +23,6 @@ from aisr.lm.config import Price
 from aisr.optimize.run import Callbacks, Plan, Run
 from aisr.programs.pictures import SHOWN_PIXELS
 from aisr.programs.probabilities import CONFIDENCE
-from aisr.programs.program import Program
 from aisr.programs.text import tokens
 
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
@@ -53,20 +53,17 @@ class DryRun:
         dry = self.open(lm)
         run = Run(plan, dry, dry if teacher is lm else self.open(teacher), Path(), callbacks)
         run.prepare()
-        self._learn_gold(run.student, [example for examples in run.examples.values() for example in examples])
+        student, signature = run.student, run.student.main_predictor.signature
+        self._instructions = {predictor.signature.instructions for predictor in student.predictors()}
+        for example in chain.from_iterable(run.examples.values()):
+            for row in (example, student.trimmed_demo(example)):  # whole, or cut to what teaches
+                if row is not None:
+                    self._gold[_key(signature, row)] = row
         run.check_alive()
         run.search()
         run.add_label_weights()
         run.score_test()
         return run
-
-    def _learn_gold(self, student: Program, examples: Sequence[dspy.Example]) -> None:
-        """Note the gold answers of labelled examples, whole or cut to what teaches."""
-        self._instructions = {predictor.signature.instructions for predictor in student.predictors()}
-        for example in examples:
-            for row in (example, student.trimmed_demo(example)):
-                if row is not None:
-                    self._gold[_key(student.main_predictor.signature, row)] = row
 
     def answer(
         self, signature: Any, demos: Sequence[Any], inputs: Mapping[str, Any], limits: Mapping[str, Any], text: str

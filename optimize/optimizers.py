@@ -1,5 +1,6 @@
-"""The optimizers, most of them DSPy's. Each is a function of a `Search` and returns every program that it tried, not
-only the one it likes best: the champion is chosen afterwards, by the official score.
+"""The optimizers, most of them DSPy's; those that add demos alone are in `aisr.optimize.demos`. Each is a function of a
+`Search` and returns every program that it tried, not only the one it likes best: the champion is chosen afterwards, by
+the official score.
 
 Where an optimizer allows it, it sees the ranking score of the corpus itself: no mean, no linearisation.
 """
@@ -21,15 +22,14 @@ from aisr.base.files import pluralize
 from aisr.base.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
 from aisr.optimize.demos import (
-    SIMILARITIES,
-    bootstrapped_set,
+    bootstrap,
     complete_set,
     demo_pool,
     in_prompt,
-    labeled_set,
+    knn,
+    labeled,
     lesson_pool,
-    nearest_program,
-    nearest_rows,
+    random_search,
 )
 from aisr.optimize.search import Candidate, Search
 from aisr.programs.pictures import is_text_alone
@@ -44,40 +44,11 @@ MIPRO_MINIBATCH = 35
 SIMBA_BATCH = 32
 
 
-def labeled(search: Search) -> list[Program]:
-    """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
-    return [labeled_set(search, search.settings.seed + k) for k in range(search.settings.candidates)]
-
-
-def knn(search: Search) -> list[Program]:
-    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
-    and vectors. The race on dev compares the two."""
-    rows = nearest_rows(search)
-    return [nearest_program(search, rows, similarity) for similarity in SIMILARITIES]
-
-
-def bootstrap(search: Search) -> list[Program]:
-    """Few-shot with the program's own right answers on train."""
-    return [bootstrapped_set(search, lesson_pool(search), search.settings.demos)]
-
-
-def random_search(search: Search) -> list[Program]:
-    """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
-    programs = [labeled_set(search, search.settings.seed)]
-    pool, most = lesson_pool(search), search.settings.demos
-    for k in range(search.settings.candidates):
-        draw = random.Random(search.settings.seed + k)
-        shuffled = draw.sample(pool, len(pool)) if k else pool
-        programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most) if k else most))
-    return programs
-
-
 def mipro(search: Search) -> list[Program]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
     score itself."""
     optimizer = CorpusMIPRO(
-        search.task,
-        lambda demos: complete_set(search, demos),
+        search,
         metric=search.objective,
         metric_threshold=1.0,
         auto=None,
@@ -264,25 +235,21 @@ class CorpusEvaluate(Evaluate):
 
 
 class CorpusMIPRO(EvaluatedMIPRO):
-    """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch. complete_set: makes of demos of
-    the judging predictor a set that may be proposed."""
+    """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch, and that proposes complete sets of
+    demos."""
 
-    def __init__(
-        self,
-        task: Task,
-        complete_set: Callable[[Sequence[dspy.Example]], Sequence[dspy.Example]],
-        **settings: Any,
-    ) -> None:
+    def __init__(self, search: Search, **settings: Any) -> None:
         super().__init__(**settings)
-        self.task = task
-        self.complete_set = complete_set
+        self.search = search
 
     def evaluation(self, own: Evaluate) -> Evaluate:
-        return CorpusEvaluate(self.task, own)
+        return CorpusEvaluate(self.search.task, own)
 
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
         judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.main_predictor)
-        return sets and {k: [self.complete_set(one) for one in own] if k == judging else own for k, own in sets.items()}
+        return sets and {
+            k: [complete_set(self.search, one) for one in own] if k == judging else own for k, own in sets.items()
+        }
 
 
 class CorpusAcceptance:

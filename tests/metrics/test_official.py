@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aisr.metrics.scores import Surrogate, Tally, f1_scores, linearise
+from aisr.metrics.scores import Surrogate, Tally, f1_scores
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import TRACK2, Citation
 from support.corpora import CONTRA, ENTITY, S, draw_claims, read_rows
@@ -76,7 +76,7 @@ def test_setting_one_sentence_right_adds_as_much_surrogate_as_score(label: str, 
     )
     after = [*before[:row], [label, *before[row][1:]], *before[row + 1 :]]
     old, new = TRACK1.score(gold, before), TRACK1.score(gold, after)
-    surrogate = Surrogate(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old.counts).n)
+    surrogate = Surrogate(t=f1_scores(old.counts.sum(axis=0)), n=old.linearised.n)
     gain = surrogate.of(new.counts, new.exact).mean() - surrogate.of(old.counts, old.exact).mean()
     assert gain == pytest.approx(new.report().score - old.report().score, rel=0.01)
 
