@@ -110,10 +110,7 @@ def fit_label_weights(
     }
     if kept.rules is None:
         return LabelWeightsFit(None, report)
-    label_rule, probability_rule = kept.rules
-    weights = LabelWeights(
-        labels=list(task.labels), fitted_on=fitted_on, label_rule=label_rule, probability_rule=probability_rule
-    )
+    weights = LabelWeights(labels=list(task.labels), fitted_on=fitted_on, **kept.rules._asdict())
     return LabelWeightsFit(weights, report)
 
 
