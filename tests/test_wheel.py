@@ -2,30 +2,24 @@
 
 import os
 import shutil
-import site
 import subprocess
 import sys
-import venv
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from aisr.artifact.manifest import FILE, read_manifest
 from support.paths import ROOT
+from support.wheels import build_wheel, files_in, install, make_project
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as files:
-        held = {name for name in files.namelist() if ".dist-info/" not in name}
+    held = files_in(wheel)
     assert {name.partition("/")[0] for name in held} == {"aisr"}
     tracked = subprocess.run(
         ["git", "ls-files", "aisr", "programs", "metrics", "optimize", "data/sample"],
@@ -35,31 +29,18 @@ def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Pat
     assert held == {f"aisr/{name.removeprefix('aisr/').removeprefix('data/')}" for name in files_of_it}
 
 
-def installed(wheel: Path, place: Path) -> Path:
-    """The interpreter of a new environment that has the wheel, and what it requires from the present one."""
-    venv.create(place, with_pip=False)
-    packages = place / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
-    with zipfile.ZipFile(wheel) as files:
-        files.extractall(packages)
-    (packages / "required.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
-    return place / "bin" / "python"
-
-
 @pytest.mark.slow
 def test_the_wheel_alone_walks_the_sample_in_a_project_with_a_metrics_py(wheel: Path, tmp_path: Path) -> None:
     """`aisr demo` needs no checkout, no key and no server: the wheel holds records and answers. And no library may
     import a user's own files."""
-    project = tmp_path / "project"
-    for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text("raise ImportError('this file is the user\\'s own')\n", encoding="utf-8")
+    project = make_project(tmp_path / "project")
     ours = ("PYTHONPATH", "PYTHONSAFEPATH", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
     env = {name: value for name, value in os.environ.items() if name not in ours}
     env |= {
         "DSPY_CACHEDIR": str(tmp_path / "cache"),
         "AISR_API_BASE": "http://127.0.0.1:9/v1",
     }  # a server of the user's
-    words = [str(installed(wheel, tmp_path / "venv")), "-m", "aisr.cli", "demo", "track2"]
+    words = [str(install(tmp_path / "venv", wheel)), "-m", "aisr.cli", "demo", "track2"]
     done = subprocess.run(words, cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     example = read_manifest(ROOT / "artifacts" / "example-track2" / FILE)
