@@ -145,15 +145,6 @@ def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
     assert not {str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}
 
 
-def test_a_key_that_never_worked_is_refused_and_nothing_is_written(
-    check_paper: CheckPaper, keyed: Loopback, quick: Path
-) -> None:
-    keyed.reply = refused(401, "no such key")
-    done = check(check_paper, keyed)
-    assert (done.code, (quick / "review").exists()) == (2, False)
-    assert "no such key" in done.err
-
-
 def test_an_estimate_sends_nothing_and_is_close(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
     estimated = check(check_paper, keyed, "--estimate", file=".")  # the folder of the main file will do
     assert estimated.code == 0, estimated.err
@@ -214,27 +205,21 @@ def test_a_compiled_program_brings_its_error_rate(check_paper: CheckPaper, keyed
             assert "Its confidence was off by 12.0 points on average there." in page
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none.tex", "--out", "x"], "none.tex: no such file"),
-        (["main.tex", "--out", "x", "--above", "0.5"], "--above goes with --fail-on"),
-        (
-            ["main.tex", "--out", "x", "-L", "logprob=false"],
-            "not a setting of the LM; expected one of: schema, logprobs",
-        ),
-        (
-            ["main.tex", "--out", "x", "-L", "price=1"],
-            "price '1': expected USD a million prompt and completion tokens",
-        ),
-        (["main.tex", "--out", "x", "--fail-on", "lies"], "no such label; one of: Supported, "),
-    ],
-)
-def test_what_is_no_paper_is_refused(check_paper: CheckPaper, paper: Path, words: list[str], message: str) -> None:
-    refused = check_paper(*words, "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
-    assert refused.code == 2
-    assert message in refused.err
-    assert not (paper / "x").exists()
+def test_what_cannot_be_checked_is_refused_and_nothing_is_written(
+    check_paper: CheckPaper, keyed: Loopback, quick: Path
+) -> None:
+    for words, message in (
+        (["none.tex"], "none.tex: no such file"),
+        (["main.tex", "--above", "0.5"], "--above goes with --fail-on"),
+        (["main.tex", "-L", "logprob=false"], "not a setting of the LM; expected one of: schema, logprobs"),
+        (["main.tex", "-L", "price=1"], "price '1': expected USD a million prompt and completion tokens"),
+        (["main.tex", "--fail-on", "lies"], "no such label; one of: Supported, "),
+    ):
+        refusal = check_paper(*words, "--out", "review", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
+        assert (refusal.code, message in refusal.err) == (2, True), refusal.err
+    keyed.reply = refused(401, "no such key")
+    done = check(check_paper, keyed)  # by a key that never worked
+    assert (done.code, "no such key" in done.err, (quick / "review").exists()) == (2, True, False)
 
 
 def test_white_text_is_shown_as_hidden_and_no_model_reads_it(

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from aisr_papers.check.flags import Mark, NamedPlace, Piece, Reason
 from aisr_papers.check.page import write_page
 from aisr_papers.check.review import Review
-from aisr_papers.draft import Paragraph, Unread
+from aisr_papers.draft import Paragraph, Place, Unread
 from paper_support import papers
 from support.pages import listening
 
@@ -131,12 +131,9 @@ def hostile(folder: Path) -> Review:
     """Every text that comes from a paper, a model or a file name, as hostile as it gets."""
     review = papers.reviewed(folder)
     draft = review.draft
-    odd = HOSTILE.replace("\ud800", "")
+    place = Place(HOSTILE.replace("\ud800", ""), 1)
     paragraphs = tuple(
-        Paragraph(
-            tuple(one._replace(text=HOSTILE, place=one.place._replace(file=odd)) for one in paragraph.sentences),
-            (HOSTILE,),
-        )
+        Paragraph(tuple(one._replace(text=HOSTILE, place=place) for one in paragraph.sentences), (HOSTILE,))
         for paragraph in draft.paragraphs
     )
     bundle = (Piece(HOSTILE, (HOSTILE, HOSTILE), "javascript:window.hacked=1"), Piece("__proto__", ("x",), "__proto__"))
@@ -146,15 +143,10 @@ def hostile(folder: Path) -> Review:
     )
     texts: dict[str, Any] = {"statement": HOSTILE, "pieces": bundle, "work": HOSTILE, "marks": (), "reasons": reasons}
     flags = [replace(one, **texts) for one in review.flags]
-    return replace(
-        review,
-        draft=replace(draft, title=HOSTILE, paragraphs=paragraphs, unread=(Unread(draft.unread[0].place, HOSTILE),)),
-        flags=(*flags, replace(flags[0], label=None, failed=HOSTILE)),
-        missing={HOSTILE: 1},
-        skipped={HOSTILE: 2},
-        reliability=(HOSTILE,),
-        lm=HOSTILE,
-    )
+    odd = replace(draft, title=HOSTILE, paragraphs=paragraphs, unread=(Unread(place, HOSTILE),))
+    flags.append(replace(flags[0], label=None, failed=HOSTILE))
+    listed: dict[str, Any] = {"missing": {HOSTILE: 1}, "skipped": {HOSTILE: 2}, "reliability": (HOSTILE,)}
+    return replace(review, draft=odd, flags=tuple(flags), lm=HOSTILE, **listed)
 
 
 def test_scripts_in_text_and_captions_are_text(opened: Open, tmp_path: Path) -> None:
