@@ -5,7 +5,7 @@ quote stands; a reason without one is called not confirmed.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -103,11 +103,6 @@ class Asked(NamedTuple):
     shown: tuple[Piece, ...]  # of these
     neighbours: str
 
-    @property
-    def tokens(self) -> dict[Piece, int]:
-        """What its evidence costs, piece by piece."""
-        return {piece: sum(map(tokens, piece.lines)) for piece in self.shown}
-
 
 def add_reasons(
     program: aisr.LoadedProgram, draft: Draft, flags: Sequence[Flag], lm: aisr.LanguageModel, done: Done = ignore
@@ -115,10 +110,9 @@ def add_reasons(
     """The flags of a program with the reasons of those that find fault; where none could be had, `failed` says so.
     Each question is about some of them, of any checks; `done` gets its flags. What the built-in LM writes is worth
     nothing: it is not asked."""
+    explained = list(flags)
     if lm.spec == EMBEDDED:
-        return list(flags)
-    asked = (_show(draft, place, one) for place, one in enumerate(flags) if one.label in ASKED)
-    groups = list(_groups(asked))
+        return explained
 
     def explain(group: Sequence[Asked]) -> list[Flag]:
         try:
@@ -126,9 +120,9 @@ def add_reasons(
         except (aisr.UnusableAnswer, aisr.LMUnavailable) as error:
             stopped = lm.exhausted_reason
             why = str(error) if stopped is None else f"not reached: {stopped}"
-            return [replace(flags[one.place], failed=f"{NO_REASON}: {why}") for one in group]
+            return [replace(one.flag, failed=f"{NO_REASON}: {why}") for one in group]
 
-    explained = list(flags)
+    groups = list(_groups(_show(draft, place, one) for place, one in enumerate(flags) if one.label in ASKED))
     with ThreadPoolExecutor(lm.threads) as pool:
         try:
             for group, answers in zip(groups, pool.map(explain, groups), strict=True):
@@ -140,26 +134,25 @@ def add_reasons(
     return explained
 
 
-def _groups(asked: Iterator[Asked]) -> Iterator[list[Asked]]:
+def _groups(asked: Iterable[Asked]) -> Iterator[list[Asked]]:
     """The flags of each question, which share their evidence."""
     group: list[Asked] = []
-    shown: dict[Piece, int] = {}
     for one in asked:
-        together = shown | one.tokens
-        if group and (len(group) == AT_ONCE or sum(together.values()) > MOST_TOKENS):
+        shown = {piece for other in (*group, one) for piece in other.shown}
+        if group and (len(group) == AT_ONCE or sum(map(_cost, shown)) > MOST_TOKENS):
             yield group
-            group, together = [], one.tokens
+            group = []
         group.append(one)
-        shown = together
     if group:
         yield group
 
 
 def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], lm: aisr.LanguageModel) -> list[Flag]:
     """The flags with their reasons. Raises `aisr.UnusableAnswer` and `aisr.LMUnavailable`."""
-    shown = dict.fromkeys(piece for one in group for piece in one.shown)
+    pieces = dict.fromkeys(piece for one in group for piece in one.shown)
+    shown = {piece: str(number) for number, piece in _number(pieces)}
     pictured = {piece for one in group for piece in _referred(draft, one.flag, one.pieces) if piece.picture}
-    evidence = _evidence(program, list(shown), pictured)
+    evidence = _evidence(program, shown, pictured)
     signature: Any = ExplainFlags
     if evidence.pictures:
         signature = signature.with_updated_fields("evidence", type_=PicturedText)
@@ -173,19 +166,19 @@ def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], 
             neighbours=[f"sentence {number}: {one.neighbours}" for number, one in _number(group)],
         )
     by_number = {digits[0]: one for one in reversed(answer.reasons) if (digits := NUMBER.search(one.sentence))}
-    numbers = {piece: str(number) for number, piece in _number(shown)}
+    seen = pictured if evidence.pictures else set()
     explained = []
     for number, one in _number(group):
         stated = by_number.get(str(number))
-        called = [numbers[piece] if piece in one.shown else "" for piece in one.pieces]
-        reason = confirm(stated, one.pieces, called, pictured if evidence.pictures else set()) if stated else None
+        called = {piece: shown[piece] for piece in one.pieces if piece in one.shown}
+        reason = confirm(stated, one.pieces, called, seen) if stated else None
+        flag = replace(one.flag, reasons=(reason,)) if reason else one.flag
         if reason is None:
-            explained.append(replace(one.flag, failed=f"{NO_REASON}: the model names none"))
-        elif reason.mark is None:
-            explained.append(replace(one.flag, reasons=(reason,)))
-        else:  # its line stands out, in the place of those that only share words
-            marks = (*(mark for mark in one.flag.marks if mark.place), reason.mark)
-            explained.append(replace(one.flag, pieces=one.pieces, reasons=(reason,), marks=marks))
+            flag = replace(flag, failed=f"{NO_REASON}: the model names none")
+        elif reason.mark:  # its line stands out, in the place of those that only share words
+            marks = (*(mark for mark in flag.marks if mark.place), reason.mark)
+            flag = replace(flag, pieces=one.pieces, marks=marks)
+        explained.append(flag)
     return explained
 
 
@@ -206,13 +199,16 @@ def _show(draft: Draft, place: int, flag: Flag) -> Asked:
     best = order(match(flag.statement, [ROW.join(piece.lines) for piece in pieces]))
     left = PASSAGES if is_claim else PARAGRAPHS
     for piece in dict.fromkeys([*marked, *(pieces[number] for number in best)]):
-        cost = sum(map(tokens, piece.lines))
-        if piece not in shown and (cost <= left or not shown):
+        if piece not in shown and (_cost(piece) <= left or not shown):
             shown[piece] = None
-            left -= cost
+            left -= _cost(piece)
     paragraph, sentence = flag.position
     neighbours = _neighbours(draft.paragraphs[paragraph].sentences, sentence)
     return Asked(place, flag, pieces, tuple(shown), neighbours)
+
+
+def _cost(piece: Piece) -> int:
+    return sum(map(tokens, piece.lines))
 
 
 def _with_whole_tables(draft: Draft, flag: Flag) -> tuple[Piece, ...]:
@@ -235,9 +231,7 @@ def _with_whole_tables(draft: Draft, flag: Flag) -> tuple[Piece, ...]:
 
 def _referred(draft: Draft, flag: Flag, pieces: Sequence[Piece]) -> list[Piece]:
     """The evidence that the sentence of a flag refers to."""
-    paragraph, sentence = flag.position
-    keys = draft.paragraphs[paragraph].sentences[sentence].float_keys
-    names = {draft.floats[key].name for key in keys if key in draft.floats}
+    names = {draft.floats[key].name for key in draft.sentence(flag.position).float_keys if key in draft.floats}
     return [piece for piece in pieces if piece.key in names]
 
 
@@ -248,11 +242,11 @@ def _neighbours(sentences: Sequence[Sentence], place: int) -> str:
     return f"before: {texts[0][-BESIDE:] or '(nothing)'} after: {texts[1][:BESIDE] or '(nothing)'}"
 
 
-def _evidence(program: aisr.LoadedProgram, shown: Sequence[Piece], pictured: set[Piece]) -> PicturedText:
+def _evidence(program: aisr.LoadedProgram, shown: Mapping[Piece, str], pictured: set[Piece]) -> PicturedText:
     """Pieces, each led by its number, with the pictures of some where the program shows any."""
     lines: list[str] = []
     pictures = []
-    for number, piece in _number(shown):
+    for piece, number in shown.items():
         if piece in pictured and program.shows_pictures and (file := program.picture_file(piece.picture or "")):
             pictures.append(Picture(file, len(lines)))
         lines += [f"[{number}] {piece.lines[0]}", *(f"| {row}" for row in piece.lines[1:])]
@@ -262,17 +256,19 @@ def _evidence(program: aisr.LoadedProgram, shown: Sequence[Piece], pictured: set
 # --- Looking a reason up in what was shown.
 
 
-def confirm(stated: StatedReason, pieces: Sequence[Piece], keys: Sequence[str], seen: set[Piece]) -> Reason | None:
+def confirm(
+    stated: StatedReason, pieces: Sequence[Piece], shown: Mapping[Piece, str], seen: set[Piece]
+) -> Reason | None:
     """A reason as it is shown: with quote and place where the quote stands in the piece of evidence that it names, else
-    as not confirmed; None where nothing is stated. keys: the numbers of the pieces in the question, empty for those
-    that were not shown; seen: those whose picture was shown."""
+    as not confirmed; None where nothing is stated. shown: the numbers of those pieces that were, in the question; seen:
+    those whose picture was shown."""
     words = item(clean(stated.says)).split()
     text = " ".join(words[:MOST_WORDS])[:MOST_CHARACTERS]
     if not text:
         return None
     quote = " ".join(stated.quote.split()[:MOST_QUOTED])
-    for number, (piece, key) in enumerate(zip(pieces, keys, strict=True)):
-        if not key or not (_is_called(stated.item, key) or _is_called(stated.item, piece.key)):
+    for number, piece in enumerate(pieces):
+        if piece not in shown or not any(_is_called(stated.item, name) for name in (shown[piece], piece.key)):
             continue
         place = _find_cell(stated, quote, piece) or _find_run(stated, quote, piece)
         if place is not None:
