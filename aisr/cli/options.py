@@ -41,11 +41,22 @@ LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that 
 def check_file(param: typer.CallbackParam, path: Path | None) -> Path | None:
     """The path of an option or argument. Raises UserError where it is no file."""
     if path is not None and not path.is_file():
-        option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
         problem = "a folder" if path.is_dir() else "a pipe or device" if path.exists() else "no such file"
-        expected = str(getattr(param, "help", None) or "a file").rstrip(".")
-        raise UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
+        raise _wrong_path(param, path, problem)
     return path
+
+
+def check_folder(param: typer.CallbackParam, path: Path | None) -> Path | None:
+    """The path of an option or argument. Raises UserError where it is no folder."""
+    if path is not None and not path.is_dir():
+        raise _wrong_path(param, path, "no such folder")
+    return path
+
+
+def _wrong_path(param: typer.CallbackParam, path: Path, problem: str) -> UserError:
+    option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
+    expected = str(getattr(param, "help", None) or "a file").rstrip(".")
+    return UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
 
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
@@ -153,10 +164,12 @@ def read_lms(
     The teacher is reached as the LM is, where `-L teacher.NAME=VALUE` says nothing else. words: of `-L`. Raises
     UserError.
     """
-    settings = _read("-L", words, [*LM_SETTINGS, *(TEACHER + name for name in TEACHER_SETTINGS)], "a setting of the LM")
+    stray = next((word for word in words or () if word.startswith(TEACHER)), None)
+    if teacher_lm is None and stray:
+        raise UserError(f"-L {stray} goes with --teacher-lm PROVIDER/MODEL")
+    names = [*LM_SETTINGS, *(TEACHER + name for name in TEACHER_SETTINGS if teacher_lm)]
+    settings = _read("-L", words, names, "a setting of the LM")
     of_teacher = {name.removeprefix(TEACHER): value for name, value in settings.items() if name.startswith(TEACHER)}
-    if of_teacher and teacher_lm is None:
-        raise UserError(f"-L {TEACHER}{next(iter(of_teacher))} goes with --teacher-lm PROVIDER/MODEL")
     values = {"model": lm, "api_base": api_base, **settings}
     config = LMConfig.parse({name: value for name, value in values.items() if value and not name.startswith(TEACHER)})
     return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None

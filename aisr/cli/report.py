@@ -43,15 +43,14 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.", exists=True, file_okay=False
+            help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.", callback=opt.check_folder
         ),
     ],
     image_root: Annotated[
         Path | None,
         typer.Option(
             help="Folder that the picture paths of the records start from. Default: captions for pictures.",
-            exists=True,
-            file_okay=False,
+            callback=opt.check_folder,
         ),
     ] = None,
 ) -> None:

@@ -33,7 +33,7 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
         (["-L", "schema"], "-L schema: expected NAME=VALUE"),
         (["-L", "price=1,1e308"], "-L price[1]: Input should be less than or equal to 1000000; expected USD a million"),
         (["-L", "threads=few"], "-L threads: Input should be a valid integer"),
-        (["-L", "teacher.threads=4"], "-L teacher.threads goes with --teacher-lm PROVIDER/MODEL"),
+        (["-L", "teacher.threads=4"], "-L teacher.threads=4 goes with --teacher-lm PROVIDER/MODEL"),
         (["--teacher-lm", "openai/x", "-L", "teacher.thread=4"], "-L teacher.thread: not a setting of the LM"),
         (["-T", "evidense=ocr"], "-T evidense: not an option of track1; expected one of: evid"),
         (["-T", "evidence=x"], "-T evidence: unknown value 'x'; one of: caption, ocr, image"),
@@ -76,13 +76,14 @@ def test_help_fits_on_a_page_and_lists_the_options_of_a_task(aisr: Aisr, monkeyp
     assert "element/100, fusion" in own
 
 
-def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
-    """Model, date, cost and data, and a command that makes the same program again."""
+def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled) -> None:
+    """Model, date, cost and data, and the command."""
     first = compiled.folder("track1")
     made = json.loads((first / "manifest.json").read_text(encoding="utf-8"))
     section = (first / "PROMPT.md").read_text(encoding="utf-8").partition("\n## Reproduce\n")[2]
     spend = made["spend"]
     for fact in (
+        f"```sh\n{made['command']}\n```",
         f"| LM | openai/gpt-4o-mini (a server, digest of its address {made['lm']['endpoint']}), answers",
         f"| requests sent until | {made['made']} |",
         f"| cost | {spend['calls']} calls (+{spend['cached_calls']} from the cache), {spend['prompt_tokens']} prompt",
@@ -94,40 +95,42 @@ def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled, aisr: Aisr
         assert fact in section
     assert "http" not in section
     assert not re.search(r"(^|[\s=])/", section)
-    (command,) = re.findall(r"^```sh\n(aisr compile .*)\n```$", section, re.MULTILINE)
-    assert command == made["command"]
-    filled = {"DATA": SAMPLE / "track1", "ADDRESS": compiled.server.url, "IMAGES": SAMPLE}
-    words = [filled.get(word, word) for word in shlex.split(command)[1:]]
-    again = aisr(*words, "--no-track", "--artifacts", tmp_path)
-    assert again.code == 0, again.err
-    repeated = tmp_path / "track1" / first.name
-    assert (repeated / "program.json").read_bytes() == (first / "program.json").read_bytes()
-    assert json.loads((repeated / "manifest.json").read_text(encoding="utf-8"))["command"] == command
 
 
-def test_the_command_that_repeats_a_compile_holds_what_was_set_and_no_address_or_folder(
+def test_the_command_of_a_compile_repeats_it_and_holds_what_was_set_and_no_address_or_folder(
     compiled: Compiled, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AISR_LM", "openai/local")
-    monkeypatch.setenv("AISR_API_BASE", compiled.server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    finished = aisr(
+    typed = [
         *("compile", "--task", "track2", "--data", SAMPLE / "track2", "--image-root", SAMPLE, "--no-track"),
         *("-T", "context_tokens=300", "--optimizer", "labeled", "--demos", 2, "--candidates", 1, "--seed", 3),
-        *("--max-train", 4, "--max-dev", 2, "--max-test", 2, "--max-usd", 3, "--artifacts", tmp_path),
+        *("--max-train", 4, "--max-dev", 2, "--max-test", 2, "--max-usd", 3),
         *("-L", "price=1,2", "-L", "threads=2", "-L", "logprobs=false"),
         *("--teacher-lm", "openai/writer", "-L", "teacher.price=2,3"),
         *("-L", f"teacher.api_base={compiled.server.url}", "--name", "mine"),
-    )
+    ]
+    with monkeypatch.context() as patch:
+        patch.setenv("AISR_LM", "openai/local")
+        patch.setenv("AISR_API_BASE", compiled.server.url)
+        finished = aisr(*typed, "--artifacts", tmp_path / "a")
     assert finished.code == 0, finished.err
-    made = json.loads((tmp_path / "track2" / "mine" / "manifest.json").read_text(encoding="utf-8"))
-    assert made["command"] == (
+    first = tmp_path / "a" / "track2" / "mine"
+    command = json.loads((first / "manifest.json").read_text(encoding="utf-8"))["command"]
+    assert command == (
         "aisr compile --task track2 --data DATA -T context_tokens=300 -T verbalized_confidence=true "
         "--image-root IMAGES --optimizer labeled --demos 2 --candidates 1 --seed 3 "
         "--max-train 4 --max-dev 2 --max-test 2 --lm openai/local --api-base ADDRESS --teacher-lm openai/writer "
         "-L price=1,2 -L threads=2 -L logprobs=false -L teacher.price=2,3 "
         "-L teacher.api_base=ADDRESS --max-usd 3.0 --name mine"
     )
+    filled = {"DATA": SAMPLE / "track2", "IMAGES": SAMPLE, "ADDRESS": compiled.server.url}
+    filled["teacher.api_base=ADDRESS"] = f"teacher.api_base={compiled.server.url}"
+    words = [filled.get(word, word) for word in shlex.split(command)[1:]]
+    again = aisr(*words, "--no-track", "--artifacts", tmp_path / "b")
+    assert again.code == 0, again.err
+    second = tmp_path / "b" / "track2" / "mine"
+    assert (second / "program.json").read_bytes() == (first / "program.json").read_bytes()
+    assert json.loads((second / "manifest.json").read_text(encoding="utf-8"))["command"] == command
 
 
 def test_a_file_of_another_task_is_said_to_be_that(aisr: Aisr, tmp_path: Path) -> None:
