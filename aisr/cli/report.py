@@ -49,7 +49,7 @@ def report(
     image_root: Annotated[
         Path | None,
         typer.Option(
-            help="Folder that the picture paths of the records start from. Default: captions for pictures.",
+            help="Folder that the picture paths of the records start from; without it, captions stand in.",
             callback=opt.check_folder,
         ),
     ] = None,
