@@ -26,8 +26,16 @@ from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.optimize.estimate import DryRun
 from aisr.predict.evaluate import probabilities
-from aisr.predict.judge import Outcome, another_lm, failure_text, judge, map_ordered
-from aisr.predict.prepare import attach, open_images, with_confidence
+from aisr.predict.judge import (
+    Outcome,
+    another_lm,
+    attach,
+    failure_text,
+    judge,
+    map_ordered,
+    open_images,
+    with_confidence,
+)
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
@@ -299,7 +307,7 @@ def load(
     with _in_python():
         loaded = registry.load(place, root, _task(task) if task else None)
         _attach_images(loaded, image_root, drawings)
-    return LoadedProgram(loaded, registry.load_test_scores(place, root))
+        return LoadedProgram(loaded, registry.load_test_scores(place, root))
 
 
 def uncompiled(

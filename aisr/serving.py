@@ -11,6 +11,7 @@ AISR_IMAGE_ROOT  the folder that the pictures of records are in
 """
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,19 @@ from mlflow import MlflowException
 from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
 from mlflow.models import set_model
 from mlflow.pyfunc import PythonModel, PythonModelContext
+from pydantic import BaseModel, ConfigDict
 
 import aisr
 
 EMBEDDED = "embedded"
+
+
+class ServedRecord(BaseModel):
+    """A record as MLflow's signature has it; its other fields are checked by the task."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str | None = None
 
 
 class RegisteredProgram(PythonModel):
@@ -33,11 +43,12 @@ class RegisteredProgram(PythonModel):
         self.program = aisr.load(folder, task, image_root=os.environ.get("AISR_IMAGE_ROOT"))
         self.lm = _open_lm(context.model_config)
 
-    def predict(self, model_input: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def predict(self, model_input: list[ServedRecord]) -> Sequence[Mapping[str, object]]:
         """Return a line of a predictions file for each record. Raises MlflowException for a record of the wrong form
         (HTTP 400) and where the language model would refuse every record (HTTP 503)."""
         try:
-            return [verdict.line for verdict in self.program.judge_all(model_input, self.lm)]
+            records = [record.model_dump(exclude_unset=True) for record in model_input]
+            return [verdict.line for verdict in self.program.judge_all(records, self.lm)]
         except aisr.LMUnavailable as error:
             message = f"the language model does not answer: {error}"
             raise MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None

@@ -11,7 +11,7 @@ from typing import Any
 
 import dspy
 
-from aisr.artifact.manifest import Data, Manifest, UsedLM, read_versions, save_files, write_index
+from aisr.artifact.manifest import Data, Manifest, UsedLM, read_versions, save_files
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
@@ -30,7 +30,7 @@ from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
-from aisr.predict.prepare import attach, picture_digest
+from aisr.predict.judge import attach, picture_digest
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record
@@ -91,7 +91,6 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     run.add_label_weights()
     run.score_test()
     run.save()
-    write_index(root)
     return run
 
 

@@ -44,7 +44,7 @@ for _name in (
 
 THIRD_PARTY = (
     "ignore:The ``noload`` loader strategy is deprecated:DeprecationWarning",  # MLflow 3.17 on SQLAlchemy 2.1
-    "ignore:.*Any type hint is inferred as AnyType:UserWarning",  # MLflow on the records that a served model takes
+    "ignore:.*Any type hint is inferred as AnyType:UserWarning",  # MLflow on types of its own, at its import
 )
 
 

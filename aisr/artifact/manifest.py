@@ -1,4 +1,4 @@
-"""The folder of a compiled program: its `manifest.json` (origin and scores), check that it exists, writing, index.
+"""The folder of a compiled program: its `manifest.json` (origin and scores), check that it exists, writing.
 
 Nothing here imports DSPy, so a mistyped name is refused at once.
 """
@@ -7,7 +7,7 @@ import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -29,12 +29,19 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="allow", allow_inf_nan=False)
 
 
+PartT = TypeVar("PartT", bound=_Part)
+
+
 class Score(_Part):
     """The ranking score on a split in 0-1; further fields are its parts by their names ("macro_f1", "pem")."""
 
     score: float
     interval: tuple[float, float]  # of 95 %
-    failed: int = 0  # records
+    records: int = 0
+    failed: int = 0  # of these
+
+    def __str__(self) -> str:
+        return with_interval(self.score, *self.interval, self.records)
 
 
 class Data(_Part):
@@ -88,17 +95,11 @@ class Manifest(_Part):
 
     def describe_score(self, name: str) -> str:
         """Return one of `scores` with its interval; a dash where there is none."""
-        if name not in self.scores:
-            return "–"
-        score = self.scores[name]
-        return with_interval(score.score, *score.interval, self._records(name.rpartition("_")[2]))
+        return str(self.scores.get(name, "–"))
 
     def describe_gain(self) -> str:
         """Return the gain on test with its interval; nothing where there is none."""
-        return with_interval(*self.gain_on_test, self._records("test")) if self.gain_on_test else ""
-
-    def _records(self, split: str) -> int:
-        return self.data[split].records if split in self.data else 0
+        return with_interval(*self.gain_on_test, self.scores["test"].records) if self.gain_on_test else ""
 
 
 class LabelScore(_Part):
@@ -122,7 +123,7 @@ class TestScores(_Part):
     records: int
     per_label: dict[str, LabelScore] = {}
     confidence: dict[str, _Calibration] = {}  # by the source of its probabilities
-    lm: str  # the LM that it was tested with, and compiled for
+    lm: str = ""  # the LM that it was tested with, and compiled for
 
     @property
     def statements(self) -> int:
@@ -143,6 +144,10 @@ class TestScores(_Part):
         return error / judged if judged else None
 
 
+class _Report(_Part):
+    test: TestScores | None = None
+
+
 def read_versions() -> dict[str, str]:
     """The versions of Python, of `aisr`, and of packages that decide what a compile gives. What local models need may
     not be installed."""
@@ -155,20 +160,23 @@ def read_versions() -> dict[str, str]:
 
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a manifest.json. Raises `BadArtifact` where there is none, or one that is not ours."""
-    try:
-        return Manifest.model_validate(read_json(path))
-    except ValidationError as error:
-        raise BadArtifact(f"{path}: {explain(error)}; expected the manifest of a compiled program") from error
+    return _read(path, Manifest)
 
 
 def read_test_scores(folder: Path) -> TestScores | None:
-    """The scores on test of the artifact in a folder; None where they are missing, and for what is not ours: a program
-    is complete without them."""
-    try:
-        test, lm = read_json(folder / REPORT).get("test"), read_manifest(folder / FILE).lm.spec
-        return TestScores.model_validate({**test, "lm": lm}) if isinstance(test, dict) else None
-    except (BadArtifact, ValidationError):
+    """The scores on test of the artifact in a folder; None where it has no test split, or lacks the files that say so.
+    Raises `BadArtifact` for files that are not ours."""
+    if not all((folder / name).is_file() for name in (REPORT, FILE)):
         return None
+    scores = _read(folder / REPORT, _Report).test
+    return scores and scores.model_copy(update={"lm": read_manifest(folder / FILE).lm.spec})
+
+
+def _read(path: Path, model: type[PartT]) -> PartT:
+    try:
+        return model.model_validate(read_json(path))
+    except ValidationError as error:
+        raise BadArtifact(f"{path}: {explain(error)}; expected the {path.name} of a compiled program") from error
 
 
 # --- The folder
@@ -190,18 +198,3 @@ def save_files(folder: Path, files: dict[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(files, key=lambda name: name == PROGRAM):
         write_whole(folder / name, files[name])
-
-
-def write_index(root: Path) -> None:
-    """INDEX.md: all artifacts under `root`, a line each."""
-    rows = [
-        "| task | name | optimizer | LM | dev, without label weights | test | digest |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for path in sorted(root.glob(f"*/*/{FILE}")):
-        with suppress(BadArtifact):  # what is not ours has no line
-            made = read_manifest(path)
-            scores = [made.describe_score("dev"), made.describe_score("test")]
-            cells = [made.task, path.parent.name, made.optimizer, made.lm.spec, *scores, made.digest]
-            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    write_whole(root / "INDEX.md", "# Compiled programs\n\n" + "\n".join(rows) + "\n")

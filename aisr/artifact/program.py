@@ -17,7 +17,6 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
@@ -136,14 +135,7 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
         raise BadArtifact(f"{source}: it is compiled for {file.task[:80]}, not for {task.name}")
     try:
         program = task.build(file.options)
-        expected = {name for name, _ in program.named_parameters()}
-        if expected != set(file.state):
-            raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
-        for name, predictor in program.named_predictors():
-            fields, expected_fields = len(file.state[name].signature.fields), len(predictor.signature.fields)
-            if fields != expected_fields:  # DSPy lays them over the program's by position
-                raise UserError(f"{name}: {fields} fields; this program has {expected_fields}")
-            _check_demos(predictor, file.state[name], name)
+        _check_state(program, file.state)
         program.load_state(file.model_dump()["state"])
         if file.ranker is not None:
             if not program.takes_ranker:
@@ -152,15 +144,27 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
         if file.fitted is not None:
             program.load_fitted(file.fitted)
         if file.label_weights is not None:
-            labels = list(task.labels)
-            if file.label_weights.labels != labels:
-                raise UserError(
-                    f"label_weights: labels {', '.join(file.label_weights.labels)}; {task.name} has {', '.join(labels)}"
-                )
+            if file.label_weights.labels != list(task.labels):
+                labels = ", ".join(file.label_weights.labels)
+                raise UserError(f"label_weights: labels {labels}; {task.name} has {', '.join(task.labels)}")
             program.label_weights = file.label_weights
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digest_text(text))
+
+
+def _check_state(program: Program, state: dict[str, _PredictorState]) -> None:
+    expected = {name for name, _ in program.named_parameters()}
+    if expected != set(state):
+        raise UserError(f"predictors {sorted(state)}; this program has {sorted(expected)}")
+    for name, predictor in program.named_predictors():
+        saved, fields = state[name], predictor.signature.fields
+        if len(saved.signature.fields) != len(fields):  # DSPy lays them over the program's by position
+            raise UserError(f"{name}: {len(saved.signature.fields)} fields; this program has {len(fields)}")
+        for number, demo in enumerate(saved.demos):
+            if not is_text_alone({field: demo[field] for field in fields if field in demo}):
+                part = "a part of a message, such as the address of a picture"
+                raise UserError(f"{name}: demos[{number}] holds {part}; expected text")
 
 
 def check_name(name: str) -> str:
@@ -168,14 +172,6 @@ def check_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise UserError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
     return name
-
-
-def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
-    for number, demo in enumerate(state.demos):
-        if not is_text_alone({field: demo[field] for field in predictor.signature.fields if field in demo}):
-            raise UserError(
-                f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text"
-            )
 
 
 def _validate(content: Any, source: str) -> _ProgramFile:
@@ -189,8 +185,6 @@ def uncompiled(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
     state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task
-    options = {name: value for name, value in program.options.model_dump().items() if name not in SEARCHED}
-    baseline = task.build(options)
-    baseline.ranker = program.ranker
-    baseline.fitted = program.fitted
+    baseline = task.build(program.options.model_dump(exclude=set(SEARCHED)))
+    baseline.ranker, baseline.fitted = program.ranker, program.fitted
     return parse(program_text(task, baseline), UNCOMPILED, task)

@@ -1,9 +1,5 @@
-"""PROMPT.md, a compiled program as a person reads it: prompt, changes from the hand-written instruction, lengths, label
-weights, and how to reproduce it."""
+"""PROMPT.md, a compiled program as a person reads it: prompt, lengths, label weights, and how to reproduce it."""
 
-import difflib
-import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,10 +9,9 @@ from aisr.artifact.manifest import Manifest, UsedLM
 from aisr.programs.probabilities import LabelWeights
 from aisr.programs.program import SIMILARITY_WORDS, Options, Program
 from aisr.programs.task import Task
-from aisr.programs.text import length, sentences, tokens
+from aisr.programs.text import length, tokens
 
 MOST_DEMOS = 20  # a person reads no more
-WIDTH = 110
 RANKER = (
     "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on the "
     "gold evidence of train. A weight is what one standard deviation more of it adds."
@@ -28,25 +23,22 @@ def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | N
     """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
     seeds = dict(task.build(program.options.model_dump()).named_predictors())  # as they were before any optimizer
-    tokens_of = [
-        [f"`{name}`", *map(str, part_tokens(predictor, program.options))]
-        for name, predictor in program.named_predictors()
-    ]
+    named = program.named_predictors()
+    lengths = [[f"`{name}`", *map(str, part_tokens(predictor, program.options))] for name, predictor in named]
     parts = [
         f"# {title}",
         "Tokens, about four bytes each:",
-        _table(["predictor", "instruction", "fields", "demos shown"], tokens_of),
+        _table(["predictor", "instruction", "fields", "demos shown"], lengths),
     ]
-    for name, predictor in program.named_predictors():
-        parts += [
-            f"## Predictor `{name}`",
-            "### Instruction",
-            _fenced(predictor.signature.instructions),
-            _changes(seeds[name].signature.instructions, predictor.signature.instructions),
-            "### Fields",
-            "\n".join(_fields(predictor.signature)),
-            *_demos(predictor, program.options),
-        ]
+    for name, predictor in named:
+        instruction, seed = predictor.signature.instructions, seeds[name].signature.instructions
+        parts += [f"## Predictor `{name}`", "### Instruction", _fenced(instruction)]
+        if instruction == seed:
+            parts.append("The instruction is the hand-written one, word for word.")
+        else:
+            parts += ["### The hand-written instruction, before the compile", _fenced(seed)]
+        fields = "\n".join(_fields(predictor.signature))
+        parts += ["### Fields", fields, *_demos(predictor, program.options)]
     if program.ranker is not None:
         weights = [[name, f"{weight:+.2f}"] for name, weight in program.ranker.by_weight()]
         parts += ["## Evidence ranker", RANKER, _table(["", "weight"], weights)]
@@ -80,21 +72,6 @@ def part_tokens(predictor: dspy.Predict, options: Options) -> tuple[int, int, in
     if 0 < options.demos_per_record < count:
         of_demos = round(options.demos_per_record * of_demos / count)
     return tokens(signature.instructions), tokens("\n".join(_fields(signature))), of_demos
-
-
-def _changes(before: str, after: str) -> str:
-    """The lines that one instruction lost (`- `) and gained (`+ `) against another, and those that stayed."""
-    changes = [line for line in difflib.ndiff(_comparable(before), _comparable(after)) if line[0] != "?"]
-    if not any(line[0] in "+-" for line in changes):
-        return "The instruction is the hand-written one, word for word."
-    return "### What changed from the hand-written instruction\n\n" + _fenced("\n".join(changes), "diff")
-
-
-def _comparable(instruction: str) -> list[str]:
-    """An instruction in lines that can be compared: a sentence or so each, or an item of a list, whatever its own line
-    breaks."""
-    items = re.split(r"\n(?=- )", instruction)
-    return [line for item in items for sentence in sentences(item) for line in textwrap.wrap(sentence, WIDTH)]
 
 
 def _fields(signature: type[dspy.Signature]) -> list[str]:
@@ -143,7 +120,7 @@ def _reproduce(manifest: Manifest) -> list[str]:
         f"and {spend['completion_tokens']} completion tokens, {price}",
         "optimizer": f"{manifest.optimizer}: {_listed(manifest.settings)}",
         "options": _listed(manifest.options),
-        **{title: manifest.describe_score(split) for split, title in SPLITS.items() if split in manifest.scores},
+        **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},
         **({"gain on test": gain} if (gain := manifest.describe_gain()) else {}),
         "versions": _listed(manifest.versions),
     }

@@ -124,7 +124,7 @@ def compile_(
     from aisr.optimize.demos import FROM
     from aisr.optimize.run import Plan
     from aisr.optimize.search import settings
-    from aisr.predict.prepare import find_image_folder, with_confidence
+    from aisr.predict.judge import find_image_folder, with_confidence
 
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
     chosen = opt.find_task_for(task, *files.values())

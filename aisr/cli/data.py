@@ -26,7 +26,7 @@ def check(
     """List the wrong lines of a record file, and pictures that are missing."""
     from aisr.base.jsonl import scan
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
-    from aisr.predict.prepare import find_image_folder
+    from aisr.predict.judge import find_image_folder
 
     chosen = find_task_for(task, file)
     images = find_image_folder(image_root, file)
@@ -136,7 +136,7 @@ def retrieval(
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
-    from aisr.predict.retrieval import DEPTHS, claims_with_evidence, matcher_ranker, retrieval_gains, score_ranker
+    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, matcher_ranker, retrieval_gains, score_ranker
 
     chosen = find_task_for(task, file, *([fit] if fit else []))
     claims = claims_with_evidence(chosen, file)
@@ -168,7 +168,7 @@ def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     claim like it."""
     from aisr.base.jsonl import read
     from aisr.optimize.ranker_fit import fit_ranker, gold_claims
-    from aisr.predict.retrieval import matcher_ranker
+    from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.retrieval import bm25
 
     known = gold_claims(task, list(read(train, task.record, task.name)))

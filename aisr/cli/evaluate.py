@@ -16,7 +16,7 @@ from aisr.cli.options import attach, find_task_for, open_lm, read_lms, repeating
 
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
-    from aisr.predict.replay import ReplayedRecord
+    from aisr.predict.judge import ReplayedRecord
 
 
 def evaluate(
@@ -40,7 +40,7 @@ def evaluate(
     from aisr.base.jsonl import read
     from aisr.optimize.leakage import prepare_all
     from aisr.predict.evaluate import Evaluation, score_outcomes
-    from aisr.predict.replay import judge_with_calls
+    from aisr.predict.judge import judge_with_calls
     from aisr.tracking import registry, store
 
     chosen = find_task_for(task, data)

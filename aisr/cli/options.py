@@ -227,11 +227,10 @@ def open_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = 
 def attach(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
     """Prepare a program for an LM and the records of a file, with a warning where the label weights were fitted on
     another LM."""
-    from aisr.predict import prepare
-    from aisr.predict.judge import another_lm
+    from aisr.predict import judge
 
-    prepare.attach(program, lm, prepare.find_image_folder(image_root, data))
-    if warning := another_lm(program, lm):
+    judge.attach(program, lm, judge.find_image_folder(image_root, data))
+    if warning := judge.another_lm(program, lm):
         note(f"warning: {warning}")
 
 

@@ -95,7 +95,7 @@ def submit(
     ] = "refuse",
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
-    from aisr.predict.submit import check_submission
+    from aisr.predict.predict import check_submission
 
     chosen = find_task_for(task, data, predictions=predictions)
     note(f"checking {predictions} against {data}")
@@ -120,7 +120,7 @@ def score(
 ) -> None:
     """Score a predictions file as the official evaluator does; refuse what it refuses."""
     from aisr.base.files import as_json, write_whole
-    from aisr.predict.submit import score_files
+    from aisr.predict.predict import score_files
 
     chosen = find_task_for(task, gold, predictions=predicted)
     note(f"scoring {predicted} against {gold} as {chosen.name}")

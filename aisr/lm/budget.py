@@ -114,16 +114,11 @@ class Ledger:
     def add(self, spend: Spend) -> None:
         """Enter calls."""
         with self._lock:
-            self.take_over(self.spend + spend)
-
-    def take_over(self, spend: Spend) -> None:
-        """Show another sum, such as what ledgers in other processes add up to."""
-        with self._lock:
-            is_paid, self.spend = spend.usd not in (None, self.spend.usd), spend
-            if self._file is None or not is_paid:
+            before, self.spend = self.spend, self.spend + spend
+            if self._file is None or self.spend.usd in (None, before.usd):
                 return
             try:
-                write_whole(self._file, json.dumps({"usd": self._earlier + (spend.usd or 0)}) + "\n")
+                write_whole(self._file, json.dumps({"usd": self._earlier + (self.spend.usd or 0)}) + "\n")
                 self._unwritten = None
             except CannotWrite as error:  # then the next run could not count what this one spends
                 self._unwritten = str(error)

@@ -1,9 +1,13 @@
-"""Scores of a program on labelled records: official score with its interval, confidence."""
+"""Scores on labelled records: of a program, by the official score with its interval, with its confidence beside it; of
+rankers of paragraphs, by the gold evidence."""
 
+import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dspy
 import numpy as np
@@ -11,13 +15,17 @@ import numpy as np
 from aisr.artifact.manifest import Score
 from aisr.artifact.program import Loaded
 from aisr.base.errors import UserError
+from aisr.base.jsonl import read
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_interval, score_interval
+from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.scores import Floats, Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
-from aisr.programs.task import Task
+from aisr.programs.ranker import count_paper
+from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
+from aisr.programs.task import Query, Task
+from aisr.programs.text import tokens
 
 # --- Confidence
 
@@ -43,12 +51,11 @@ def confidence_report(
 ) -> dict[str, dict[str, Any]]:
     """The judgements that have probabilities, by the source of these: their number, the share of right ones and the
     expected calibration error, both in 0-1. Empty for a task without labels."""
-    by_source: dict[str, list[tuple[float, bool]]] = {}
+    by_source: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
     for example, outcome in zip(examples, outcomes, strict=True) if task.labels else ():
         for judgement, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):
             if chances := probabilities(task, judgement):
-                right = judgement.label in allowed
-                by_source.setdefault(judgement.source, []).append((chances[judgement.label], right))
+                by_source[judgement.source].append((chances[judgement.label], judgement.label in allowed))
     report = {}
     for source, judged in by_source.items():
         confidence, right = np.array(judged, dtype=np.float64).T
@@ -68,7 +75,7 @@ def calibration_error(confidence: Floats, right: Floats) -> float:
     return float(gaps.sum() / len(confidence))
 
 
-# --- Scores
+# --- Scores of programs
 
 
 @dataclass(frozen=True)
@@ -76,12 +83,20 @@ class Result:
     """The scores of a program on a split."""
 
     scores: Scores  # record by record
-    score: Report
-    interval: Interval
-    failures: dict[str, str]  # record id -> reason
+    failures: Mapping[str, str] = field(default_factory=dict)  # record id -> reason
     no_lm: "Result | None" = None  # the no-LM baseline, where there is one
     confidence: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # see `confidence_report`
     group: tuple[int, ...] | None = None  # of each record, where known (see `aisr.metrics.intervals`)
+
+    @cached_property
+    def score(self) -> Report:
+        """The official score and its parts."""
+        return self.scores.report()
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The ranking score with its interval."""
+        return score_interval(self.scores, group=self.group)
 
     def gain(self, before: "Result") -> Interval:
         """The difference from another program's ranking score on the same records."""
@@ -89,8 +104,9 @@ class Result:
 
     def summary(self) -> Score:
         """Return the scores as a manifest has them."""
-        ends, failed = (self.interval.low, self.interval.high), len(self.failures)
-        return Score(score=self.score.score, interval=ends, failed=failed, **self.score.parts)
+        records, failed = len(self.scores), len(self.failures)
+        ends = self.interval[1:]
+        return Score(score=self.score.score, interval=ends, records=records, failed=failed, **self.score.parts)
 
     def report(self) -> dict[str, Any]:
         return {
@@ -128,21 +144,18 @@ def evaluate(
 
 
 def score_outcomes(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
-    """The official score of outcomes, with its interval, and that of the no-LM baseline where the examples have
-    one."""
-    scores, group = score_records(task, examples, outcomes), groups_of(examples)
+    """The official score of outcomes, and that of the no-LM baseline where the examples have one."""
+    group, no_lm = groups_of(examples), None
+    if all("baseline" in example for example in examples):
+        answers = [example.baseline for example in examples]
+        no_lm = Result(task.score([example.gold for example in examples], answers), group=group)
     failures = {
         example.id: outcome.failure
         for example, outcome in zip(examples, outcomes, strict=True)
         if outcome.failure is not None
     }
-    no_lm = None
-    if all("baseline" in example for example in examples):
-        baseline = task.score([example.gold for example in examples], [example.baseline for example in examples])
-        no_lm = Result(baseline, baseline.report(), score_interval(baseline, group=group), {}, group=group)
     confidence = confidence_report(task, examples, outcomes)
-    interval = score_interval(scores, group=group)
-    return Result(scores, scores.report(), interval, failures, no_lm, confidence, group)
+    return Result(score_records(task, examples, outcomes), failures, no_lm, confidence, group)
 
 
 def score_records(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
@@ -160,3 +173,74 @@ def check_any_judged(result: Result, split: str) -> None:
     """Raises UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
     if len(result.failures) == len(result.scores):
         raise UserError(f"every record of {split} failed, the first with: {next(iter(result.failures.values()))}")
+
+
+# --- Scores of rankers
+
+DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
+Ranker = Callable[[Query], list[str]]  # all paragraph ids, best first
+
+
+class RetrievalScore(NamedTuple):
+    """The score of a ranker over claims with gold evidence."""
+
+    name: str
+    ranks: list[int]  # of the first gold paragraph of each claim, from 1
+    recall: float  # mean share of the gold paragraphs that a prompt shows within the token budget
+    tokens: float  # tokens of the prompt, as a share of those of the whole paper
+    milliseconds: float  # wall time a claim, with indexing each paper once
+
+    @property
+    def hits(self) -> list[float]:
+        """For each of `DEPTHS`, the share of claims with a gold paragraph among the first so many."""
+        return [float(np.mean(np.array(self.ranks) <= depth)) for depth in DEPTHS]
+
+    @property
+    def mrr(self) -> float:
+        """The mean reciprocal rank of the first gold paragraph."""
+        return float(np.mean(1 / np.array(self.ranks)))
+
+
+def claims_with_evidence(task: Task, file: Path) -> list[Query]:
+    """The claims of a labelled file that have gold evidence. Raises UserError where there are none, or the task
+    retrieves nothing."""
+    queries = [task.query(record) for record in read(file, task.record, task.name)]
+    if queries and not any(queries):
+        raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
+    claims = [claim for claim in queries if claim and claim.gold]
+    if not claims:
+        raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
+    return claims
+
+
+def matcher_ranker(matcher: Matcher) -> Ranker:
+    """The ranker of a matcher."""
+    return lambda claim: rank(claim.claim, claim.paragraphs, matcher)
+
+
+def score_ranker(name: str, ranker: Ranker, claims: Sequence[Query], context_tokens: int) -> RetrievalScore:
+    """Score a ranker on claims that have gold evidence."""
+    for cached in (indexed, split_sentences, embedded, count_paper):
+        cached.cache_clear()  # the cache of another ranker would flatter this one
+    start = time.perf_counter()
+    rankings = [ranker(claim) for claim in claims]
+    milliseconds = 1000 * (time.perf_counter() - start) / len(claims)
+    ranks, recall, read_share = [], [], []
+    for (claim, paper, gold), ranking in zip(claims, rankings, strict=True):
+        passages = fit_passages(claim, paper, ranking, context_tokens)
+        ranks.append(1 + min(ranking.index(key) for key in gold))
+        recall.append(np.mean([key in passages.keys for key in gold]))
+        read_share.append(tokens(passages.text) / paper_tokens(paper))
+    return RetrievalScore(name, ranks, float(np.mean(recall)), float(np.mean(read_share)), milliseconds)
+
+
+def retrieval_gains(score: RetrievalScore, before: RetrievalScore, claims: Sequence[Query]) -> dict[str, Interval]:
+    """The gain of a ranker over another on the same claims: Hit@1, @3 and @10, and mean reciprocal rank, each with the
+    interval over papers, whose claims are not independent."""
+    papers = [tuple(claim.paragraphs.values()) for claim in claims]
+    group = [papers.index(paper) for paper in papers]
+    after, first = (np.array(row.ranks, dtype=np.float64) for row in (score, before))
+    return {
+        **{f"Hit@{k}": mean_interval((after <= k).astype(np.float64) - (first <= k), group) for k in (1, 3, 10)},
+        "MRR": mean_interval(1 / after - 1 / first, group),
+    }

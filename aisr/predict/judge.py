@@ -1,16 +1,31 @@
-"""Running a program over records: every record ends as an answer or as a failure with its reason."""
+"""Running a program over records: every record ends as an answer or as a failure with its reason.
+
+Live, by an LM, or replayed: a search keeps neither prompts nor answers, since those of all candidates would fill the
+memory. The response cache still has them afterwards, so that a replay of one program costs nothing. A model's own
+account of its reasons is not requested: it would be written after the verdict.
+"""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import dspy
+from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import AdapterParseError, LMError
 
 from aisr.base import redact
+from aisr.base.errors import UserError
+from aisr.base.files import digest_text
+from aisr.base.jsonl import read, valid_text
+from aisr.lm.budget import BudgetSpent, Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM
+from aisr.lm.config import LMUnavailable
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record
@@ -18,9 +33,78 @@ from aisr.programs.task import Answer, Task
 
 DETAILS = ("judgements", "lm_evidence_ids", "ranking")  # fields of a prediction beside the answer
 FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
+FORGOTTEN = "the response cache no longer holds the answer"
+IMAGES = "images"  # the folder that the official archives are extracted to
 PREFETCH_PER_THREAD = 4  # items that may be read before they are needed
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+ProgramT = TypeVar("ProgramT", bound=Program)
+
+
+# --- A program prepared for an LM
+
+
+def find_image_folder(image_root: Path | None, data: Path) -> ImageFolder | None:
+    """The pictures of a data file: those below `image_root`, or the folder of the file or one of the two above it that
+    has a folder `images`.
+
+    None where neither exists; a program that needs pictures then raises. Raises UserError for a root that is no folder.
+    """
+    folder = data.resolve().parent
+    around = (place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir())
+    root = image_root or next(around, None)
+    return open_images(root) if root else None
+
+
+def open_images(root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> ImageFolder:
+    """The pictures below a folder, and those drawn from drawings there. Raises UserError for no folder."""
+    if not root.is_dir():
+        raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
+    return ImageFolder(root, drawn)
+
+
+def picture_digest(program: Program, paths: Iterable[str]) -> dict[str, str]:
+    """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
+    Empty for a program that shows none. paths: as records name them."""
+    folder = program.image_folder
+    if folder is None or program.picture_mode == "caption":
+        return {}
+    return {"pictures": digest_text("\n".join(f"{path} {folder.digest(path)}" for path in sorted({*paths})))}
+
+
+def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> ProgramT:
+    """The program, ready to be used with an LM: with the folder of its records' pictures. Raises `LMUnavailable` where
+    it shows pictures and the LM takes none."""
+    if program.picture_mode == "image" and lm.supports_vision is False:
+        raise LMUnavailable(
+            f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr"
+        )
+    program.image_folder = image_folder
+    return program
+
+
+def with_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
+    """The options of a task's program, with verbalized label probabilities where nobody said otherwise and the LM gives
+    no log-probabilities, or is at a server of one's own, where only its first answer shows whether it does."""
+    chosen = dict(options)
+    unsure = not lm.gives_logprobs or lm.endpoint is not None
+    if unsure and "verbalized_confidence" in task.program.Options.model_fields:
+        chosen.setdefault("verbalized_confidence", True)
+    return chosen
+
+
+def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
+    """A warning where the label weights of a program were fitted on the probabilities of another LM; else None."""
+    weights = program.label_weights
+    if weights is None or weights.fitted_on == lm.identity:
+        return None
+    return (
+        f"the label weights were fitted on {weights.fitted_on or 'an unknown LM'}, and this is {lm.identity}; they "
+        "may not suit. Compile with the LM that predicts"
+    )
+
+
+# --- Judging
 
 
 @dataclass(frozen=True)
@@ -64,32 +148,26 @@ def judge_all(
     done: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """The outcomes of all records or examples, in their order; `done` is called after each."""
-    return map_all(lambda record: judge(task, program, record, lm), records, lm.threads, done)
+    return list(map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads, done))
 
 
-def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
-    """A warning where the label weights of a program were fitted on the probabilities of another LM; else None."""
-    weights = program.label_weights
-    if weights is None or weights.fitted_on == lm.identity:
-        return None
-    return (
-        f"the label weights were fitted on {weights.fitted_on or 'an unknown LM'}, and this is {lm.identity}; they "
-        "may not suit. Compile with the LM that predicts"
-    )
-
-
-# --- Threads
-
-
-def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
-    """The result of each item in the order of the items, with up to `threads` at work.
+def map_ordered(
+    work: Callable[[ItemT], ResultT],
+    items: Iterable[ItemT],
+    threads: int,
+    done: Callable[[], None] = lambda: None,
+) -> Iterator[ResultT]:
+    """The result of each item in the order of the items, with up to `threads` at work; `done` is called after each.
 
     At most `PREFETCH_PER_THREAD` items for each thread are read ahead of the slowest, however many there are in all. An
     error of `work` is raised in its place; no further item is begun then.
     """
-    if threads == 1:
-        yield from map(work, items)
-        return
+    for result in map(work, items) if threads == 1 else _by_threads(work, items, threads):
+        done()
+        yield result
+
+
+def _by_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
     waiting: deque[Future[ResultT]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -103,15 +181,95 @@ def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], thread
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def map_all(
-    work: Callable[[ItemT], ResultT],
-    items: Iterable[ItemT],
-    threads: int,
+# --- What is behind a judgement: the calls of the LM
+
+
+@dataclass(frozen=True)
+class LMCall:
+    """A call of the LM."""
+
+    messages: list[tuple[str, str]]  # role and text of each
+    answer: str | None = None  # as it came; None where there is none
+
+
+@dataclass(frozen=True)
+class ReplayedRecord:
+    """A labelled record, its outcome, and the calls behind that."""
+
+    record: Record
+    example: dspy.Example
+    outcome: Outcome
+    calls: list[LMCall]
+
+
+def judge_with_calls(
+    task: Task,
+    program: Program,
+    pairs: Iterable[tuple[Record, dspy.Example]],
+    lm: OpenLM,
     done: Callable[[], None] = lambda: None,
-) -> list[ResultT]:
-    """The results of `map_ordered` together; `done` is called after each."""
-    results = []
-    for result in map_ordered(work, items, threads):
-        results.append(result)
-        done()
-    return results
+) -> list[ReplayedRecord]:
+    """The outcomes of labelled records, in their order, and the calls behind them; `done` is called after each."""
+    return list(map_ordered(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads, done))
+
+
+def _judge_one(task: Task, program: Program, record: Record, example: dspy.Example, lm: OpenLM) -> ReplayedRecord:
+    recorder = _CallRecorder()
+    with dspy.context(callbacks=[recorder]):
+        return ReplayedRecord(record, example, judge(task, program, example, lm), recorder.calls)
+
+
+def replay(
+    task: Task,
+    program: Program,
+    path: Path,
+    lm: OpenLM,
+    limit: int | None = None,
+    failures: Mapping[str, str] = MappingProxyType({}),
+) -> list[ReplayedRecord]:
+    """The labelled records of a file as a program judged them before, in their order. Nothing is sent.
+
+    failures: the reasons of records that failed then, by id. A record that the cache cannot answer is one of these, or
+    has the reason `FORGOTTEN`.
+    """
+    cached = from_cache_only(lm)
+
+    def work(record: Record) -> ReplayedRecord:
+        example = program.prepare(record)
+        try:
+            return _judge_one(task, program, record, example, cached)
+        except BudgetSpent:  # the answer is not in the cache
+            return ReplayedRecord(record, example, Outcome(None, failures.get(record.id, FORGOTTEN)), [])
+
+    return list(map_ordered(work, islice(read(path, task.record, task.name), limit), lm.threads))
+
+
+def from_cache_only(lm: OpenLM) -> OpenLM:
+    """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: replayed calls were
+    counted already."""
+    cached: OpenLM = lm.copy(ledger=Ledger(Limits(calls=0)))
+    return cached
+
+
+class _CallRecorder(BaseCallback):
+    """Records the LM calls of one record, which are made one after the other."""
+
+    def __init__(self) -> None:
+        self.calls: list[LMCall] = []
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        messages = [(str(one["role"]), _text(one["content"])) for one in inputs.get("messages") or []]
+        self.calls.append(LMCall(messages))
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
+        first = outputs[0] if outputs else None
+        answer = first.get("text") if isinstance(first, dict) else first
+        self.calls[-1] = replace(self.calls[-1], answer=None if answer is None else _text(answer))
+
+
+def _text(content: Any) -> str:
+    """A message or answer as it can be written to a file, without keys, addresses, and halves of characters; a picture
+    in it is only mentioned."""
+    if isinstance(content, list):
+        content = "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)
+    return redact.addresses(valid_text(str(content)))

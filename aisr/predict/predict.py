@@ -1,4 +1,4 @@
-"""Predicting a file of records: resumable, every record accounted for.
+"""Predictions files: written, record by record and resumable; checked for a submission; scored against labels.
 
 A predictions file has one line a record: the official fields, or `{"id", "failed"}` with the reason. Lines are appended
 as records finish, so that a kill loses little, and at the end they are in the order of the input. Beside it, in the
@@ -7,7 +7,7 @@ out.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,26 +16,21 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
-from aisr.base.jsonl import read
+from aisr.base.jsonl import BadLine, explain, read, scan
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.predict.evaluate import probabilities
-from aisr.predict.judge import Outcome, judge, map_ordered
-from aisr.predict.prepare import picture_digest
+from aisr.predict.judge import Outcome, judge, map_ordered, picture_digest
 from aisr.programs.program import Program
-from aisr.programs.records import Record
+from aisr.programs.records import Prediction, Record, Text
 from aisr.programs.task import Task
 
 SIDECAR_DIR = ".aisr"  # the folder of the files that belong to a predictions file
 DECIMALS = 4  # of a probability
-
-
-class CannotResume(UserError):
-    """The predictions file belongs to another run, or another process is writing it."""
 
 
 @dataclass
@@ -70,9 +65,9 @@ def predict(
     identity: what a run that goes on must have in common with the earlier one (task, program digest, LM), beside the
     contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early. `done`
     is called after each record. judge_record: judges a record elsewhere, as `aisr.predict.ray` does; default: the
-    threads of this process. Raises `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is
-    spent), and the errors that would meet every record alike (see `aisr.predict.judge.judge`), after what was under
-    way is written.
+    threads of this process. Raises UserError where the file belongs to another run or another process writes it,
+    `CannotWrite`, `BadLine` for a bad input line (all before anything is spent), and the errors that would meet every
+    record alike (see `aisr.predict.judge.judge`), after what was under way is written.
     """
     judge_record = judge_record or partial(judge, task, program, lm=lm)
     fatal: list[Exception] = []
@@ -119,7 +114,7 @@ def sidecar(out: Path, suffix: str) -> Path:
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Keep other processes from writing `out` for as long as the block lasts. Raises `CannotResume`, `CannotWrite`."""
+    """Keep other processes from writing `out` for as long as the block lasts. Raises UserError, `CannotWrite`."""
     path = sidecar(out, "lock")
     with writing(out, path.parent, path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +122,7 @@ def locked(out: Path) -> Iterator[None]:
         try:
             lock.acquire()
         except Timeout as error:
-            raise CannotResume(f"{out}: another process is writing it; wait for it, or choose another --out") from error
+            raise UserError(f"{out}: another process is writing it; wait for it, or choose another --out") from error
     try:
         yield
     finally:
@@ -135,13 +130,13 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def claim(out: Path, identity: Mapping[str, Any]) -> None:
-    """Write the identity of the run beside `out`, or check it. Raises `CannotResume`, with the first difference."""
+    """Write the identity of the run beside `out`, or check it. Raises UserError, with the first difference."""
     path = sidecar(out, "run.json")
     if out.exists() and out.stat().st_size and not path.exists():
-        raise CannotResume(f"{out} exists but was not written by aisr; choose another --out")
+        raise UserError(f"{out} exists but was not written by aisr; choose another --out")
     if path.exists() and out.exists():
         if difference := first_difference(read_json(path), identity):
-            raise CannotResume(
+            raise UserError(
                 f"{out} was begun with another {difference}; choose another --out, or remove it to start anew"
             )
         return
@@ -190,3 +185,126 @@ def append(out: Path, file: BinaryIO, line: bytes) -> None:
         except OSError:
             file.truncate(end)
             raise
+
+
+# --- Submission: the lines that the evaluation server takes (`Task.submission` writes them)
+
+
+@dataclass(frozen=True)
+class SubmissionCheck:
+    """Predictions checked against the test inputs."""
+
+    lines: list[dict[str, Any]]  # ready to submit
+    problems: list[str]  # one message each
+    filled: list[str]  # ids of failed records that were filled in
+
+
+def check_submission(task: Task, data: Path, predictions: Path, fill_failed: bool) -> SubmissionCheck:
+    """Check ids, numbers of labels, labels and paragraph ids, in the order of the test inputs.
+
+    fill_failed: give a failed record the task's commonest answer instead of counting it as a problem.
+    """
+    outcomes, problems = _read_outcomes(task, predictions)
+    lines, filled = [], []
+    for record in read(data, task.record, task.name):
+        outcome = outcomes.pop(record.id, None)
+        if outcome is None:
+            problems.append(f"{record.id}: no prediction")
+        elif outcome.failure is not None and not fill_failed:
+            reason = f"failed ({outcome.failure})"
+            problems.append(f"{record.id}: {reason}; predict again, or --on-failure fallback fills it in")
+        else:
+            answer = outcome.answer
+            if outcome.failure is not None:
+                answer = task.fallback(record)
+                filled.append(record.id)
+            if problem := task.problem(record, answer):
+                problems.append(f"{record.id}: {problem}")
+            lines.append({**task.submitted_fields(record), **task.prediction.line(answer)})
+    problems += [f"{key}: not among the test inputs" for key in outcomes]
+    return SubmissionCheck(lines, problems, filled)
+
+
+class _AnyLine(BaseModel):
+    """A line of a failed record, or of a judged one, whose other fields are validated afterwards."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: Text
+    failed: str | None = None  # the reason
+
+
+def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], list[str]]:
+    """The outcome of each record, by its id; and the problems of the lines."""
+    outcomes: dict[str, Outcome] = {}
+    problems = []
+    for number, line, problem, _ in scan(predictions, _AnyLine):
+        if line is None:
+            problems.append(str(problem))
+        elif line.failed is not None:
+            outcomes[line.id] = Outcome(None, line.failed)
+        else:
+            try:
+                prediction = task.prediction.model_validate(line.model_dump(exclude_unset=True))
+                outcomes[line.id] = Outcome(prediction.answer)
+            except ValidationError as error:
+                problems.append(f"{predictions}:{number}: {explain(error)}")
+    return outcomes, problems
+
+
+# --- Scores against a labelled file
+#
+# Predictions are matched with gold records as the official evaluator does it, but never by guessing: by id where both
+# files carry unique ids; by line where a file carries none at all (train-dev has no ids). A record without an id beside
+# others with one has that of its line, as everywhere here. The official evaluator goes by line as well when ids repeat,
+# which pairs the wrong records in silence: here that is an error.
+
+
+def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
+    """The report of `aisr score`: see `aisr.metrics.scores.Report.as_dict`.
+
+    Raises UserError for what the official evaluator refuses, naming file and line.
+    """
+    ids, answers, numbered = [], [], set()
+    for line in scan(gold, task.record, task.name):
+        if line.record is None:
+            raise BadLine(str(line.problem))
+        answer = line.record.gold
+        if answer is None:
+            raise UserError(f"{gold}: {line.record.id} has no labels; the first file must be the labelled one")
+        ids.append(line.record.id)
+        answers.append(answer)
+        numbered.add(line.numbered)
+    matched = _match(ids, list(read(predicted, task.prediction)), numbered == {True})
+    try:
+        return task.score(answers, [prediction.answer for prediction in matched]).report().as_dict()
+    except ValueError as error:
+        raise UserError(f"{predicted} against {gold}: {error}") from error
+
+
+def _match(gold_ids: Sequence[str], predictions: list[Prediction], numbered: bool) -> list[Prediction]:
+    """The predictions in the order of the gold records; ids are unique on either side.
+
+    numbered: the gold file has no ids and these are running numbers ("track1-000001"); predictions that carry none of
+    these, or no id at all, then match by line.
+    """
+    by_id = {prediction.id: prediction for prediction in predictions}
+    if None in by_id and len(by_id) > 1:
+        line = [prediction.id for prediction in predictions].index(None) + 1
+        raise UserError(f"prediction {line} has no id, others have one; give an id to all of them or to none")
+    if by_id.keys() <= {None} or (numbered and by_id.keys().isdisjoint(gold_ids)):
+        if len(predictions) != len(gold_ids):
+            raise UserError(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
+        return predictions
+    missing = [key for key in gold_ids if key not in by_id]
+    unknown = sorted(str(key) for key in by_id.keys() - set(gold_ids))
+    if missing or unknown:
+        raise UserError(
+            f"ids differ: {len(missing)} gold records without a prediction{_first(missing)}, "
+            f"{len(unknown)} predictions without a gold record{_first(unknown)}"
+        )
+    return [by_id[key] for key in gold_ids]
+
+
+def _first(ids: list[str]) -> str:
+    return f" (first: {', '.join(ids[:3])})" if ids else ""

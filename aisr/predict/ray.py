@@ -16,29 +16,23 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 from aisr.artifact.program import parse, program_text
 from aisr.base.errors import UserError
 from aisr.base.private import init_here
-from aisr.lm.budget import Spend
+from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
-from aisr.predict.judge import Outcome, judge
-from aisr.predict.prepare import attach, open_images
+from aisr.predict.judge import Outcome, attach, judge, open_images
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 DEATHS = 3  # of a worker that a record survives
 PATIENCE = 30.0  # seconds until a cluster has to answer
-
-
-class RayUnavailable(UserError):
-    """Ray is not installed, or the cluster is too small."""
 
 
 @contextmanager
@@ -49,13 +43,13 @@ def ray_workers(
     here for as long as the block lasts.
 
     lm: its number of threads is shared by all, and its ledger gets what all spend. config: how to open it again.
-    Pictures must be at the same path on every machine. Raises `RayUnavailable`.
+    Pictures must be at the same path on every machine. Raises UserError.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
+        raise UserError("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
     join_cluster(ray, workers, address)
     threads = -(-lm.threads // workers)
     Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
@@ -70,8 +64,6 @@ def ray_workers(
     free: SimpleQueue[Any] = SimpleQueue()
     for actor in [Worker.remote(task, text, share, images) for _ in range(workers)] * threads:
         free.put(actor)
-    spent: dict[str, Spend] = {}  # by each worker process so far
-    lock = Lock()
 
     def judge_record(record: Record) -> Outcome:
         lm.ledger.check()
@@ -82,9 +74,7 @@ def ray_workers(
             return Outcome(None, f"its worker died {DEATHS + 1} times")
         finally:
             free.put(actor)
-        with lock:  # replies of one process may overtake one another
-            spent[reply.process] = max(spent.get(reply.process, Spend()), reply.spend, key=lambda one: one.requested)
-            lm.ledger.take_over(sum(spent.values(), Spend()))
+        lm.ledger.add(reply.spend)
         if program.image_folder is not None:
             program.image_folder.problems.update(reply.problems)
         if reply.outcome is None:
@@ -98,7 +88,7 @@ def ray_workers(
 
 
 def join_cluster(ray: Any, workers: int, address: str | None) -> None:
-    """Begin a cluster of this machine alone, or join the one at `address`. Raises `RayUnavailable` for one that does
+    """Begin a cluster of this machine alone, or join the one at `address`. Raises UserError for one that does
     not answer within `PATIENCE`, or is too small."""
     # Workers look for modules first where the job began, and the current folder may hold files of anyone.
     with TemporaryDirectory() as empty, chdir(empty):
@@ -123,30 +113,27 @@ def join_cluster(ray: Any, workers: int, address: str | None) -> None:
             joined.result(PATIENCE)
         except (TimeoutError, OSError, ValueError, RuntimeError) as error:
             reason = " ".join(str(error).split())[:200] or f"no answer within {PATIENCE:.0f} s"
-            raise RayUnavailable(
+            raise UserError(
                 f"--ray {address}: {reason}; is a cluster running there (`ray start --head`)? --ray local needs none"
             ) from error
     cpus = int(ray.cluster_resources().get("CPU", 0))
     if cpus < workers:
         ray.shutdown()
-        raise RayUnavailable(
-            f"--workers {workers}: the cluster at {address} has {cpus} CPUs; ask for fewer, or add some"
-        )
+        raise UserError(f"--workers {workers}: the cluster at {address} has {cpus} CPUs; ask for fewer, or add some")
 
 
 # --- In the workers
 
 
 class _Reply(NamedTuple):
-    """The outcome; or the name and message of an error that would meet every record (errors of DSPy do not survive the
-    journey between processes)."""
+    """What a worker sends back of a record."""
 
     outcome: Outcome | None
-    error: str
-    message: str
-    process: str  # that judged, which is another one after a restart
-    spend: Spend  # of that process so far
+    spend: Spend
     problems: dict[tuple[str, str], str]  # the record's pictures that could not be shown
+    # An error that would meet every record, by name: errors of DSPy do not survive the journey between processes.
+    error: str = ""
+    message: str = ""
 
 
 class _Worker:
@@ -154,18 +141,18 @@ class _Worker:
 
     def __init__(self, task: Task, program: str, config: LMConfig, images: Path | None) -> None:
         self.task, self.program, _ = parse(program, "the program of this run", task)
-        self.process = uuid4().hex
         configure_cache()  # where a run without Ray looks for answers
         self.lm = open_lm(config)
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
         attach(self.program, self.lm, open_images(images) if images else None)
 
     def judge(self, record: Record) -> _Reply:
-        outcome, error, message = None, "", ""
+        lm = self.lm.copy(ledger=Ledger())  # of this record alone
+        outcome, error = None, ("", "")
         try:
-            outcome = judge(self.task, self.program, record, self.lm)
+            outcome = judge(self.task, self.program, record, lm)
         except FATAL_ERRORS as fatal:
-            error, message = type(fatal).__name__, str(fatal)
+            error = type(fatal).__name__, str(fatal)
         folder = self.program.image_folder
         problems = {key: why for key, why in dict(folder.problems).items() if key[0] == record.id} if folder else {}
-        return _Reply(outcome, error, message, self.process, self.lm.ledger.spend, problems)
+        return _Reply(outcome, lm.ledger.spend, problems, *error)

@@ -8,21 +8,17 @@
   let found = []; // places in `records`
   let at = 0; // place in `found`
 
-  let texts = null; // of each record, for the search
-  function contains(k, words) {
-    texts ??= records.map((record) => [
-      record.id, record.failure || "",
-      ...record.statements.flatMap((s) => [s.text, s.said || "", ...s.gold]),
-      ...record.exhibits.flatMap((e) => [e.key, e.text]),
-    ].join("\n").toLowerCase());
-    return words.every((word) => texts[k].includes(word));
-  }
+  const texts = records.map((record) => [ // of each record, for the search
+    record.id, record.failure || "",
+    ...record.statements.flatMap((s) => [s.text, s.said || "", ...s.gold]),
+    ...record.exhibits.flatMap((e) => [e.key, e.text]),
+  ].join("\n").toLowerCase());
 
   function matches(k, words) {
     const { outcome, gold, said } = chosen;
     if (outcome === "errors" ? outcomes[k] === "right" : ![outcomes[k], "all"].includes(outcome)) return false;
     const isInCell = (s) => (gold === null || goldOf(s) === gold) && (said === null || saidOf(s) === said);
-    return records[k].statements.some(isInCell) && (!words.length || contains(k, words));
+    return records[k].statements.some(isInCell) && words.every((word) => texts[k].includes(word));
   }
 
   // Whoever looks for surest mistakes or least sure records finds those without a probability last.
@@ -63,7 +59,6 @@
 
   function clear() {
     search.value = "";
-    Object.assign(chosen, { gold: null, said: null });
     choose("all");
   }
 
@@ -110,10 +105,7 @@
 
   function drawRecord() {
     detail.scrollTop = 0;
-    if (!found.length) {
-      detail.replaceChildren(el("p", { class: "empty" }, "No record is like that."));
-      return;
-    }
+    if (!found.length) return void detail.replaceChildren(el("p", { class: "empty" }, "No record is like that."));
     const k = found[at], record = records[k];
     const step = (text, title, to) =>
       el("button", { class: "step", type: "button", title, disabled: to < 0 || to >= found.length, onclick: () => go(to) }, text);
@@ -205,9 +197,7 @@
   if (phone.matches) byId("confusion").open = false;
   drawOutcomes();
   drawMatrix((gold, said) => choose("all", gold, said));
-  let id = "";
-  try { id = decodeURIComponent(location.hash.slice(1)); } catch { /* not an address of ours */ }
-  const named = id ? records.findIndex((record) => record.id === id) : -1;
+  const named = records.findIndex((record) => "#" + encodeURIComponent(record.id) === location.hash);
   if (named >= 0 && outcomes[named] === "right") chosen.outcome = "all";
   filter();
   if (named >= 0) go(found.indexOf(named), true);

@@ -2,11 +2,10 @@
 style and script that loads nothing."""
 
 import hashlib
-import json
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
@@ -15,11 +14,11 @@ from aisr.artifact.program import Loaded, load_program
 from aisr.base.files import as_json, interval_ends, percent, write_whole
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import Evaluation, Result, score_outcomes
-from aisr.predict.replay import ReplayedRecord, replay
+from aisr.predict.judge import ReplayedRecord, replay
 from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.program import Program
 from aisr.report import records
-from aisr.report.records import About, Records, Score, gather
+from aisr.report.records import About, Records, gather
 
 if TYPE_CHECKING:
     from aisr.optimize.run import Plan, Run
@@ -46,18 +45,19 @@ def write_compile_report(plan: "Plan", run: "Run", lm: OpenLM) -> CompileReport:
     loaded = load_program(run.folder, task)
     program = loaded.program
     program.copy_context(champion.program)
-    dev = replay(task, program, plan.data["dev"], lm, plan.limits.get("dev"), champion.dev.failures)
+
+    def replayed(split: str, result: Result) -> list[ReplayedRecord]:
+        return replay(task, program, plan.data[split], lm, plan.limits.get(split), result.failures)
+
+    dev = replayed("dev", champion.dev)
     result = score_outcomes(task, run.examples["dev"], [one.outcome for one in dev])
     about = _about(f"{task.name} · {plan.name}", loaded, lm, plan.data["dev"].name, result)
     if test is None:
         about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
     else:
-        about.test = Score.of(test)
+        about.test = test.summary()
     _write_records(run.folder, gather(task, about, dev), plan.image_folder)
-    if test is None:
-        return CompileReport(program, dev, dev)
-    scored = replay(task, program, plan.data["test"], lm, plan.limits.get("test"), test.failures)
-    return CompileReport(program, dev, scored)
+    return CompileReport(program, dev, replayed("test", test) if test else dev)
 
 
 def write_evaluation_report(
@@ -80,7 +80,7 @@ def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) ->
         lm=lm.spec,
         data=data,
         note=" ".join([*(f"{remark}." for remark in result.score.remarks), *baseline]),
-        score=Score.of(result),
+        score=result.summary(),
         label_weights=loaded.program.label_weights is not None,
     )
 
@@ -99,33 +99,23 @@ def render(content: Records, image_folder: ImageFolder | None = None) -> str:
     image_folder: where the pictures are; None: their captions and paths are shown.
     """
     fields = content.model_dump(mode="json")
+    texts = fields.pop("texts")
     paths = {exhibit.picture for one in content.records for exhibit in one.exhibits if exhibit.picture}
-    data = {
-        "records": {"about": fields["about"], "records": fields["records"]},
-        "texts": fields["texts"],
-        "pictures": small_copies(image_folder, paths) if image_folder else {},
-    }
+    pictures = small_copies(image_folder, paths) if image_folder else {}
     style, *scripts = ((HERE / name).read_text("utf-8") for name in ("page.css", "record.js", "page.js"))
     script = "".join(scripts)
-    return (
-        Environment(loader=FileSystemLoader(HERE), autoescape=True)
-        .get_template("page.html")
-        .render(
-            about=content.about,
-            style=Markup(style),
-            style_hash=_digest(style),
-            script=Markup(script),
-            script_hash=_digest(script),
-            data={name: Markup(_script_json(value)) for name, value in data.items()},
-            percent=percent,
-            interval_ends=interval_ends,
-        )
+    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True)
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    return environment.get_template("page.html").render(
+        about=content.about,
+        style=Markup(style),
+        style_hash=_digest(style),
+        script=Markup(script),
+        script_hash=_digest(script),
+        data={"records": fields, "texts": texts, "pictures": pictures},
+        percent=percent,
+        interval_ends=interval_ends,
     )
-
-
-def _script_json(content: Any) -> str:
-    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _digest(text: str) -> str:

@@ -94,20 +94,17 @@ function drawChances(likely) {
 
 // What a record is judged by: its evidence, and behind that what the model was sent and what it answered.
 function drawExhibits(record) {
-  const title = (text) => el("h2", null, text);
-  if (!about.evidence) {
-    const none = el("p", { class: "quiet" }, "None was given.");
-    return [title("Evidence"), ...(record.exhibits.length ? record.exhibits.map(drawExhibit) : [none])];
-  }
+  const section = (title, exhibits, none) =>
+    [el("h2", null, title), ...exhibits.map(drawExhibit), !exhibits.length && none && el("p", { class: "quiet" }, none)];
+  if (!about.evidence) return some(section("Evidence", record.exhibits, "None was given."));
   // Of a paper: first what decides, then the rest of what the model read.
   const place = (exhibit) => exhibit.chosen || record.exhibits.length;
   const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen).sort((a, b) => place(a) - place(b));
   const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
-  const none = el("p", { class: "quiet" }, "None: no paragraph is gold and none was chosen.");
-  return [
-    title("Evidence"), ...(marked.length ? marked.map(drawExhibit) : [none]),
-    title(`Also read by the model: ${rest.length} paragraphs`), ...rest.map(drawExhibit),
-  ];
+  return some([
+    ...section("Evidence", marked, "None: no paragraph is gold and none was chosen."),
+    ...section(`Also read by the model: ${rest.length} paragraphs`, rest, ""),
+  ]);
 }
 
 function drawExhibit(exhibit) {

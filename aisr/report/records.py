@@ -1,5 +1,5 @@
 """The error browser's data, `records.json`: every judged record of a compile or an evaluation. No LM is asked again,
-see `aisr/predict/replay.py`.
+see `aisr/predict/judge.py`.
 
 It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the artifacts, and the
 MLflow run that logs them is the user's own.
@@ -12,39 +12,24 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from aisr.artifact.manifest import Score
 from aisr.base.errors import UserError
 from aisr.base.files import read_json
 from aisr.base.jsonl import explain
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import Result, record_confidence
-from aisr.predict.replay import ReplayedRecord
-from aisr.programs.probabilities import Judgement
+from aisr.predict.evaluate import record_confidence
+from aisr.predict.judge import ReplayedRecord
 from aisr.programs.records import SentenceRecord
-from aisr.programs.task import Exhibit, Task
+from aisr.programs.task import Answer, Exhibit, Task
 
 FILE = "records.json"
-FORMAT = 2
+FORMAT = 3
 MAX_BYTES = 512 * 2**20
 Chance = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class Score(_Strict):
-    """A ranking score with the ends of its interval, in 0-1, and the number of records."""
-
-    score: float
-    low: float
-    high: float
-    records: int
-
-    @classmethod
-    def of(cls, result: Result) -> "Score":
-        """From the scores of a program."""
-        score, low, high = result.interval
-        return cls(score=score, low=low, high=high, records=len(result.scores))
 
 
 class About(_Strict):
@@ -64,46 +49,41 @@ class About(_Strict):
 
 
 class Statement(_Strict):
-    """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label. Of a task
-    without labels the whole record: gold and answer in words, and whether that is right."""
+    """A sentence or claim; of a task without labels the whole record."""
 
     text: str
-    gold: list[str] = Field(min_length=1)
-    said: str | None
-    chances: list[Chance] = []
-    right: bool | None = None
+    gold: list[str] = Field(min_length=1)  # the labels, the primary one first; or the gold answer in words
+    said: str | None  # the predicted label, or the answer in words; None where the record failed
+    chances: list[Chance] = []  # the probability of each label
+    right: bool | None = None  # of a task without labels
 
 
 class Call(_Strict):
-    """A call of the LM: role and text of each message, the text as its place in `Records.texts`; the raw answer, or
-    None where there was none."""
+    """A call of the LM."""
 
-    messages: list[tuple[str, int]]
-    answer: str | None
+    messages: list[tuple[str, int]]  # role of each, and the place of its text in `Records.texts`
+    answer: str | None  # as it came; None where there was none
 
 
 class JudgedRecord(_Strict):
-    """One record with all that there is to see of it. right: paragraph exact match or Joint@3, or whatever else the
-    task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels; confidence: how
-    sure the program is of it, in 0-1 (see `aisr.predict.evaluate`); context: the paragraph that the statements stand
-    in, where it is more than these."""
+    """One record with all that there is to see of it."""
 
     id: str
-    right: bool
-    score: float | None = None
-    confidence: Chance | None = None
+    right: bool  # paragraph exact match or Joint@3, or whatever else the task would show as a demo
+    score: float | None = None  # its own, in 0-1, where the ranking score is no matter of labels
+    confidence: Chance | None = None  # of the program in it, see `aisr.predict.evaluate`
     failure: str | None
     statements: list[Statement]
-    context: str = ""
+    context: str = ""  # the paragraph that the statements stand in, where it is more than these
     exhibits: list[Exhibit]
     calls: list[Call]
 
 
 class Records(_Strict):
-    """The whole file. texts: the texts of all prompts, each once (instructions and demos repeat in every call)."""
+    """The whole file."""
 
     about: About
-    texts: list[str]
+    texts: list[str]  # of all prompts, each once: instructions and demos repeat in every call
     records: list[JudgedRecord]
 
 
@@ -112,32 +92,33 @@ def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Reco
     place: dict[str, int] = {}
     records = []
     for one in replayed:
-        calls = [
-            Call(
-                messages=[(role, place.setdefault(text, len(place))) for role, text in call.messages],
-                answer=call.answer,
-            )
-            for call in one.calls
-        ]
-        records.append(judged_record(task, one, calls))
+        record = judged_record(task, one)
+        for call in one.calls:
+            messages = [(role, place.setdefault(text, len(place))) for role, text in call.messages]
+            record.calls.append(Call(messages=messages, answer=call.answer))
+        records.append(record)
     return Records(about=about, texts=list(place), records=records)
 
 
-def judged_record(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
-    """One record of the file, with calls that refer to the file's texts."""
+def judged_record(task: Task, one: ReplayedRecord) -> JudgedRecord:
+    """One record of the file, without its calls."""
     scores = task.score([one.example.gold], [one.outcome.answer])
-    right = bool(scores.right()[0])
+    right, sure = bool(scores.right()[0]), record_confidence(task, one.outcome)
     return JudgedRecord(
         id=one.record.id,
         right=right,
         score=None if task.labels else value(scores),
-        confidence=None if (sure := record_confidence(task, one.outcome)) is None else round(min(sure, 1.0), 4),
+        confidence=None if sure is None else _rounded(sure),
         failure=one.outcome.failure,
         statements=_labelled(task, one) if task.labels else [_whole(task, one, right)],
         context=_context(one.record),
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
-        calls=calls,
+        calls=[],
     )
+
+
+def _rounded(chance: float) -> float:
+    return round(min(chance, 1.0), 4)
 
 
 def _context(record: Any) -> str:
@@ -149,32 +130,27 @@ def _context(record: Any) -> str:
 
 def _labelled(task: Task, one: ReplayedRecord) -> list[Statement]:
     allowed = task.gold_labels(one.example.gold)
-    judgements: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
-    return [
-        Statement(
-            text=text,
-            gold=list(types),
-            said=judged.label if judged else None,
-            chances=[round(min(chance, 1.0), 4) for chance in judged.probabilities]
-            if judged and judged.has_probabilities
-            else [],
-        )
-        for text, types, judged in zip(task.statements(one.example), allowed, judgements, strict=True)
+    statements = [
+        Statement(text=text, gold=list(labels), said=None)
+        for text, labels in zip(task.statements(one.example), allowed, strict=True)
     ]
+    for statement, judgement in zip(statements, one.outcome.judgements, strict=False):  # none of a failed record
+        statement.said = judgement.label
+        if judgement.has_probabilities:
+            statement.chances = [_rounded(chance) for chance in judgement.probabilities]
+    return statements
 
 
 def _whole(task: Task, one: ReplayedRecord, right: bool) -> Statement:
     answer = one.outcome.answer
-    predicted = None if answer is None else _in_words(task.prediction.line(answer))
-    gold = _in_words(task.prediction.line(one.example.gold))
-    return Statement(text=task.text(one.record), gold=[gold], said=predicted, right=right)
+    said = None if answer is None else _in_words(task, answer)
+    return Statement(text=task.text(one.record), gold=[_in_words(task, one.example.gold)], said=said, right=right)
 
 
-def _in_words(line: dict[str, Any]) -> str:
+def _in_words(task: Task, answer: Answer) -> str:
     """What a predictions file says of a record, its values alone."""
-    return "; ".join(
-        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in line.values()
-    )
+    values = task.prediction.line(answer).values()
+    return "; ".join(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
 
 
 def read(folder: Path) -> Records:

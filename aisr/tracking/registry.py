@@ -10,7 +10,6 @@ held-out records is the honest figure.
 
 import io
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
@@ -57,24 +56,27 @@ def load(program: str, root: Path, task: Task | None = None) -> Loaded:
     if not program.startswith(MODEL_SCHEME):
         return load_program(Path(program), task)
     with _fetched(program, root, PROGRAM) as (folder, version):
+        if not (folder / PROGRAM).is_file():
+            raise BadArtifact(f"{program}: no {PROGRAM} in its run; expected a version that `aisr compile` registered")
         return load_file(folder / PROGRAM, program, task, str(version.tags.get(DIGEST_TAG)))
 
 
 def load_test_scores(program: str, root: Path) -> TestScores | None:
-    """How a program named as for `load` did on its test split; None where that is not known. Raises `NoStore`."""
+    """How a program named as for `load` did on its test split; None where that is not known. Raises `BadArtifact` for a
+    file that is not ours, and `NoStore`."""
     if not program.startswith(MODEL_SCHEME):
         return read_test_scores(Path(program))
-    try:
-        with _fetched(program, root, FILE, REPORT) as (folder, _):
+    with _fetched(program, root, FILE, REPORT) as (folder, _):
+        try:
             return read_test_scores(folder)
-    except BadArtifact:  # a program is complete without them
-        return None
+        except BadArtifact as error:  # it names the copy
+            raise BadArtifact(str(error).replace(str(folder), program)) from error
 
 
 @contextmanager
 def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
-    """A folder with files of the compile that a registered version comes from, and the version. Changes no setting of
-    MLflow. Raises `BadArtifact` with MLflow's reason where there is none, and `NoStore`."""
+    """A folder with files of the compile that a registered version comes from, as far as it has these, and the version.
+    Changes no setting of MLflow. Raises `BadArtifact` with MLflow's reason where there is none, and `NoStore`."""
     parts = parse_model_uri(root, uri)
     with environment_defaults(**QUIET), tempfile.TemporaryDirectory() as place:
         from mlflow import MlflowClient, MlflowException
@@ -86,12 +88,14 @@ def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
                 version = client.get_model_version_by_alias(parts["name"], parts["alias"])
             else:
                 version = client.get_model_version(parts["name"], parts["version"])
-            files = [client.download_artifacts(version.run_id, f"{ARTIFACT}/{name}", place) for name in names]
+            there = [file.path for file in client.list_artifacts(version.run_id, ARTIFACT)]
+            wanted = [path for path in there if path.removeprefix(f"{ARTIFACT}/") in names]
+            files = [client.download_artifacts(version.run_id, path, place) for path in wanted]
         except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
             if isinstance(error, OSError) or getattr(error, "error_code", "") in NOT_THERE:
                 raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
             raise NoStore(f"{uri}: {describe(error)}") from error
-        yield Path(files[0]).parent, version
+        yield Path(files[0]).parent if files else Path(place), version
 
 
 # --- Registering
@@ -103,8 +107,7 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
     name = model_name(task)
     tags = {DIGEST_TAG: manifest.digest, LM_TAG: manifest.lm.spec, DEV_TAG: manifest.data["dev"].digest}
     if "test" in manifest.scores:
-        about = manifest.data["test"]
-        tags[TEST_TAG] = f"{about.digest}/{about.records}"
+        tags[TEST_TAG] = f"{manifest.data['test'].digest}/{manifest.scores['test'].records}"
     conditions = [f"name = '{name}'", *(f"tags.`{tag}` = '{value}'" for tag, value in tags.items())]
     known = mlflow.MlflowClient().search_model_versions(" and ".join(conditions))
     if known:
@@ -112,9 +115,7 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
     tags["aisr.artifact"] = folder.name
     if "test" in manifest.scores:
         tags[SCORE_TAG] = repr(manifest.scores["test"].score)
-    # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
-    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
-        warnings.simplefilter("ignore")
+    with redirect_stderr(io.StringIO()):  # MLflow tells of its success there; errors are raised
         model = mlflow.pyfunc.log_model(
             name="program",
             python_model=str(SERVING),

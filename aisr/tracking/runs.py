@@ -1,5 +1,5 @@
 """Compiles and evaluations as MLflow runs: an experiment a task, tags to filter by, scores with intervals, datasets by
-digest, and files that can be fetched again.
+digest, files that can be fetched again, and a few records as traces.
 
 MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key inside, and loading it executes what it
 holds.
@@ -8,34 +8,29 @@ holds.
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import dspy
+
 from aisr.artifact.manifest import Manifest, Score
 from aisr.base import redact
 from aisr.base.files import digest_file
+from aisr.base.private import clear_events
+from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.optimize.champion import Choice
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation
-from aisr.predict.replay import ReplayedRecord
+from aisr.predict.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
+from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.report.page import CompileReport
 from aisr.report.records import judged_record
-from aisr.tracking.registry import (
-    ALIAS,
-    ARTIFACT,
-    DIGEST_TAG,
-    LM_TAG,
-    NotPromoted,
-    model_name,
-    promote,
-    register,
-)
+from aisr.tracking.registry import ALIAS, ARTIFACT, DIGEST_TAG, LM_TAG, NotPromoted, model_name, promote, register
 from aisr.tracking.store import MODEL_SCHEME, file_location, open_store
-from aisr.tracking.traces import log_traces
 
 EXPERIMENT = "aisr "  # before the name of a task
 VIEW = "aisr"  # the view of an experiment that is shared by this key, as MLflow's "Share" does it
@@ -45,7 +40,7 @@ COLUMNS = {
     "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
 }
 DIGITS = 4  # of a score in 0-1: MLflow shows every digit that there is
-FAILED = "failed"  # a column of the confusion matrix
+FAILED = "failed"  # in the place of a label
 
 
 def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> list[str]:
@@ -177,7 +172,7 @@ def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: flo
         metrics["usd"] = round(spend["usd"], 6)
     for prefix, score in scores.items():
         low, high = score.interval
-        exact = {**score.model_dump(exclude={"interval"}), "score_low": low, "score_high": high}
+        exact = {**score.model_dump(exclude={"interval", "records"}), "score_low": low, "score_high": high}
         metrics |= {f"{prefix}{name}": round(value, DIGITS) for name, value in exact.items()}
     return metrics
 
@@ -208,7 +203,7 @@ def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], 
     from matplotlib.figure import Figure
     from sklearn.metrics import ConfusionMatrixDisplay
 
-    statements = [statement for one in replayed for statement in judged_record(task, one, []).statements]
+    statements = [statement for one in replayed for statement in judged_record(task, one).statements]
     predicted = [one.said or FAILED for one in statements]
     # A hit counts as the label that was said, a miss against the first: as the official evaluator counts it.
     gold = [said if said in one.gold else one.gold[0] for one, said in zip(statements, predicted, strict=True)]
@@ -229,3 +224,57 @@ def _log_dataset(mlflow: Any, path: Path, digest: str, records: int, context: st
 
     source = CodeDatasetSource(tags={"file": path.name, "records": str(records)})
     mlflow.log_input(MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=digest), context=context)
+
+
+# --- Traces of a few records: the steps and LM calls behind an answer, and each label beside its gold label
+
+MOST_TRACES = 5
+LONGEST = 250  # characters of an assessment
+
+
+def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: Sequence[ReplayedRecord]) -> None:
+    """Judge at most `MOST_TRACES` records again, as traces of the active run: failed and wrong ones before right ones,
+    of those that are still in the response cache. The cache answers, and nothing is sent."""
+    from mlflow.entities import AssessmentSource
+
+    judged = [(one, judged_record(task, one)) for one in replayed if one.outcome.failure != FORGOTTEN]
+    chosen = sorted(judged, key=lambda pair: pair[1].right)[:MOST_TRACES]
+    cached, track_usage = from_cache_only(lm), dspy.settings.track_usage
+    mlflow.tracing.configure(span_processors=[_remove_secrets])
+    mlflow.dspy.autolog(log_traces=True, silent=True)
+    try:
+        for one, record in reversed(chosen):  # the UI shows the latest first
+            with mlflow.start_span(redact.addresses(record.id)) as span, suppress(BudgetSpent):
+                failed = {FAILED: record.failure} if record.failure else None
+                span.set_inputs({"record": task.text(one.record)})
+                span.set_outputs(failed or task.prediction.line(one.outcome.answer))
+                for k, statement in enumerate(record.statements, start=1):
+                    about = {
+                        "trace_id": span.trace_id,
+                        "name": f"sentence {k}" if len(record.statements) > 1 else "answer",
+                        "source": AssessmentSource("CODE", "aisr"),
+                    }
+                    gold = " or ".join(statement.gold)[:LONGEST]
+                    predicted = (statement.said or FAILED)[:LONGEST]
+                    mlflow.log_feedback(**about, value=predicted, rationale=f"gold {gold}")
+                    mlflow.log_expectation(**about, value=gold)
+                judge(task, program, one.example, cached)
+    finally:
+        mlflow.dspy.autolog(disable=True, silent=True)
+        dspy.settings.configure(track_usage=track_usage)  # autolog turns it on, and leaves it on
+        mlflow.tracing.configure(span_processors=[])
+
+
+def _remove_secrets(span: Any) -> None:
+    """Take keys and addresses out of a span: a server may repeat them in its answer."""
+    for name, content in span.attributes.items():
+        span.set_attribute(name, _without_secrets(content))
+    clear_events(span)
+
+
+def _without_secrets(content: Any) -> Any:
+    if isinstance(content, str):
+        return redact.addresses(content)
+    if isinstance(content, dict):
+        return {_without_secrets(key): _without_secrets(value) for key, value in content.items()}
+    return [_without_secrets(one) for one in content] if isinstance(content, (list, tuple)) else content

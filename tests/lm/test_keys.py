@@ -9,8 +9,8 @@ import pytest
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
+from aisr.tracking.runs import MOST_TRACES
 from aisr.tracking.store import open_store
-from aisr.tracking.traces import MOST
 from support import processes
 from support.commands import Aisr
 from support.corpora import beginning
@@ -65,7 +65,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
         assert KEY.encode() not in file.read_bytes(), file
     client = open_store(artifacts).MlflowClient()
     traces = client.search_traces([experiment.experiment_id for experiment in client.search_experiments()])
-    assert len(traces) == 2 * MOST  # of the compile and the evaluation, all there when the process ended
+    assert len(traces) == 2 * MOST_TRACES  # of the compile and the evaluation, all there when the process ended
 
 
 @pytest.mark.parametrize(

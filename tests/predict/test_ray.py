@@ -13,8 +13,9 @@ from unittest import mock
 
 import pytest
 
+from aisr.base.errors import UserError
 from aisr.predict import ray as ray_module
-from aisr.predict.ray import RayUnavailable, join_cluster
+from aisr.predict.ray import join_cluster
 from aisr.programs.track1 import TRACK1
 from support import processes
 from support.commands import Aisr
@@ -93,9 +94,7 @@ def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPa
     """Ray itself would wait for minutes."""
     monkeypatch.setattr(ray_module, "PATIENCE", 0.01)
     never = threading.Event()
-    with pytest.raises(
-        RayUnavailable, match=r"--ray 10\.0\.0\.1:6379: no answer within 0 s; is a cluster running there"
-    ):
+    with pytest.raises(UserError, match=r"--ray 10\.0\.0\.1:6379: no answer within 0 s; is a cluster running there"):
         join_cluster(SimpleNamespace(init=lambda **_: never.wait()), 2, "10.0.0.1:6379")
     never.set()
 

@@ -11,8 +11,10 @@ from aisr.base.errors import UserError
 from aisr.base.jsonl import BadLine
 from aisr.predict.evaluate import score_outcomes
 from aisr.predict.judge import judge_all
-from aisr.predict.submit import score_files
+from aisr.predict.predict import check_submission, score_files
 from aisr.programs.probabilities import CONFIDENCE
+from aisr.programs.records import Record
+from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from support import scripted
 from support.corpora import CONTRA, ENTITY, SCOPE, S, claim, write
@@ -67,6 +69,21 @@ def test_files_about_different_records_are_refused(
 ) -> None:
     with pytest.raises(UserError, match=re.escape(words)):
         score(tmp_path, gold, predictions)
+
+
+class Tone(Task):
+    """A task whose answer is one label, as in docs/adding-a-task.md."""
+
+    name = "tone"
+    record = Record
+
+
+def test_of_a_task_with_one_label_a_record_the_failed_ones_alone_are_missing(tmp_path: Path) -> None:
+    data = write(tmp_path / "inputs.jsonl", [{"id": "a"}, {"id": "b"}])
+    predictions = write(tmp_path / "out.jsonl", [{"id": "a", "label": "praise"}, {"id": "b", "failed": "no answer"}])
+    checked = check_submission(Tone(), data, predictions, fill_failed=False)
+    assert checked.problems == ["b: failed (no answer); predict again, or --on-failure fallback fills it in"]
+    assert checked.lines == [{"id": "a", "label": "praise"}]
 
 
 # --- How sure a program says it is, held against what was right

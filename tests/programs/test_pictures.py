@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.prepare import find_image_folder
+from aisr.predict.judge import find_image_folder
 from aisr.programs import pictures
 from aisr.programs.pictures import BadPicture, ImageFolder, decode, render
 from aisr.programs.records import EvidenceItem

@@ -9,16 +9,16 @@ from dspy.utils.exceptions import LMInvalidRequestError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from aisr.artifact.manifest import Score
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
-from aisr.predict.judge import judge_all
-from aisr.predict.replay import FORGOTTEN, replay
+from aisr.predict.judge import FORGOTTEN, judge_all, replay
 from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from aisr.report.page import render, write_compile_report
-from aisr.report.records import About, Call, JudgedRecord, Records, Score, Statement, gather, read
+from aisr.report.records import About, Call, JudgedRecord, Records, Statement, gather, read
 from support.pages import listening
 from support.plans import SILENT
 from support.scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
@@ -87,7 +87,7 @@ def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
 def about(task: Task) -> About:
     return About(
         labels=list(task.labels), evidence=task is TRACK2, title=f"{task.name} · mine", program="abc", lm="scripted",
-        data="dev.jsonl", score=Score(score=0.5, low=0.4, high=0.6, records=10),
+        data="dev.jsonl", score=Score(score=0.5, interval=(0.4, 0.6), records=10),
     )  # fmt: skip
 
 

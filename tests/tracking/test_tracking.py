@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import aisr as aisr_api
 from aisr.artifact.manifest import read_manifest
 from aisr.artifact.program import load_program
 from aisr.base.files import BadArtifact
@@ -94,6 +95,24 @@ def test_a_changed_stored_file_is_refused(compiled: Compiled, tmp_path: Path) ->
         file.write_bytes(file.read_bytes().replace(b"Judge whether", b"Say whether"))
     with pytest.raises(BadArtifact, match=rf"{CHAMPION}: .*changed"):
         load(CHAMPION, root)
+
+
+def test_a_broken_report_is_named_and_a_missing_one_is_no_test_score(compiled: Compiled, tmp_path: Path) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
+    for name, files in (
+        (str(made.folder()), [made.folder() / "report.json"]),
+        (CHAMPION, [*(made.root / ".mlflow" / "files").rglob("artifacts/artifact/report.json")]),
+    ):
+        scores = aisr_api.load(name, artifacts=made.root).test_scores
+        assert scores is not None
+        assert scores.records == 4
+        for broken in (b'{"test": ', b'{"test": {"records": "few"}}'):
+            for file in files:
+                file.write_bytes(broken)
+            with pytest.raises(BadArtifact, match=rf"^{re.escape(name)}/report.json: "):
+                aisr_api.load(name, artifacts=made.root)
+    (made.folder() / "report.json").unlink()
+    assert aisr_api.load(made.folder()).test_scores is None
 
 
 def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(logged: Logged) -> None:
