@@ -10,13 +10,13 @@ from dspy._vendor.lm15.transports import StdlibTransport
 # DSPy recognises calls of its own adapters by the LM's identity and warns of any other; ours stands in between.
 from dspy.clients._deprecation import adapter_message_call
 
+# Dictionaries whose items are attributes as well, as outputs have.
+from dspy.clients.call_result import attributes
+
 # Dictionaries in place of pydantic's models, which LiteLLM has.
 from dspy.clients.legacy_outputs import plain
 
-# Prices and abilities of a model, from a copy of LiteLLM's list.
-from dspy.clients.model_metadata import model_info
-
-__all__ = ["StdlibTransport", "adapter_message_call", "model_info", "plain"]
+__all__ = ["StdlibTransport", "adapter_message_call", "attributes", "plain"]
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):

@@ -11,7 +11,6 @@ import random
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import dspy
@@ -30,7 +29,7 @@ from pydantic import BaseModel
 
 from aisr.base import redact
 from aisr.base.files import digest_text
-from aisr.base.private import adapter_message_call
+from aisr.base.private import adapter_message_call, attributes
 from aisr.lm.answers import Answer, adapter_for, read_answer
 from aisr.lm.budget import BudgetSpent, Ledger, Spend
 from aisr.lm.config import LMConfig, Price
@@ -220,7 +219,7 @@ class OpenLM(dspy.LM):
             answer = self.recorder.keep(answer)
         _latest.set(answer)
         self.contact.succeed()
-        return [_with_attributes(output) for output in answer.outputs]
+        return [attributes(output) for output in answer.outputs]
 
     async def acall(self, *args: Any, **options: Any) -> Any:
         """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
@@ -316,11 +315,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
         return value.model_json_schema()
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
-
-
-def _with_attributes(output: Any) -> Any:
-    """Return an output whose log-probabilities have attributes, as DSPy and LiteLLM give them."""
-    if not isinstance(output, dict) or not output.get("logprobs"):
-        return output
-    entries = json.loads(json.dumps(output["logprobs"]), object_hook=lambda entry: SimpleNamespace(**entry))
-    return {**output, "logprobs": entries}

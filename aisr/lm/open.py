@@ -2,7 +2,7 @@
 answers.
 
 Keys come from the environment only and are written nowhere. Prices and abilities of models are those of the list inside
-DSPy's package, a copy of LiteLLM's, not of the web.
+LiteLLM's package, not of the web; importing LiteLLM takes up to ten seconds, so the list is read as a file.
 """
 
 import json
@@ -11,6 +11,9 @@ import os
 import sqlite3
 import warnings
 from dataclasses import replace
+from functools import lru_cache
+from importlib.metadata import distribution
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -28,7 +31,7 @@ from dspy.lm15 import (
 from dspy.utils.exceptions import LMConfigurationError
 
 from aisr.base.files import digest_file, digest_text
-from aisr.base.private import StdlibTransport, model_info
+from aisr.base.private import StdlibTransport
 from aisr.base.redact import environment_defaults
 from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
@@ -91,7 +94,8 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
 def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     """Return the LM of a provider, or at a server of the user's own."""
     provider, _, name = config.model.partition("/")
-    listed = model_info(provider, name)
+    models = _listed_models()
+    listed = models.get(config.model) or models.get(name) or {}
     price = config.price or _price(listed)
     if ledger.limits.usd is not None and price is None:
         raise LMUnavailable(
@@ -134,6 +138,13 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: {error.message}") from error
 
 
+@lru_cache(maxsize=1)
+def _listed_models() -> dict[str, dict[str, Any]]:
+    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
+    models: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
+    return models
+
+
 def _price(listed: dict[str, Any]) -> Price | None:
     prompt, completion = listed.get("input_cost_per_token"), listed.get("output_cost_per_token")
     return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
@@ -144,7 +155,7 @@ def _check_provider(config: LMConfig) -> None:
     model, option = config.model, config.option("lm")
     if model.startswith(("ollama/", "ollama_chat/")):
         return  # a server on this machine, at an address that LiteLLM knows
-    import litellm  # which takes up to ten seconds
+    import litellm
 
     litellm.suppress_debug_info = True  # its advice on standard error
     litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.client` retries; without this LiteLLM sends a request thrice
@@ -188,7 +199,7 @@ class Endpoint:
             compat=OpenAIChatCompat(),
             placeholder_key=None if has_key else "none",
         )
-        transport = Transport(read_timeout=config.timeout, max_connections=config.threads)
+        transport = Transport(read_timeout=config.timeout, max_connections=max(config.threads, 8))
         self.name, self._router = name, LMRouter(RouterConfig(providers=(definition,), transport=transport))
         self.supports_response_schema = config.schema
         form = {"response_format"} if config.schema else set()

@@ -86,22 +86,6 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     assert [request.authorization for request in loopback.requests] == [sent]
 
 
-def test_the_password_of_a_proxy_that_refuses_it_stands_in_no_file(
-    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = loopback.url.removeprefix("http://").partition("/")[0]
-    proxy = f"http://user:sw0rdfish@{place}"
-    monkeypatch.setenv("http_proxy", proxy)
-    monkeypatch.setenv("no_proxy", "")
-    loopback.reply = lambda request: (407, f"proxy {proxy} refuses you")
-    (command, *_) = commands(loopback, tmp_path)
-    done = aisr(*command, "--api-base", "http://elsewhere.invalid/v1")
-    assert done.code != 0
-    assert loopback.requests
-    texts = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
-    assert not any(b"sw0rdfish" in text for text in (*texts, done.out.encode(), done.err.encode()))
-
-
 def test_neither_a_message_nor_a_record_can_steer_a_terminal(aisr: Aisr, tmp_path: Path) -> None:
     line = {"id": "\x1b[31mred", "claim_text": "\x1b]0;owned\x07", "sentence_label": [], "\x1b[2J": 1}
     data = tmp_path / "records.jsonl"

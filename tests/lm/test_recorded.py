@@ -180,12 +180,3 @@ def test_keys_and_prompts_are_not_in_a_recording(tmp_path: Path, monkeypatch: py
     assert "planted" not in text
     assert "What is" not in text
     assert open_lm(LMConfig(f"recorded:{file}"), Ledger())("What is the key?") == ["the key is <OPENAI_API_KEY>"]
-
-
-@pytest.mark.parametrize("setting", ["temperature=1", "max_tokens=10"])
-def test_a_setting_that_would_shape_answers_is_refused(
-    aisr: Aisr, tmp_path: Path, recorded: Path, setting: str
-) -> None:
-    done = compile_(aisr, tmp_path, "--lm", f"recorded:{recorded}", "-L", setting)
-    assert done.code == 2
-    assert f"-L {setting.partition('=')[0]}: the answers of recorded:" in done.err
