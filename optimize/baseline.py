@@ -62,12 +62,14 @@ def make_classifier() -> Any:
     from sklearn.pipeline import make_pipeline, make_union
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    how = {"preprocessor": _text, "sublinear_tf": True, "min_df": 2}
+    how = {"preprocessor": lambda statement: statement[0].lower(), "sublinear_tf": True, "min_df": 2}
     return make_pipeline(
         make_union(
             TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b", **how),
             TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), **how),
-            make_pipeline(FunctionTransformer(_features), StandardScaler()),
+            make_pipeline(
+                FunctionTransformer(lambda statements: [overlap_features(*one) for one in statements]), StandardScaler()
+            ),
         ),
         LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000),
     )
@@ -96,14 +98,6 @@ def overlap_features(sentence: str, evidence: str) -> list[float]:
 
 def _statements(task: Task, example: dspy.Example) -> Iterator[Statement]:
     return ((statement, task.evidence(example)) for statement in task.statements(example))
-
-
-def _text(statement: Statement) -> str:
-    return statement[0].lower()
-
-
-def _features(statements: Sequence[Statement]) -> list[list[float]]:
-    return [overlap_features(*statement) for statement in statements]
 
 
 def _figures(text: str) -> set[tuple[str, str]]:
