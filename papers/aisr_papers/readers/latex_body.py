@@ -9,8 +9,7 @@ from aisr_papers.passages import Piece
 from aisr_papers.readers import latex_commands as commands
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_floats import Floats
-from aisr_papers.readers.latex_numbers import SECTIONS
-from aisr_papers.readers.latex_run import Block, Citation, Reference, Target, join_words
+from aisr_papers.readers.latex_run import SECTIONS, Block, Citation, Reference, Target, join_words
 from aisr_papers.readers.latex_stream import Macro
 from aisr_papers.readers.latex_tokens import Token, source, split_keys
 

@@ -8,8 +8,7 @@ from aisr_papers.draft import Picture
 from aisr_papers.passages import Piece
 from aisr_papers.readers.files import Files, parse_count
 from aisr_papers.readers.latex_commands import LONG, TABULARS
-from aisr_papers.readers.latex_numbers import Numbers
-from aisr_papers.readers.latex_run import FloatParts, Item, Table, join_words
+from aisr_papers.readers.latex_run import FloatParts, Item, Run, Table, join_words
 from aisr_papers.readers.latex_tokens import BALANCED, IN_BRACES, Token, source
 
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
@@ -31,7 +30,7 @@ UNREAD_TABLES = {
 SETTINGS = re.compile(r"\b(caption|label)\s?=\s?\{([^{}]{1,2000})\}")
 
 
-class Floats(Numbers):
+class Floats(Run):
     """Reads figures and tables."""
 
     def __init__(self, files: Files, main: Path) -> None:

@@ -9,7 +9,7 @@ from aisr_papers.readers.files import Files
 
 Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "parameter", "text"]
 # In a line: a command with the blanks behind its letters, a special character, or text up to the next of them.
-PIECE = re.compile(r"\\(?:([A-Za-z@]++)[ \t]*+|(.)|$)|([{}&~\[\]])|(\$\$?)|(#++\d?)|([^\\{}&~\[\]$#]++|.)")
+PIECE = re.compile(r"\\(?:([A-Za-z@]++)[ \t]*+|(.)|$)|([{}&~\[\]])|(\$\$?)|(#++\d?)|([^\\{}&~\[\]$#%]++|.)")
 # What is read as it is typed: an address in braces, in which braces are balanced, and code between two signs.
 LINKS = r"url|nolinkurl|path|href|burl|urldef|hypertarget|Url"
 BALANCED = r"(?:[^{}\\]|\\.|\{(?:[^{}]|\{[^{}]*+\})*+\})*+"
@@ -19,7 +19,6 @@ TYPED = re.compile(rf"(?P<link>{LINKS})\*?\s*+{OPTION}\s*+{IN_BRACES}")
 CODE = re.compile(
     rf"(?:url|nolinkurl|verb\*?|Verb\*?|lstinline{OPTION}|mintinline{OPTION}\{{[^{{}}]{{0,60}}+\}})[ \t]*+"
 )
-BACKSLASH_OR_PERCENT = re.compile(r"[\\%]")
 VERBATIM = (
     "verbatim",
     "Verbatim",
@@ -78,50 +77,27 @@ def tokenize(text: str, name: str, files: Files) -> list[Token]:
     tokens: list[Token] = []
     lines = iter(enumerate(text.split("\n"), start=1))
     files.verbatim.update(VERBATIM_DEFINED.findall(text))
-    verbatim_begin = re.compile(
-        rf"\\begin\{{({'|'.join((*VERBATIM, *sorted(files.verbatim)[:MOST_VERBATIM]))})(\*?)\}}"
-    )
+    verbatim = re.compile(rf"\\begin\{{({'|'.join((*VERBATIM, *sorted(files.verbatim)[:MOST_VERBATIM]))})(\*?)\}}")
     for number, line in lines:
         place = Place(name, number)
-        code = line[: find_comment(line)]
-        comment = len(code) < len(line)
-        verbatim = verbatim_begin.search(code)
-        if verbatim:
-            code = code[: verbatim.start()]
-        if not code.strip() and not comment and not verbatim:
+        before = len(tokens)
+        stop = _add_line(line.lstrip(), place, verbatim, tokens)
+        if stop is None and len(tokens) == before:
             tokens.append(Token("par", "\n\n", place))
             continue
-        tokens += _line_tokens(code.lstrip(), place)
-        if verbatim:
-            end = f"\\end{{{verbatim[1]}{verbatim[2]}}}"
-            if verbatim[1] not in ("comment", "filecontents"):
-                files.note_unread(place, f"a listing ({verbatim[1]}), which is no prose")
-            rest = line[verbatim.end() :]
+        while stop is not None and stop[0] != "%":
+            end = f"\\end{{{stop[1]}{stop[2]}}}"
+            if stop[1] not in ("comment", "filecontents"):
+                files.note_unread(place, f"a listing ({stop[1]}), which is no prose")
+            rest = stop.string[stop.end() :]
             while end not in rest:
                 number, rest = next(lines, (0, end))
             if not number:
-                files.note_unread(place, f"{verbatim[0]} without its end: nothing behind it in this file is read")
-            tokens += _line_tokens(rest.partition(end)[2], Place(name, number or place.line))
-        if not comment and not (tokens and tokens[-1].kind == "command" and tokens[-1].text[-1:].isalpha()):
+                files.note_unread(place, f"{stop[0]} without its end: nothing behind it in this file is read")
+            stop = _add_line(rest.partition(end)[2], Place(name, number or place.line), verbatim, tokens)
+        if stop is None and not (tokens and tokens[-1].kind == "command" and tokens[-1].text[-1:].isalpha()):
             tokens.append(Token("text", " ", place))
     return _balance(_pair_brackets(tokens), files)
-
-
-def find_comment(line: str) -> int:
-    """Where the comment of a line begins, at its end where there is none. A percent sign behind a backslash, in an
-    address or in code begins none."""
-    begin = 0
-    while match := BACKSLASH_OR_PERCENT.search(line, begin):
-        if match[0] == "%":
-            return match.start()
-        typed = TYPED.match(line, match.end())
-        if typed is not None:
-            begin = typed.end()
-        elif (code := _find_code(line, match.end())) is not None:
-            begin = code[1] + 1
-        else:
-            begin = match.end() + 1
-    return len(line)
 
 
 def _find_code(line: str, begin: int) -> tuple[int, int] | None:
@@ -134,34 +110,40 @@ def _find_code(line: str, begin: int) -> tuple[int, int] | None:
     return match.end() + 1, end if end >= 0 else len(line)
 
 
-def _line_tokens(line: str, place: Place) -> Iterator[Token]:
+def _add_line(line: str, place: Place, verbatim: re.Pattern[str], tokens: list[Token]) -> re.Match[str] | None:
+    """Append the tokens of a line, up to where a comment or an environment for text as it is typed begins, which is
+    returned. A percent sign behind a backslash, in an address or in code begins no comment."""
     begin = 0
     while piece := PIECE.match(line, begin):
         letters, sign, special, math, parameter, text = piece.groups()
-        typed = TYPED.match(line, piece.start() + 1) if letters else None
-        code = _find_code(line, piece.start() + 1) if letters else None
+        if text == "%":
+            return piece
+        if letters == "begin" and (environment := verbatim.match(line, begin)):
+            return environment
+        typed = TYPED.match(line, begin + 1) if letters else None
+        code = _find_code(line, begin + 1) if letters else None
         begin = piece.end()
         if typed is not None:
-            yield Token("command", typed["link"], place)
-            yield Token("open", "{", place)
+            tokens += [Token("command", typed["link"], place), Token("open", "{", place)]
             for part in PARAMETER.split(typed[2]):
                 is_parameter = PARAMETER.fullmatch(part) is not None
-                yield Token("parameter", part[1:], place) if is_parameter else Token("text", part, place)
-            yield Token("close", "}", place)
+                tokens.append(Token("parameter", part[1:], place) if is_parameter else Token("text", part, place))
+            tokens.append(Token("close", "}", place))
             begin = typed.end()
         elif code is not None:
-            yield Token("text", line[code[0] : code[1]], place)
+            tokens.append(Token("text", line[code[0] : code[1]], place))
             begin = code[1] + 1
         elif letters or sign or piece[0] == "\\":  # at the end of a line it is a blank
-            yield Token("command", letters or sign or " ", place)
+            tokens.append(Token("command", letters or sign or " ", place))
         elif special:
-            yield Token(KINDS[special], "\u00a0" if special == "~" else special, place)
+            tokens.append(Token(KINDS[special], "\u00a0" if special == "~" else special, place))
         elif math:
-            yield Token("math", math, place)
+            tokens.append(Token("math", math, place))
         elif parameter and parameter[-1].isdigit():
-            yield Token("parameter", parameter[1:], place)
+            tokens.append(Token("parameter", parameter[1:], place))
         else:
-            yield Token("text", text or parameter, place)
+            tokens.append(Token("text", text or parameter, place))
+    return None
 
 
 def _pair_brackets(tokens: list[Token]) -> list[Token]:

@@ -26,13 +26,13 @@ from aisr_papers.readers.pdf_blocks import (
     Text,
     build_blocks,
     count_words,
+    find_headings,
     read_front,
     run_in_words,
     take_references,
     text_of,
 )
 from aisr_papers.readers.pdf_floats import read_floats
-from aisr_papers.readers.pdf_headings import find_headings
 from aisr_papers.readers.pdf_lines import Line, body_type, read_lines
 from aisr_papers.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, is_within, read_pages
 from aisr_papers.readers.pdf_regions import Regions, find_regions

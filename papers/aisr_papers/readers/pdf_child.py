@@ -1,14 +1,17 @@
-"""Reads the words of a PDF in a process of its own, which `pdf_process` starts.
+"""Reads the words of a PDF, or draws a figure of it, in a process of its own, which `pdf_process` or `figures` starts.
 
 A PDF is a program of strangers for a large C++ library. What may go wrong there (a crash, a loop, memory without end)
-ends this process and no other. It prints one line of JSON a page.
+ends this process and no other. LIMITS is JSON of `pdf_process.Limits`.
 
-    python -P -m aisr_papers.readers.pdf_child FILE LIMITS     # LIMITS: JSON of `pdf_process.Limits`
+    python -P -m aisr_papers.readers.pdf_child FILE LIMITS               # prints one line of JSON a page
+    python -P -m aisr_papers.readers.pdf_child FILE PAGE BOX LIMITS      # prints a PNG of a part of a page
 
+PAGE counts from 1; BOX is JSON: left, top, right and bottom of what is drawn, or null for all of the page.
 Coordinates are in points from the upper left corner of what is seen of a page, as it is seen (cropped and turned).
 """
 
 import ctypes
+import io
 import json
 import math
 import os
@@ -299,10 +302,14 @@ LOCKED = (4, 5)  # PDFium's errors for passwords and other protection
 
 
 def main() -> None:
-    file, limits = sys.argv[1], json.loads(sys.argv[2])
+    file, *figure, limits = sys.argv[1], *map(json.loads, sys.argv[2:])
     confine(limits["memory"], limits["seconds"])
     with open_document(file) as document:
-        _read(document, limits)
+        if figure:
+            number, box = figure
+            sys.stdout.buffer.write(draw(document, number, box, limits))
+        else:
+            _read(document, limits)
 
 
 def _read(document: Any, limits: dict[str, Any]) -> None:
@@ -454,6 +461,38 @@ def _objects(page: Any, view: View) -> tuple[list[Box], list[Box], dict[int, int
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE and not pdfium.FPDFPageObj_HasTransparency(one):
             covers.append((place, box))
     return rules, graphics, order, covers
+
+
+# --- A part of a page as a picture of points.
+
+LARGEST = 20_000.0  # points a side; PDF itself ends at 14,400
+PIXELS = 1_200_000
+SCALE = 4.0  # pixels a point at most
+
+
+def draw(document: Any, number: int, box: list[float] | None, limits: dict[str, Any]) -> bytes:
+    """A part of a page as PNG."""
+    from PIL import Image
+
+    if not 0 < number <= pdfium.FPDF_GetPageCount(document):
+        refuse(f"no page {number} in it")
+    with open_page(document, number - 1) as page:
+        if not page:
+            refuse("a broken page")
+        if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
+            refuse(f"more than {limits['objects']:,} objects on its page")
+        width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+        left, top, right, bottom = box or (0, 0, width, height)
+        left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+        if not (right - left >= 1 and bottom - top >= 1 and max(width, height) <= LARGEST):
+            refuse(f"a page of {width:.0f} x {height:.0f} points")
+        scale = min(SCALE, (PIXELS / ((right - left) * (bottom - top))) ** 0.5)
+        size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
+        place = [round(side * scale) for side in (-left, -top, width, height)]
+        pixels = render(page, size, place, pdfium.FPDF_ANNOT)
+        out = io.BytesIO()
+        Image.fromarray(pixels[:, :, ::-1]).save(out, "PNG", compress_level=3)
+        return out.getvalue()
 
 
 if __name__ == "__main__":

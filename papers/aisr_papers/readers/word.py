@@ -7,10 +7,14 @@ Hidden text is told apart from what a reader sees.
 """
 
 import re
+import zipfile
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
+from posixpath import join, normpath
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -20,8 +24,78 @@ from aisr_papers.passages import MAX_SPAN, Piece, lay_out, mark_bold
 from aisr_papers.readers.blocks import CAPTION, Block, BlockReader
 from aisr_papers.readers.files import PICTURES, Files, parse_count
 from aisr_papers.readers.latex_commands import SUBSCRIPT
-from aisr_papers.readers.word_archive import EXPECTED, Archive
-from aisr_papers.readers.xml_tree import local_name
+from aisr_papers.readers.xml_tree import local_name, parse_xml
+
+# --- The parts of such a file, each unpacked within limits.
+
+MOST_BYTES = 50 * 2**20  # of the file
+MOST_PART = 30 * 2**20  # of a part, unpacked
+MOST_DIRECTORY = 2**20  # bytes of the list of its parts; some 70 a part
+DEEPEST = 200  # elements in elements; a text box within a table has some 40
+EXPECTED = "a paper that Word saved as .docx"
+NEXT = "open it in Word and save it anew"
+
+
+class Archive:
+    """The parts of a Word file. Raises UserError where it is none."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        try:
+            with file.open("rb") as opened:
+                content = opened.read(MOST_BYTES + 1)
+            if len(content) > MOST_BYTES:
+                raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB; expected {EXPECTED}")
+            end = content[-(2**16) - 22 :]
+            place = end.rfind(b"PK\5\6")  # the record behind the list of parts, with the length of that
+            length = int.from_bytes(end[place + 12 : place + 16], "little")
+            if place >= 0 and (length > MOST_DIRECTORY or b"PK\6\7" in end):
+                raise UserError(f"{file}: more parts than a paper has; expected {EXPECTED}")
+            self._zip = zipfile.ZipFile(BytesIO(content))
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            why = f"not a Word file, or a broken one ({error}); expected {EXPECTED}"
+            raise UserError(f"{file}: {why}; save an old or encrypted one as .docx without a password") from error
+
+    def read(self, name: str, most: int = MOST_PART) -> bytes | None:
+        """A part; None where there is none of that name."""
+        try:
+            part = self._zip.getinfo(name)
+        except KeyError:
+            return None
+        if part.flag_bits & 1 or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise UserError(f"{self.file}: {name} is encrypted or packed in an odd way; expected {EXPECTED}")
+        try:
+            with self._zip.open(part) as opened:
+                content = opened.read(most + 1)
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError) as error:
+            raise UserError(f"{self.file}: {name} is broken ({error}); {NEXT}") from error
+        if len(content) > most:
+            raise UserError(f"{self.file}: {name} unpacks to more than {most >> 20} MiB; expected {EXPECTED}")
+        return content
+
+    def tree(self, name: str) -> Element | None:
+        """A part that is XML; None where there is none of that name."""
+        content = self.read(name)
+        return None if content is None else parse_xml(content, self.file, DEEPEST, EXPECTED)
+
+    def targets(self, name: str) -> dict[str, str]:
+        """The parts that a part links to, by the id of the link; a link to the outside is left out."""
+        folder, _, last = name.rpartition("/")
+        links = self.tree(join(folder, "_rels", f"{last}.rels"))
+        return {
+            link.get("Id", ""): normpath(join("/", folder, link.get("Target", ""))).lstrip("/")
+            for link in (links if links is not None else ())
+            if link.get("TargetMode") != "External"
+        }
+
+
+def read_picture(picture: Picture) -> bytes:
+    """A picture within a Word file. Raises UserError where it cannot be unpacked."""
+    content = Archive(picture.file).read(picture.member)
+    if content is None:
+        raise UserError(f"{picture.file}: no {picture.member} in it")
+    return content
+
 
 # --- What an element says.
 

@@ -9,10 +9,9 @@ from PIL import Image
 
 from aisr import UserError
 from aisr_papers.draft import Draft
-from aisr_papers.readers import word, word_archive
+from aisr_papers.readers import word
 from aisr_papers.readers.figures import draw_figures
-from aisr_papers.readers.word import read
-from aisr_papers.readers.word_archive import MOST_PART
+from aisr_papers.readers.word import MOST_PART, read
 from paper_support.word_files import cell, link, paragraph, part, picture, run, table, write
 
 RAISED = '<w:vertAlign w:val="superscript"/>'
@@ -155,7 +154,7 @@ def test_archives_beyond_the_bounds_and_broken_ones_are_refused(
     file.write_bytes(content[:place] + bytes(one ^ 255 for one in content[place : place + 9]) + content[place + 9 :])
     with pytest.raises(UserError, match=r"word/document\.xml is broken"):
         read(file)
-    monkeypatch.setattr(word_archive, "MOST_BYTES", 500)
+    monkeypatch.setattr(word, "MOST_BYTES", 500)
     with pytest.raises(UserError, match="larger than"):
         read(file)
 
