@@ -201,7 +201,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     if not all_lines:
         raise UserError(f"{path}: {_why_empty(pdf)}; expected a PDF with text. Read its text with an OCR program first")
     body = body_type(all_lines)
-    headings = find_headings(all_lines, body, pdf.outline)
+    headings = find_headings(all_lines, body)
     lines, unruled = take_unruled_tables(all_lines, body, headings)
     words = count_words(lines)
     all_blocks = [block for block in build_blocks(lines, body, headings) if not _is_label(block, regions)]

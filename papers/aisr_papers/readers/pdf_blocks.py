@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from aisr_papers.readers.pdf_lines import INDENT, Line, Type, is_beside, is_full_left
 
-# --- Headings: lines that the outline names, lines that carry the next number, and known ones.
+# --- Headings: lines that carry the next number, and known ones.
 
 LONGEST_HEADING = 120  # characters
 MOST_LINES = 3  # of a heading
@@ -28,7 +28,6 @@ KNOWN = re.compile(
     re.IGNORECASE,
 )
 WORD = re.compile(r"[^\W\d_]{4,}")
-SIGN = re.compile(r"[^\W_]+")
 ROMAN = {"I": 1, "V": 5, "X": 10}
 
 
@@ -38,21 +37,11 @@ def split_number(text: str) -> tuple[str, str]:
     return (match["number"], text[match.end() :].strip()) if match else ("", text.strip())
 
 
-def find_headings(lines: Sequence[Line], body: Type, outline: Iterable[tuple[str, int, int]]) -> dict[Line, int]:
-    """The lines of headings with their depth, from 1, as the outline has it or their numbers; further lines of one
-    heading have 0. outline: title, page and depth of each section."""
-    depths = {(page, _signs(split_number(title)[1])): depth for title, page, depth in outline}
+def find_headings(lines: Sequence[Line], body: Type) -> dict[Line, int]:
+    """The lines of headings with a number, with their depth, from 1; further lines of one heading have 0."""
     result: dict[Line, int] = {}
     numbering = Numbering()
     for place, line in enumerate(lines):
-        if line in result:
-            continue
-        for end in range(place + 1, place + 1 + MOST_LINES) if depths else ():
-            number, name = split_number(" ".join(one.text for one in lines[place:end]))
-            if depth := depths.get((line.page, _signs(name)), 0):
-                result |= dict.fromkeys(lines[place:end], 0) | {line: depth}
-                numbering.depth_of(number, True)
-                break
         if line in result or not _is_candidate(lines, place, body):
             continue
         depth = numbering.depth_of(split_number(line.text)[0], is_set_off(line, body))
@@ -63,11 +52,6 @@ def find_headings(lines: Sequence[Line], body: Type, outline: Iterable[tuple[str
                     break
                 result[other] = 0
     return result
-
-
-def _signs(text: str) -> str:
-    """Letters and digits alone: in an outline spaces and symbols are written in other ways."""
-    return "".join(SIGN.findall(text)).casefold()
 
 
 def is_near(before: Line, line: Line, body: Type) -> bool:
@@ -176,7 +160,7 @@ class Block(NamedTuple):
 
     kind: Kind
     lines: tuple[Line, ...]
-    depth: int = 0  # of a heading: from 1, as its number or the outline of the file has it; 0 where neither does
+    depth: int = 0  # of a heading: from 1, as its number has it; 0 where it has none
     formulas: tuple[int, ...] = ()  # behind how many of its lines a displayed formula stood
 
     @property

@@ -16,7 +16,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -296,7 +296,7 @@ def _inside(word: Box, box: Box) -> bool:
 
 THIN = 3.0  # points; what is thinner is a rule of a table
 LONG = 8.0  # points; what is shorter is no rule
-MOST_SECTIONS = 2_000  # steps through an outline
+LONGEST_TITLE = 2_000  # bytes
 BROKEN = "this page is broken; nothing of it is read"
 LOCKED = (4, 5)  # PDFium's errors for passwords and other protection
 
@@ -316,7 +316,7 @@ def _read(document: Any, limits: dict[str, Any]) -> None:
     count = pdfium.FPDF_GetPageCount(document)
     if not 0 < count <= limits["pages"]:
         refuse(f"{count} pages; expected a paper of 1 to {limits['pages']}")
-    print(json.dumps({"title": _title(document), "outline": list(_outline(document))}))
+    print(json.dumps({"title": _title(document)}))
     left = limits["signs"]
     for number in range(count):
         with open_page(document, number) as page:
@@ -352,33 +352,11 @@ def open_page(document: Any, number: int) -> Iterator[Any]:
 
 
 def _title(document: Any) -> str:
-    return _text(lambda *buffer: pdfium.FPDF_GetMetaText(document, b"Title", *buffer))
-
-
-def _outline(document: Any) -> Iterator[tuple[str, int, int]]:
-    """Title, page and depth, both from 1, of each section that the outline names."""
-    waiting = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
-    for _ in range(MOST_SECTIONS):  # an outline may go in circles
-        if not waiting:
-            return
-        one, depth = waiting.pop()
-        if not one:
-            continue
-        waiting.append((pdfium.FPDFBookmark_GetNextSibling(document, one), depth))
-        waiting.append((pdfium.FPDFBookmark_GetFirstChild(document, one), depth + 1))
-        place = pdfium.FPDFBookmark_GetDest(document, one)
-        page = pdfium.FPDFDest_GetDestPageIndex(document, place) if place else -1
-        if page >= 0:
-            yield _text(lambda *buffer, one=one: pdfium.FPDFBookmark_GetTitle(one, *buffer)), page + 1, depth
-
-
-def _text(read: Callable[..., int]) -> str:
-    """A text of some length that PDFium writes to a buffer of so many bytes."""
-    size = read(None, 0)
-    if not 2 < size <= 2_000:
+    size = pdfium.FPDF_GetMetaText(document, b"Title", None, 0)
+    if not 2 < size <= LONGEST_TITLE:
         return ""
     buffer = ctypes.create_string_buffer(size)
-    read(buffer, size)
+    pdfium.FPDF_GetMetaText(document, b"Title", buffer, size)
     return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
 
 

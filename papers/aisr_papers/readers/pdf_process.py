@@ -95,7 +95,6 @@ class Pages(NamedTuple):
     title: str  # of the file's metadata
     pages: tuple[Page, ...]  # those that could be read
     unread: dict[int, str]  # number of each other page -> why
-    outline: list[tuple[str, int, int]]  # title, page and depth of each section, as the file states them
 
 
 def read_pages(file: Path, limits: Limits = LIMITS) -> Pages:
@@ -115,7 +114,7 @@ def read_pages(file: Path, limits: Limits = LIMITS) -> Pages:
             unread[number] = line["unread"]
         else:
             pages.append(_page(number, line))
-    return Pages(head["title"], tuple(pages), unread, head["outline"])
+    return Pages(head["title"], tuple(pages), unread)
 
 
 def _page(number: int, line: dict[str, Any]) -> Page:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from aisr_papers.draft import Draft, Work
 from aisr_papers.readers.pdf import read
-from paper_support.pdfs import column, first_free, picture, rule, text, write
+from paper_support.pdfs import column, picture, rule, text, write
 
 LEFT = [
     "We compare fluff of two kinds, and find that the first kind is bet-",
@@ -258,25 +258,6 @@ def test_tables_without_rules_are_no_sentences_and_go_on_under_their_headings(tm
     assert (one.caption, one.rows.splitlines()) == ("Kinds of birds.", ["\t".join(row) for row in [*kinds, *more]])
     assert " ".join(texts(draft)) == " ".join(BROAD[:4])
     assert draft.unread == ()
-
-
-def test_the_outline_names_headings_that_look_like_the_text(tmp_path: Path) -> None:
-    """It is a circle, which ends."""
-    page = text(72, 740, "A Paper", size=18) + text(72, 700, "Wrens of the north")
-    page += column(72, 688, BROAD[:5]) + text(72, 610, "Their songs") + column(72, 598, BROAD[5:9])
-    number = first_free("1")
-    titles = [
-        f"Wrens of the north) /First {number + 2} 0 R /Next {number + 1} 0 R",
-        f"None) /Next {number + 1} 0 R",
-        "Their songs)",
-    ]
-    items = [f"<< /Title ({title} /Dest [4 0 R /Fit] >>".encode() for title in titles]
-    outline = f"<< /First {number} 0 R >>".encode()
-    draft = read(write(tmp_path / "a.pdf", page, catalog=f"/Outlines {number + 3} 0 R", more=[*items, outline]))
-    assert [one.headings for one in draft.paragraphs] == [
-        ("Wrens of the north",),
-        ("Wrens of the north", "Their songs"),
-    ]
 
 
 def test_a_page_that_is_read_in_part_is_listed(tmp_path: Path) -> None:
