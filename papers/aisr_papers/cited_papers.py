@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from aisr import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
-from aisr_papers.passages import MAX_SPAN, lay_out
+from aisr_papers.passages import MAX_SPAN, lay_out, spread
 from aisr_papers.readers.files import parse_count
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
@@ -26,7 +26,7 @@ from aisr_papers.readers.xml_tree import local_name, parse_xml
 MOST_XML_BYTES = 30 * 2**20
 DEEPEST = 60  # elements in elements; a table in a section of an appendix takes some 15
 CELLS = ("td", "th")
-MOST_REPEATED = 100_000  # columns that cells span beside their own: their words are repeated in each
+MOST_REPEATED = 100_000  # columns and rows that cells span beside their own: their words are repeated in each
 PASSED_OVER = {"ref-list", "fn-group", "fn", "glossary", "processing-meta", "supplementary-material", "object-id"}
 BLOCKS = {
     *("sec", "p", "list", "list-item", "def-list", "disp-quote", "boxed-text", "statement", "app", "ack", "abstract")
@@ -55,9 +55,10 @@ def read_jats(file: Path) -> Source:
     if article is None:
         raise UserError(f"{file}: XML, but no JATS article (its root is <{local_name(root)[:40]}>)")
     dois = (one for one in article.iter() if local_name(one) == "article-id" and one.get("pub-id-type") == "doi")
-    if sum(_columns(one) - 1 for one in article.iter() if local_name(one) in CELLS) > MOST_REPEATED:
+    cells = [one for one in article.iter() if local_name(one) in CELLS]
+    if sum(_span(one, "colspan") * _span(one, "rowspan") - 1 for one in cells) > MOST_REPEATED:
         raise UserError(
-            f"{file}: tables whose cells span more than {MOST_REPEATED:,} columns; expected those of one paper"
+            f"{file}: tables whose cells span more than {MOST_REPEATED:,} others; expected those of one paper"
         )
     doi = next(map(_text, dois), "")
     title = next((_text(one) for one in article.iter() if local_name(one) == "article-title"), "")
@@ -133,8 +134,11 @@ def _float(element: Element) -> str:
     label = " ".join(_text(one) for one in element if local_name(one) == "label")
     caption = " ".join(_text(one) for one in element if local_name(one) == "caption")
     head = f"{label.rstrip('.:')}: {caption}" if label and caption else label or caption
-    cells = [[(_text(one), _columns(one), 1) for one in row if local_name(one) in CELLS] for row in _rows(element)]
-    rows = lay_out(cells)
+    cells = [
+        [(_text(one), _span(one, "colspan"), _span(one, "rowspan")) for one in row if local_name(one) in CELLS]
+        for row in _rows(element)
+    ]
+    rows = lay_out(spread(cells))
     return f"{head}\n{rows}" if rows else head
 
 
@@ -147,8 +151,9 @@ def _rows(element: Element) -> Iterator[Element]:
             yield from _rows(one)
 
 
-def _columns(cell: Element) -> int:
-    return min(max(parse_count(cell.get("colspan", "1")), 1), MAX_SPAN)
+def _span(cell: Element, name: str) -> int:
+    """How many columns (`colspan`) or rows (`rowspan`) a cell takes."""
+    return min(max(parse_count(cell.get(name, "1")), 1), MAX_SPAN)
 
 
 def _formula(element: Element) -> str:

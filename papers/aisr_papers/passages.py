@@ -190,6 +190,25 @@ def lay_out(rows: list[list[tuple[str, int, int]]]) -> str:
 Cells = list[tuple[str, int, int]]  # of a row: of each the words, the columns and the rows that it takes
 
 
+def spread(rows: Iterable[Cells]) -> list[Cells]:
+    """The rows of a table of HTML or JATS, which name a cell of several rows once, with that cell in each of them, at
+    its column. Rows without cells are left out."""
+    result: list[Cells] = []
+    hanging: dict[int, tuple[str, int, int]] = {}  # column -> what takes that and, as its rows say, the rows below
+    for row in filter(None, rows):
+        cells: Cells = []
+        column, rest, below = 0, row[::-1], dict[int, tuple[str, int, int]]()
+        while rest or column in hanging:
+            text, columns, count = hanging.pop(column) if column in hanging else rest.pop()
+            if count > 1:
+                below[column] = (text[:LONGEST_REPEATED], columns, min(count, MAX_SPAN) - 1)
+            cells.append((text, columns, 1))
+            column += max(columns, 1)
+        hanging = below
+        result.append(cells)
+    return result
+
+
 CONTINUES = re.compile(r"[.,±(+^*†‡%]")  # what a number goes on with in its next column
 
 

@@ -30,7 +30,7 @@ JATS = """<?xml version="1.0"?>
 <list><list-item><p>One.</p></list-item><list-item><p>Two.</p></list-item></list></p>
 <table-wrap><label>Table 1.</label><caption><title>Softness.</title><p>By kind.</p></caption><table>
 <thead><tr><th>Kind</th><th colspan="2">Soft</th></tr></thead>
-<tbody><tr><td>First <break/>kind</td><td>9.5</td><td/></tr>
+<tbody><tr><td rowspan="2">First <break/>kind</td><td>9.5</td><td/></tr><tr><td>8.1</td><td>7.0</td></tr>
 <tr><td>Old<table><tr><td colspan="50">and new</td></tr></table></td><td>1</td><td>2</td></tr>
 <tr><td colspan="99999999999">x</td></tr></tbody></table></table-wrap>
 <fig><label>Figure 1</label><caption><p>A fig.</p></caption><graphic/></fig></sec></body>
@@ -45,7 +45,7 @@ PARAGRAPHS = [
     "Fluff is soft [3], as seen. It weighs 3 × 10^-5 g in H2O & x=1. [formula]",
     "One.",
     "Two.",
-    "Table 1: Softness. By kind.\nKind\tSoft\tSoft\nFirst kind\t9.5\t\nOldand new\t1\t2\nx",
+    "Table 1: Softness. By kind.\nKind\tSoft\tSoft\nFirst kind\t9.5\t\nFirst kind\t8.1\t7.0\nOldand new\t1\t2\nx",
     "Figure 1: A fig.",
     "Thanks.",
 ]
@@ -138,7 +138,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         b"<article><body><table-wrap><tr>"
         + b'<td colspan="50">x</td>' * 2_100
         + b"</tr></table-wrap></body></article>",
-        "tables whose cells span more than 100,000 columns",
+        "tables whose cells span more than 100,000 others",
     ),
     "an empty article": (b"<article><body><sec/></body></article>", "a JATS article without text"),
 }

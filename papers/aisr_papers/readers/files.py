@@ -61,41 +61,43 @@ class Files:
         """A file as places name it: from the folder, with `/`."""
         return file.relative_to(self.folder).as_posix()
 
-    def find(self, name: str, place: Place, endings: tuple[str, ...] = ("",), below: str = "") -> Path | None:
+    def find(self, name: str, place: Place, endings: tuple[str, ...] = ("",)) -> Path | None:
         """The file that a paper names, with the first ending that there is one with; None, with a note, where there is
         none below the folder. A link that leads out of the folder counts as none."""
-        quoted = ascii(name[:80])
-        self._names += 1
-        if self._names > MAX_NAMED:
-            self.note_unread(Place(place.file), f"more than {MAX_NAMED} files are named; the rest is left out")
-            return None
-        if len(name) > MAX_NAME or not name.strip() or not name.isprintable():
-            self.note_unread(place, f"{quoted}: not the name of a file")
-            return None
-        out = False
-        for ending in endings:
-            try:
-                file = (self.base / below / (name + ending)).resolve()
-                if not file.is_relative_to(self.folder):
-                    out = True
-                elif file.is_file():
-                    return file
-            except (OSError, RuntimeError, ValueError):  # a name too long for the disk, or a circle of links
-                continue
-        self.note_unread(place, f"{quoted}: {self._out}" if out else f"{quoted}: no such file")
-        return None
+        file, why = self._look_up(name, endings)
+        if file is None:
+            self.note_unread(place, why)
+        return file
 
     def find_input(self, name: str, place: Place) -> Path | None:
         """The LaTeX file that a file puts in, by its name from the main file's folder, or from its own, as in chapters
         that can be set alone."""
-        noted = len(self.unread)
-        for below in dict.fromkeys(("", str((self.folder / place.file).parent))):
-            file = self.find(name, place, (".tex", ""), below)
-            if file is not None:
-                del self.unread[noted:]
-                return file
-        del self.unread[noted:-1]
-        return None
+        file, why = self._look_up(name, (".tex", ""))
+        if file is None:
+            file, why = self._look_up(name, (".tex", ""), str((self.folder / place.file).parent))
+        if file is None:
+            self.note_unread(place, why)
+        return file
+
+    def _look_up(self, name: str, endings: tuple[str, ...], below: str = "") -> tuple[Path | None, str]:
+        """A file by its name, or why there is none. below: the folder that the name begins at."""
+        quoted = ascii(name[:80])
+        self._names += 1
+        if self._names > MAX_NAMED:
+            return None, f"more than {MAX_NAMED} files are named; the rest is left out"
+        if len(name) > MAX_NAME or not name.strip() or not name.isprintable():
+            return None, f"{quoted}: not the name of a file"
+        why = f"{quoted}: no such file"
+        for ending in endings:
+            try:
+                file = (self.base / below / (name + ending)).resolve()
+                if not file.is_relative_to(self.folder):
+                    why = f"{quoted}: {self._out}"
+                elif file.is_file():
+                    return file, ""
+            except (OSError, RuntimeError, ValueError):  # a name too long for the disk, or a circle of links
+                continue
+        return None, why
 
     def read_text(self, file: Path, place: Place) -> str | None:
         """The text of a file; None, with a note, where it is too large or cannot be read. place: what names it."""
@@ -129,13 +131,13 @@ class Files:
         bare = QUOTES.sub("", name)
         plain = unquote(bare)
         names = dict.fromkeys([name, bare, plain, *(unicodedata.normalize(form, plain) for form in ("NFC", "NFD"))])
-        noted = len(self.unread)
+        reasons: list[str] = []
         for folder, one in product(folders, names):
-            file = self.find(one, place, endings, folder)
+            file, why = self._look_up(one, endings, folder)
             if file is not None:
-                del self.unread[noted:]
                 return self._converted(file) if file.suffix.lower() in NOT_DRAWN else file
-        del self.unread[noted + 1 :]
+            reasons.append(why)
+        self.note_unread(place, reasons[0])
         return None
 
     def _converted(self, file: Path) -> Path:

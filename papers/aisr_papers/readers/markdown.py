@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from aisr import UserError
 from aisr_papers.citations import read_bibtex
 from aisr_papers.draft import Draft, Picture, Place
-from aisr_papers.passages import Piece, flatten, lay_out, mark_bold
+from aisr_papers.passages import Piece, flatten, lay_out, mark_bold, spread
 from aisr_papers.readers.blocks import Block, BlockReader
 from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
@@ -134,7 +134,7 @@ class _Reader(BlockReader):
             self.files.note_unread(place, table.unread)
         rows = [[(self._cell(cell.text, place), cell.columns, cell.rows) for cell in row] for row in table.rows]
         caption = [Piece(table.caption, place)] if table.caption else []
-        self.blocks.append(Block("table", caption, self.path(), place, lay_out(rows)))
+        self.blocks.append(Block("table", caption, self.path(), place, lay_out(spread(rows))))
 
     def _cell(self, text: str, place: Place) -> str:
         (token,) = MarkdownIt("commonmark").parseInline(" ".join(text.split()))

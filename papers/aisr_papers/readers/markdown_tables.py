@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr_papers.passages import LONGEST_REPEATED, MAX_SPAN
 from aisr_papers.readers.files import parse_count
 
 MARKER = "\ue003"  # leads the line that stands for a table, with its position; for private use, no paper has it
@@ -145,26 +144,8 @@ def _html(lines: Sequence[str], number: int) -> tuple[int, FoundTable | None]:
             parser = _TableParser()
             parser.feed("\n".join(lines[number : end + 1]))
             parser.close()
-            return end + 1, FoundTable(_spread(parser.rows), " ".join(parser.caption.split()))
+            return end + 1, FoundTable(parser.rows, " ".join(parser.caption.split()))
     return last, None
-
-
-def _spread(rows: Sequence[list[Cell]]) -> list[list[Cell]]:
-    """The rows of an HTML table with what stands in several of them in each, at its column."""
-    spread: list[list[Cell]] = []
-    hanging: dict[int, Cell] = {}  # column -> what takes that and, as its rows say, the rows below
-    for row in filter(None, rows):
-        cells: list[Cell] = []
-        column, rest, below = 0, list(row[::-1]), dict[int, Cell]()
-        while rest or column in hanging:
-            cell = hanging.pop(column, None) or rest.pop()
-            if cell.rows > 1:
-                below[column] = cell._replace(rows=min(cell.rows, MAX_SPAN) - 1, text=cell.text[:LONGEST_REPEATED])
-            cells.append(cell._replace(rows=1))
-            column += max(cell.columns, 1)
-        hanging = below
-        spread.append(cells)
-    return spread
 
 
 class _TableParser(HTMLParser):
