@@ -103,36 +103,23 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
             "PROMPT,COMPLETION in USD a million tokens"
         )
     vision = bool(listed.get("supports_vision")) if listed else None
+
+    model, digest, room = config.model, None, MAX_TOKENS
+    connection: dict[str, Any] = {"timeout": config.timeout}
     if config.api_base:
         # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
-        digest = digest_text(config.api_base.rstrip("/"))
+        digest, room = digest_text(config.api_base.rstrip("/")), MAX_TOKENS_OF_SERVER
         engine = Endpoint(f"endpoint-{digest}", config)
-        return OpenLM(
-            f"{engine.name}/{name}",
-            config,
-            ledger,
-            price,
-            endpoint=digest,
-            max_tokens=MAX_TOKENS_OF_SERVER,
-            supports_vision=vision or None,  # a server may give the name of a model without vision to one with it
-            engine=engine,
-        )
-    if needs_key:
+        model, connection = f"{engine.name}/{name}", {"engine": engine}
+        vision = vision or None  # a server may give the name of a model without vision to one with it
+    elif needs_key:
         _check_provider(config)
         if not listed and provider == "openai":
             address = config.option("api_base")
-            log.warning(
-                f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}"
-            )
+            log.warning(f"{model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}")
     try:
         return OpenLM(
-            config.model,
-            config,
-            ledger,
-            price,
-            max_tokens=MAX_TOKENS,
-            supports_vision=vision,
-            timeout=config.timeout,
+            model, config, ledger, price, endpoint=digest, max_tokens=room, supports_vision=vision, **connection
         )
     except LMConfigurationError as error:
         raise LMUnavailable(f"{config.option('lm')} {config.model}: {error.message}") from error

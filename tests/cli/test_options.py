@@ -41,6 +41,10 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
         (["--candidates", str(10**9)], "Invalid value for '--candidates': Input should be less than or equal to 1000"),
         (["--optimizer", "kn"], "--optimizer 'kn': expected one of: "),
         (["--lm", "openai/x", "--api-base", "http://[::1"], "--api-base: expected an address such as http:/"),
+        (
+            ["--lm", "openai/o3", "--api-base", "http://h", "-L", "temperature=0.5"],
+            "--lm openai/o3: OpenAI's reasoning ",
+        ),
         (["--lm", "recorded:x", "-L", "timeout=5"], "-L timeout: the answers of recorded:x are there; leave it out"),
         (["--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
         (["--lm", "openai/gpt-4o-mini"], "export OPENAI_API_KEY="),
