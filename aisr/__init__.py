@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aisr.api import LanguageModel, LoadedProgram, ShownEvidence, Verdict, load, open_lm, uncompiled
     from aisr.artifact.manifest import LabelScore, TestScores
     from aisr.base.errors import UserError, run_command
+    from aisr.base.page import render_page
     from aisr.lm.config import LMUnavailable
     from aisr.programs.program import UnusableAnswer, ask
 
@@ -46,6 +47,7 @@ __all__ = [
     "ask",
     "load",
     "open_lm",
+    "render_page",
     "run_command",
     "uncompiled",
 ]
@@ -59,6 +61,7 @@ PLACES = {
     "UnusableAnswer": "programs.program",
     "UserError": "base.errors",
     "ask": "programs.program",
+    "render_page": "base.page",
     "run_command": "base.errors",
 }
 

@@ -1,17 +1,13 @@
 """What a compile and an evaluation write for people: `records.json`, and the error browser, one HTML file with data,
 style and script that loads nothing."""
 
-import hashlib
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
-
 from aisr.artifact.program import Loaded, load_program
 from aisr.base.files import as_json, interval_ends, percent, write_whole
+from aisr.base.page import render_page
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import Evaluation, Result, score_outcomes
 from aisr.predict.judge import ReplayedRecord, replay
@@ -102,22 +98,12 @@ def render(content: Records, image_folder: ImageFolder | None = None) -> str:
     texts = fields.pop("texts")
     paths = {exhibit.picture for one in content.records for exhibit in one.exhibits if exhibit.picture}
     pictures = small_copies(image_folder, paths) if image_folder else {}
-    style, *scripts = ((HERE / name).read_text("utf-8") for name in ("page.css", "record.js", "page.js"))
-    script = "".join(scripts)
-    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True)
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    return environment.get_template("page.html").render(
+    return render_page(
+        HERE / "page.html",
+        HERE / "page.css",
+        (HERE / "record.js", HERE / "page.js"),
         about=content.about,
-        style=Markup(style),
-        style_hash=_digest(style),
-        script=Markup(script),
-        script_hash=_digest(script),
         data={"records": fields, "texts": texts, "pictures": pictures},
         percent=percent,
         interval_ends=interval_ends,
     )
-
-
-def _digest(text: str) -> str:
-    """A script or style as the policy of a page admits it."""
-    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,13 +1,12 @@
 """The page of a checked paper: one HTML file that loads nothing, with its data, style, script and pictures in it."""
 
-import hashlib
-from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from aisr import render_page
 from aisr.text import write_whole
 from aisr_papers.check.flags import LABELS, Flag, Piece
 from aisr_papers.check.review import Review, dismissal_line, left_out, list_recomputed, lost_words
@@ -19,30 +18,18 @@ FLAG = TypeAdapter(Flag)  # as a line of `paper.jsonl`
 def write_page(file: Path, review: Review) -> None:
     """Write the page of a review. Its policy admits its own script, its own style and inlined pictures, and no network.
     Halves of characters, which a PDF may hold, become question marks."""
-    from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
-
-    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "paper.js"))
-    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True)
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    html = environment.get_template("page.html").render(
+    html = render_page(
+        HERE / "page.html",
+        HERE / "page.css",
+        (HERE / "paper.js",),
         title=review.draft.title or "A paper without a title",
-        style=Markup(style),
-        style_hash=_digest(style),
-        script=Markup(script),
-        script_hash=_digest(script),
-        data=_content(review),  # `tojson` leaves no `<`, so that no text can close the script element that holds it
+        data=_content(review),
         lm=review.lm,
         reliability=[*lost_words(review.draft), *review.reliability],
         left_out=[*left_out(review), *list_recomputed(review)],
         flags=bool(review.flags),
     )
     write_whole(file, html.encode("utf-8", "replace"))
-
-
-def _digest(text: str) -> str:
-    """A script or style as the policy of a page admits it."""
-    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _content(review: Review) -> dict[str, Any]:

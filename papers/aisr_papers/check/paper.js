@@ -1,33 +1,3 @@
-// Whatever comes from data goes into the page as text: `el` sets text nodes and never HTML.
-"use strict";
-function el(tag, props, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(props || {})) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name === "class") node.className = value;
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...some(children));
-  return node;
-}
-
-const some = (children) => children.filter((child) => child || child === 0);
-
-// A table. A row of one cell is the name of those below it. marked: the number of a row that stands out -> those of its
-// cells that do.
-function drawTable(rows, marked) {
-  if (!rows.length) return [];
-  const cellsOf = (row) => row.replace(/^\| /, " | ").split(/ \|(?: |$)/);
-  const bold = (cell) => (/^\*\*.+\*\*$/.test(cell) ? el("b", null, cell.slice(2, -2)) : cell);
-  const width = cellsOf(rows[0]).length;
-  return [el("table", null, el("tbody", null, ...rows.map((row, k) =>
-    el("tr", { class: marked.has(k) ? "marked-line" : null }, ...cellsOf(row).map((cell, column, cells) =>
-      el("td", { class: marked.get(k)?.includes(column) ? "cell" : null, colspan: cells.length === 1 ? width : null }, bold(cell)))))))];
-}
-
-const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
-
 // A paper with its flags: text in its own order, a list with the doubtful ones first, evidence beside it.
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -242,9 +212,23 @@ const percent = (chance) => Math.round(chance * 100) + "\u00a0%";
         marks.length > 0 && !named && !reasons.length && el("span", { class: "badge chosen" }, "nearest"),
         piece.picture && !inlined && el("span", null, piece.picture)),
       el("p", { class: nearest ? "marked-line" : null }, ...withMarks(first, quotes)),
-      ...drawTable(rows, marked),
+      ...drawMarked(rows, marked),
       inlined && el("img", { src: pictures[piece.picture], alt: first || piece.key,
         onclick: (event) => event.target.classList.toggle("large") }));
+  }
+
+  // A table with cells in bold. marked: the number of a row that stands out -> those of its cells that do.
+  function drawMarked(rows, marked) {
+    const tables = drawTable(rows);
+    for (const table of tables) {
+      for (const [k, columns] of marked) {
+        table.rows[k]?.classList.add("marked-line");
+        for (const column of columns) table.rows[k]?.cells[column]?.classList.add("cell");
+      }
+      for (const cell of table.querySelectorAll("td"))
+        if (/^\*\*.+\*\*$/.test(cell.textContent)) cell.replaceChildren(el("b", null, cell.textContent.slice(2, -2)));
+    }
+    return tables;
   }
 
   // A text in which the words that reasons quote stand out.
