@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.base.errors import UserError
+from aisr.base.errors import REFUSED, UserError
 from aisr.base.files import percent
 from aisr.cli import options as opt
 from aisr.cli.display import note, print_pictures, table
@@ -59,7 +59,7 @@ def check(
         note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
     print_pictures(images)
     if bad:
-        raise typer.Exit(opt.REFUSED)
+        raise typer.Exit(REFUSED)
 
 
 def split(

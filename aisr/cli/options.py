@@ -29,7 +29,6 @@ ARTIFACTS = Path("artifacts")
 SAMPLE = Path(__file__).parents[1] / "sample"  # a link to data/sample; the wheel has a copy
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
-REFUSED = 2  # exit code: bad input, nothing was done
 
 TEACHER = "teacher."  # before the name of a setting of --teacher-lm
 TEACHER_SETTINGS = [one.name for one in fields(LMConfig) if one.name not in ("model", "role")]

@@ -111,11 +111,10 @@ def test_what_would_meet_every_record_is_an_error_without_the_key(
 
 def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopback: Loopback) -> None:
     lm = aisr.open_lm("openai/local", api_base=loopback.url, threads=1, max_calls=2)
-    rows = [claim(None) for _ in range(9)]
-    for number, row in enumerate(rows):
-        row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
-    results = aisr.load(saved("track1")).judge_all(rows, lm)
-    assert [next(results).answer, next(results).answer] == [{"labels": ["Supported"]}] * 2
+    loopback.reply = judged
+    results = aisr.load(saved("track1")).judge_all(sample("track1"), lm)
+    assert next(results).answer
+    assert next(results).answer
     with pytest.raises(aisr.LMUnavailable, match="2 LM calls were sent and max_calls is 2"):
         next(results)
     assert (lm.spend["calls"], len(loopback.requests)) == (2, 2)

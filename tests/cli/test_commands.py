@@ -122,14 +122,3 @@ def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Compil
         assert len(here.splitlines()) == 6
         for name in ("folder", "name"):
             assert (tmp_path / f"{track}-{name}.jsonl").read_bytes() == here
-
-
-def test_from_another_folder_what_is_registered_is_not_found_and_nothing_is_made(
-    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    registered = ["--task", "track1", "--program", "models:/aisr-track1@champion"]
-    refused = aisr("predict", *registered, "--data", SAMPLE / "track1" / "dev.jsonl", "--out", "out")
-    assert refused.code == 2
-    assert f"no MLflow store in {tmp_path / 'artifacts'}; expected the artifacts folder of a compile" in refused.err
-    assert list(tmp_path.iterdir()) == []
