@@ -36,7 +36,6 @@ class Floats(Run):
     def __init__(self, files: Files, main: Path) -> None:
         super().__init__(files, main)
         self._picture_folders: tuple[str, ...] = ("",)
-        self._declared: Kind | None = None  # by the caption that is read
         self._outer_caption: tuple[int, Kind] | None = None  # how many environments are open where it was said, and it
         self._handlers |= {
             "caption": self._caption,
@@ -198,24 +197,25 @@ class Floats(Run):
 
     # --- Captions, labels and pictures.
 
-    def _caption(self, token: Token) -> None:
+    def _caption(self, token: Token, declared: Kind | None = None) -> None:
         starred = self.stream.star()
         self.stream.option()
         caption = self._next_inline(token)
-        kind = self._caption_kind(token)
+        kind = self._caption_kind() if declared is None else declared
         if not self._open:
             self._caption_outside(kind, caption, token)
             return
         parts = self._open[-1]
         if parts.number and parts.environment in LONG:
             return  # the head of its next page
-        if len(self._open) == 1 and not starred and parts.number:
-            parts = self._second_float(parts)
-        if len(self._open) == 1 and kind is not None:
-            parts.kind = kind
-            self._sort_content(parts)
-        if len(self._open) == 1 and not starred:
-            parts.number = self._next_number(parts.kind, token.place)
+        if len(self._open) == 1:  # else of a part, whose letter follows from its place
+            if not starred and parts.number:
+                parts = self._second_float(parts)
+            if kind is not None:
+                parts.kind = kind
+                self._sort_content(parts)
+            if not starred:
+                parts.number = self._next_number(parts.kind, token.place)
         parts.captions.append(caption)
         parts.before_caption = tuple(map(len, parts.content))
 
@@ -228,14 +228,12 @@ class Floats(Run):
             figure.tables.clear()
             table.pictures.clear()
 
-    def _caption_kind(self, token: Token) -> Kind | None:
-        r"""What the next caption is of, where that was said: by \captionof, \captionsetup{type=…}, \@captype, or by the
-        environment that it stands in."""
+    def _caption_kind(self) -> Kind | None:
+        r"""What the next caption is of, where that was said: by \captionsetup{type=…}, \@captype, or by the environment
+        that it stands in."""
         typed = self.stream.macros.pop("@captype", None)
         parts = self._open[-1] if self._open else None
         outer, depth = self._outer_caption, len(self._environments)
-        if token.text.endswith("of"):
-            return self._declared
         if typed is not None:
             return KINDS.get(source(typed.body))
         if parts is not None:
@@ -287,8 +285,7 @@ class Floats(Run):
 
     def _caption_of(self, token: Token) -> None:
         self.stream.star()
-        self._declared = KINDS.get(self.stream.word())
-        self._caption(token)
+        self._caption(token, KINDS.get(self.stream.word()))
 
     def _subfloat(self, token: Token) -> None:
         r"""\subfloat[caption]{picture}, and \subcaptionbox{caption}{picture}."""
