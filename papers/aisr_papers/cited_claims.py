@@ -84,8 +84,7 @@ LONGEST = 800  # characters of a sentence that is compared word by word, which t
 class Misquote(NamedTuple):
     """A quote that stands in none of the works that its sentence cites."""
 
-    paragraph: int  # position in the draft, as of the sentence
-    sentence: int
+    position: tuple[int, int]  # of the paragraph in the draft, and of the sentence in that
     quote: str
     work: str  # the key of the work with the nearest sentence, or of the first one
     true: str = ""  # that sentence; empty where nothing comes near
@@ -95,15 +94,14 @@ class Misquote(NamedTuple):
 def find_misquotes(draft: Draft, papers: Mapping[str, Mapping[str, str]]) -> Iterator[Misquote]:
     """The wrong quotes of a draft, in order. papers: key of a work -> its paragraphs, id -> text. Where one of the
     works that a sentence cites has no file, its quotes are not judged: they may be from there."""
-    for number, paragraph in enumerate(draft.paragraphs):
-        for place, sentence in enumerate(paragraph.sentences):
-            works = [key for key in sentence.work_keys if papers.get(key)]
-            if sentence.hidden or not works or len(works) < len(set(sentence.work_keys)):
-                continue
-            for quote in find_quotes(sentence.text):
-                if not any(_is_in(quote, papers[key]) for key in works):
-                    nearest = _nearest(quote, {key: papers[key] for key in works})
-                    yield Misquote(number, place, quote, *(nearest or (works[0],)))
+    for position, sentence in draft.placed_sentences():
+        works = [key for key in sentence.work_keys if papers.get(key)]
+        if sentence.hidden or not works or len(works) < len(set(sentence.work_keys)):
+            continue
+        for quote in find_quotes(sentence.text):
+            if not any(_is_in(quote, papers[key]) for key in works):
+                nearest = _nearest(quote, {key: papers[key] for key in works})
+                yield Misquote(position, quote, *(nearest or (works[0],)))
 
 
 def find_quotes(text: str) -> list[str]:

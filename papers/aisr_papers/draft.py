@@ -135,6 +135,12 @@ class Draft:
     drawings: Mapping[str, Path] = field(default_factory=dict)  # `Picture.path` of a drawing -> its PNG
     coverage: Coverage | None = None  # of LaTeX and Markdown of some length
 
+    def placed_sentences(self) -> Iterator[tuple[tuple[int, int], Sentence]]:
+        """All sentences, each with the positions of its paragraph and of itself in that."""
+        for number, paragraph in enumerate(self.paragraphs):
+            for place, sentence in enumerate(paragraph.sentences):
+                yield (number, place), sentence
+
     def sentence(self, position: tuple[int, int]) -> Sentence:
         """The sentence of a paragraph, by the positions of both."""
         paragraph, place = position

@@ -241,23 +241,14 @@ def make_flag(
 def file_path(folder: Path, place: Place) -> str:
     """Return the file of a place as editors and CI find it: from the current folder where it is below that, else from
     the paper's folder. With slashes, and without the path of this machine."""
-    return _file_path(folder, place.file, Path.cwd())
-
-
-@lru_cache(maxsize=256)  # flags share files
-def _file_path(folder: Path, name: str, here: Path) -> str:
-    file = (folder / name).resolve()
-    return (file.relative_to(here) if file.is_relative_to(here) else Path(name)).as_posix()
+    file, here = (folder / place.file).resolve(), Path.cwd()
+    return (file.relative_to(here) if file.is_relative_to(here) else Path(place.file)).as_posix()
 
 
 def hidden_flags(draft: Draft) -> list[Flag]:
     """Return a flag on each sentence that the file holds and no reader sees."""
-    return [
-        make_flag(draft, "hidden", (number, place), sentence.text, HIDDEN)
-        for number, paragraph in enumerate(draft.paragraphs)
-        for place, sentence in enumerate(paragraph.sentences)
-        if sentence.hidden
-    ]
+    placed = draft.placed_sentences()
+    return [make_flag(draft, "hidden", place, sentence.text, HIDDEN) for place, sentence in placed if sentence.hidden]
 
 
 def sort_flags(flags: Iterable[Flag]) -> tuple[Flag, ...]:

@@ -80,11 +80,10 @@ def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Chec
     skipped[NO_EVIDENCE] = sum(map(len, chosen.places.values())) - sum(len(check.places) for check in claims)
     missing: Counter[str] = Counter()
     citations: list[Check] = []
-    for number, paragraph in enumerate(draft.paragraphs):
-        for place, sentence in enumerate(paragraph.sentences):
-            if not sentence.hidden and paragraph.caption_of is None:
-                missing.update(key for key in sentence.work_keys if not cited.get(key))
-                citations += _citation_checks(sentence, (number, place), cited)
+    for place, sentence in draft.placed_sentences():
+        if not sentence.hidden and draft.paragraphs[place[0]].caption_of is None:
+            missing.update(key for key in sentence.work_keys if not cited.get(key))
+            citations += _citation_checks(sentence, place, cited)
     return Checks(claims, tuple(citations), dict(+skipped), dict(missing))
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aisr import UserError
 from aisr.text import pluralize, printable
@@ -80,9 +80,13 @@ OUTCOMES = {Outcome.HOLDS: "right", Outcome.WRONG: "wrong", Outcome.UNDECIDED: "
 def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
     """All flags on a draft without a language model: hidden text, tests, percentages and quotes that are wrong; what
     such a check looks at comes first."""
-    checked = f"{CHECKED}, and quotes of the cited papers," if cited else CHECKED
-    scope = f"Without a language model {checked} are checked. {NOT_CHECKED}"
-    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), (scope,)), cited)
+    return add_exact_flags(Review(draft, NO_LM, tuple(hidden_flags(draft)), (describe_scope(bool(cited)),)), cited)
+
+
+def describe_scope(quotes: bool) -> str:
+    """What a check without a language model looks at, and what it does not. quotes: whether there are cited papers."""
+    checked = f"{CHECKED}, and quotes of the cited papers," if quotes else CHECKED
+    return f"Without a language model {checked} are checked. {NOT_CHECKED}"
 
 
 def add_exact_flags(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
@@ -115,15 +119,14 @@ def _of_statistics(draft: Draft, facts: Sequence[tuple[Position, Fact]]) -> Iter
 
 def _of_quotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Flag]:
     for one in find_misquotes(draft, cited):
-        position = one.paragraph, one.sentence
+        label = QuoteLabel.NOT_FOUND
+        fields: dict[str, Any] = {"reasons": (Reason(f"no such words in {one.work}"),)}
         if one.true:
+            label = QuoteLabel.MISQUOTED
             reason = Reason(f"{one.work} has: “{one.true}”", one.true, NamedPlace(one.source), mark=Mark(0, 0))
             pieces = (Piece(one.source, (cited[one.work][one.source],)),)
             fields = {"reasons": (reason,), "pieces": pieces, "subject": one.true}
-            yield make_flag(draft, "quote", position, one.quote, QuoteLabel.MISQUOTED, work=one.work, **fields)
-        else:
-            reasons = (Reason(f"no such words in {one.work}"),)
-            yield make_flag(draft, "quote", position, one.quote, QuoteLabel.NOT_FOUND, work=one.work, reasons=reasons)
+        yield make_flag(draft, "quote", one.position, one.quote, label, work=one.work, **fields)
 
 
 # --- What is not among the flags.

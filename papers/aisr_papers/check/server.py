@@ -25,7 +25,15 @@ from pydantic import Field, TypeAdapter
 from aisr import UserError
 from aisr.text import cache_folder, valid_text, without_keys
 from aisr_papers.check.flags import Flag
-from aisr_papers.check.review import Review, add_exact_flags, left_out, list_recomputed, mark_dismissed, without_lm
+from aisr_papers.check.review import (
+    Review,
+    add_exact_flags,
+    describe_scope,
+    left_out,
+    list_recomputed,
+    mark_dismissed,
+    without_lm,
+)
 from aisr_papers.draft import Draft, Paragraph, Place, Sentence
 from aisr_papers.open import read_paper
 
@@ -137,8 +145,10 @@ def make_server(settings: Settings) -> MCPServer:
             review = replace(review, skipped=checks.skipped, missing=checks.missing)
         return Unread(*({one.title: list(one.items) for one in some(review)} for some in (left_out, list_recomputed)))
 
-    about = "against its own tables, figures and numbers, and its quotes and citations against the files in `papers`"
-    add_tool(check_paper, f"Check a whole paper {about}; takes minutes, with progress. {sent}")
+    about = describe_scope(quotes=True)
+    if lm:
+        about = "Against its tables and figures, quotes and citations against the files in `papers`. Takes minutes."
+    add_tool(check_paper, f"Check a whole paper. {about} {sent}")
     if lm:
         add_tool(check_sentences, f"Check sentences against the evidence that they report on. {sent}")
     add_tool(list_unread, "List what of a paper could not be read or is not checked, and why. Nothing is sent.")

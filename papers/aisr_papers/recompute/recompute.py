@@ -65,12 +65,7 @@ LONGEST = 2_000  # characters of a sentence; a longer one is no prose
 def recompute(draft: Draft) -> list[tuple[Position, Fact]]:
     """All facts of a draft, in its order, whether they hold, are wrong or could not be decided. The captions of a draft
     are paragraphs like others, see `add_captions`."""
-    prose = {
-        (number, place): one.text
-        for number, paragraph in enumerate(draft.paragraphs)
-        for place, one in enumerate(paragraph.sentences)
-        if _is_prose(one)
-    }
+    prose = {position: one.text for position, one in draft.placed_sentences() if _is_prose(one)}
     one_sided = any(map(ONE_SIDED.search, prose.values()))
     return [
         (position, fact)
@@ -81,7 +76,7 @@ def recompute(draft: Draft) -> list[tuple[Position, Fact]]:
 
 def count_read(draft: Draft) -> int:
     """How many sentences are read."""
-    return sum(_is_prose(one) for paragraph in draft.paragraphs for one in paragraph.sentences)
+    return sum(_is_prose(one) for _, one in draft.placed_sentences())
 
 
 def _is_prose(sentence: Sentence) -> bool:

@@ -174,7 +174,9 @@ async def test_what_goes_wrong_is_answered_with_the_reason(settings: Open, loopb
 async def test_without_a_model_there_are_the_tools_that_need_none(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(PAPER, encoding="utf-8")
     async with connect(Settings([tmp_path])) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["check_paper", "list_unread"]
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == ["check_paper", "list_unread"]
+        assert "Not checked: numbers against tables" in str(tools[0].description)
         checked = await call(client, "check_paper", path="a.md")
     assert [one["label"] for one in checked["flags"]] == ["Wrong percentage"]
 
