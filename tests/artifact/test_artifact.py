@@ -144,8 +144,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:
     program = with_demos(TRACK1, 2)
     program.main_predictor.demos[-1]["evidence"] = "\x1b[2Jgone"
+    signature = program.main_predictor.signature
+    program.main_predictor.signature = signature.with_instructions("Judge as a reviewer would.")
     save_files(tmp_path / "a", {"program.json": program_text(TRACK1, program)})
     finished = aisr("inspect", tmp_path / "a")
     assert finished.code == 0, finished.err
+    assert "Judge as a reviewer would." in finished.out
+    _, _, before = finished.out.partition("### The hand-written instruction, before the compile")
+    assert signature.instructions in before
     assert "### Demos: 2" in finished.out
     assert "\x1b" not in finished.out
