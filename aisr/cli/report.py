@@ -59,9 +59,9 @@ def report(
     It is one HTML file with every judged record, its evidence, verdicts, prompt and answer.
     """
     from aisr.programs.pictures import ImageFolder
-    from aisr.report import page, records
+    from aisr.report import page
 
-    judged = records.read(folder)
+    judged = page.read(folder)
     target = folder / page.FILE
     if image_root is None and target.is_file() and b"data:image/webp;base64," in target.read_bytes():
         raise UserError(

@@ -1,27 +1,188 @@
-"""What a compile and an evaluation write for people: `records.json`, and the error browser, one HTML file with data,
-style and script that loads nothing."""
+"""What a compile and an evaluation write for people: `records.json`, every judged record with prompt and answer, and
+the error browser, one HTML file with data, style and script that loads nothing.
 
+No LM is asked again, see `aisr/predict/judge.py`. `records.json` holds task data (sentences, captions, paragraphs),
+which may not be redistributed: git ignores the artifacts, and the MLflow run that logs them is the user's own.
+"""
+
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aisr.artifact.manifest import REPORT, Score
 from aisr.artifact.program import Loaded, load_program
-from aisr.base.files import as_json, interval_ends, percent, write_whole
+from aisr.base.errors import UserError
+from aisr.base.files import as_json, interval_ends, percent, read_json, write_whole
+from aisr.base.jsonl import explain
 from aisr.base.page import render_page
 from aisr.lm.client import OpenLM
-from aisr.predict.evaluate import Evaluation, Result, score_outcomes
+from aisr.metrics.scores import value
+from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
 from aisr.predict.judge import ReplayedRecord, replay
 from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.program import Program
-from aisr.report import records
-from aisr.report.records import About, Records, gather
+from aisr.programs.records import SentenceRecord
+from aisr.programs.task import Answer, Exhibit, Task
 
 if TYPE_CHECKING:
     from aisr.optimize.run import Plan, Run
 
 HERE = Path(__file__).parent
-FILE = "report.html"
-REPORT = "report.json"
+FILE, RECORDS = "report.html", "records.json"
+FORMAT = 3  # of the latter
+MAX_BYTES = 512 * 2**20
+
+
+# --- The records as the page has them
+
+Chance = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class About(_Strict):
+    """What was judged by what."""
+
+    format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
+    labels: list[str]  # none for a task without
+    evidence: bool  # whether the task names evidence paragraphs
+    title: str
+    program: str
+    lm: str
+    data: str
+    note: str = ""
+    score: Score  # of the records below
+    label_weights: bool = False  # whether the program has some
+    test: Score | None = None  # of a compile: on the split that chose nothing, whose records are not listed
+
+
+class Statement(_Strict):
+    """A sentence or claim; of a task without labels the whole record."""
+
+    text: str
+    gold: list[str] = Field(min_length=1)  # the labels, the primary one first; or the gold answer in words
+    said: str | None  # the predicted label, or the answer in words; None where the record failed
+    chances: list[Chance] = []  # the probability of each label
+    right: bool | None = None  # of a task without labels
+
+
+class Call(_Strict):
+    """A call of the LM."""
+
+    messages: list[tuple[str, int]]  # role of each, and the place of its text in `Records.texts`
+    answer: str | None  # as it came; None where there was none
+
+
+class JudgedRecord(_Strict):
+    """One record with all that there is to see of it."""
+
+    id: str
+    right: bool  # paragraph exact match or Joint@3, or whatever else the task would show as a demo
+    score: float | None = None  # its own, in 0-1, where the ranking score is no matter of labels
+    confidence: Chance | None = None  # of the program in it, see `aisr.predict.evaluate`
+    failure: str | None
+    statements: list[Statement]
+    context: str = ""  # the paragraph that the statements stand in, where it is more than these
+    exhibits: list[Exhibit]
+    calls: list[Call]
+
+
+class Records(_Strict):
+    """The whole file."""
+
+    about: About
+    texts: list[str]  # of all prompts, each once: instructions and demos repeat in every call
+    records: list[JudgedRecord]
+
+
+def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Records:
+    """The file for replayed records."""
+    place: dict[str, int] = {}
+    records = []
+    for one in replayed:
+        record = judged_record(task, one)
+        for call in one.calls:
+            messages = [(role, place.setdefault(text, len(place))) for role, text in call.messages]
+            record.calls.append(Call(messages=messages, answer=call.answer))
+        records.append(record)
+    return Records(about=about, texts=list(place), records=records)
+
+
+def judged_record(task: Task, one: ReplayedRecord) -> JudgedRecord:
+    """One record of the file, without its calls."""
+    scores = task.score([one.example.gold], [one.outcome.answer])
+    right, sure = bool(scores.right()[0]), record_confidence(task, one.outcome)
+    return JudgedRecord(
+        id=one.record.id,
+        right=right,
+        score=None if task.labels else value(scores),
+        confidence=None if sure is None else _rounded(sure),
+        failure=one.outcome.failure,
+        statements=_labelled(task, one) if task.labels else [_whole(task, one, right)],
+        context=_context(one.record),
+        exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
+        calls=[],
+    )
+
+
+def _rounded(chance: float) -> float:
+    return round(min(chance, 1.0), 4)
+
+
+def _context(record: Any) -> str:
+    """The paragraph that the statements of a record stand in; empty where these are all of it."""
+    if not isinstance(record, SentenceRecord):
+        return ""
+    return "" if record.context.split() == " ".join(record.statements).split() else record.context
+
+
+def _labelled(task: Task, one: ReplayedRecord) -> list[Statement]:
+    allowed = task.gold_labels(one.example.gold)
+    statements = [
+        Statement(text=text, gold=list(labels), said=None)
+        for text, labels in zip(task.statements(one.example), allowed, strict=True)
+    ]
+    for statement, judgement in zip(statements, one.outcome.judgements, strict=False):  # none of a failed record
+        statement.said = judgement.label
+        if judgement.has_probabilities:
+            statement.chances = [_rounded(chance) for chance in judgement.probabilities]
+    return statements
+
+
+def _whole(task: Task, one: ReplayedRecord, right: bool) -> Statement:
+    answer = one.outcome.answer
+    said = None if answer is None else _in_words(task, answer)
+    return Statement(text=task.text(one.record), gold=[_in_words(task, one.example.gold)], said=said, right=right)
+
+
+def _in_words(task: Task, answer: Answer) -> str:
+    """What a predictions file says of a record, its values alone."""
+    values = task.prediction.line(answer).values()
+    return "; ".join(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
+
+
+def read(folder: Path) -> Records:
+    """The `records.json` of a folder. Raises UserError where there is none, or one that is not ours."""
+    path = folder / RECORDS
+    if not path.is_file():
+        raise UserError(
+            f"{folder}: no {RECORDS} in there; expected the folder of a compiled program, or the one that "
+            "`aisr evaluate --output` wrote"
+        )
+    if path.stat().st_size > MAX_BYTES:
+        raise UserError(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
+    try:
+        return Records.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(f"{path}: {explain(error)}") from error
+
+
+# --- Writing it, from a compile or an evaluation
 
 
 class CompileReport(NamedTuple):
@@ -82,7 +243,7 @@ def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) ->
 
 
 def _write_records(folder: Path, content: Records, image_folder: ImageFolder | None) -> None:
-    write_whole(folder / records.FILE, content.model_dump_json() + "\n")
+    write_whole(folder / RECORDS, content.model_dump_json() + "\n")
     write_whole(folder / FILE, render(content, image_folder))
 
 

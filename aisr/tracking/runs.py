@@ -27,8 +27,7 @@ from aisr.predict.evaluate import Evaluation
 from aisr.predict.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
 from aisr.programs.program import Program
 from aisr.programs.task import Task
-from aisr.report.page import CompileReport
-from aisr.report.records import judged_record
+from aisr.report.page import CompileReport, judged_record
 from aisr.tracking.registry import ALIAS, ARTIFACT, DIGEST_TAG, LM_TAG, NotPromoted, model_name, promote, register
 from aisr.tracking.store import MODEL_SCHEME, file_location, open_store
 

@@ -17,8 +17,17 @@ from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
-from aisr.report.page import render, write_compile_report
-from aisr.report.records import About, Call, JudgedRecord, Records, Statement, gather, read
+from aisr.report.page import (
+    About,
+    Call,
+    JudgedRecord,
+    Records,
+    Statement,
+    gather,
+    read,
+    render,
+    write_compile_report,
+)
 from support.pages import listening
 from support.plans import SILENT
 from support.scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
