@@ -8,7 +8,7 @@ account of its reasons is not requested: it would be written after the verdict.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -189,7 +189,7 @@ class LMCall:
     """A call of the LM."""
 
     messages: list[tuple[str, str]]  # role and text of each
-    answer: str | None = None  # as it came; None where there is none
+    answer: str | None  # as it came; None where there is none
 
 
 @dataclass(frozen=True)
@@ -252,19 +252,19 @@ def from_cache_only(lm: OpenLM) -> OpenLM:
 
 
 class _CallRecorder(BaseCallback):
-    """Records the LM calls of one record, which are made one after the other."""
+    """Records the LM calls of one record."""
 
     def __init__(self) -> None:
         self.calls: list[LMCall] = []
+        self._pending: dict[str, list[tuple[str, str]]] = {}
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-        messages = [(str(one["role"]), _text(one["content"])) for one in inputs.get("messages") or []]
-        self.calls.append(LMCall(messages))
+        self._pending[call_id] = [(str(one["role"]), _text(one["content"])) for one in inputs.get("messages") or []]
 
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         first = outputs[0] if outputs else None
         answer = first.get("text") if isinstance(first, dict) else first
-        self.calls[-1] = replace(self.calls[-1], answer=None if answer is None else _text(answer))
+        self.calls.append(LMCall(self._pending.pop(call_id, []), None if answer is None else _text(answer)))
 
 
 def _text(content: Any) -> str:
