@@ -51,7 +51,7 @@ class Model(BaseModel):
     reflection_tokens: int
     takes_constraints: bool
     supports_response_schema: bool
-    supported_params: frozenset[str]
+    supported_params: Annotated[list[str], BeforeValidator(sorted)]  # of a set: the file is the same each time
 
     def complete(self, request: Request) -> Response:
         raise InvalidRequestError("a recording answers no request but those of its compile")
