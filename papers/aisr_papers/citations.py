@@ -135,7 +135,7 @@ YEAR = re.compile(r"(?<![\d-])((?:1[89]|20)\d\d)([a-z]?)(?![\w-])")
 NAME = re.compile(r"[^\W\d_a-z][\w'’‐-]+")
 # The names before a year in brackets: "Obi", "Marlow and Finch", "van Dam, Okafor and Reyes", "Holm et al."
 NAMED = re.compile(r"([^\W\d_a-z][\w'’‐-]{1,40})(?:,? (?:and|&) [^\W\d_a-z][\w'’‐-]{1,40}|,? et al\.?)? $")
-LETTERED = re.compile(r"\[([^\[\]]{1,100})\]")  # [Obi22, HR20]
+LETTERED = re.compile(r"\[([^\[\]]{1,100})\]")  # [Obi22, HR20], [3, Section 2]
 KEYS_PARTED = re.compile(r"[,;]")
 LETTERS = re.compile(r"(?:,\s?[a-z](?![\w.]))+")
 LONGEST_NAMES = 100  # characters before the bracket that are searched for them
@@ -312,8 +312,10 @@ def cited_in_words(text: str, index: WorkIndex, works: Collection[str]) -> tuple
             keys += [key for one in mark.people if (key := index.find(one))]
         else:
             keys += [one for one in mark.works if "@" in text[mark.start : mark.end] or one in works]
-    lettered = (key.strip() for brackets in LETTERED.findall(text) for key in KEYS_PARTED.split(brackets))
-    return (*keys, *(key for key in lettered if key in works))
+    for brackets in LETTERED.findall(text):  # of an interval, "[0.1, 2]", the first is no work
+        parts = [one.strip() for one in KEYS_PARTED.split(brackets)]
+        keys += [one for one in parts if one in works] if parts[0] in works else ()
+    return tuple(keys)
 
 
 def natbib_text(keys: Sequence[str], works: Mapping[str, Entry], before: str, after: str, textual: bool) -> str:

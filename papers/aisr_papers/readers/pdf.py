@@ -15,7 +15,7 @@ from statistics import median
 from aisr import UserError
 from aisr.text import sentences
 from aisr_papers.citations import LONGEST_RANGE, RANGE, Entry, WorkIndex, cited_in_words
-from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread
+from aisr_papers.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr_papers.passages import Piece, build_paragraphs
 from aisr_papers.readers.pdf_blocks import (
     ABSTRACT,
@@ -215,6 +215,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     prose = [one for one in all_blocks[:start] if one.kind is Kind.PARAGRAPH and len(one.text.split()) >= FRONT_WORDS]
     front = ((_pieces(path.name, text_of(one, words), 0, (), works), (), False) for one in prose)
     paragraphs = build_paragraphs([*front, *_paragraphs(path.name, blocks, words, works)], floats, works)
+    cited = [key for paragraph in paragraphs for one in paragraph.sentences for key in one.work_keys]
     hidden, notes = read_hidden(path.name, pdf.pages)
     where = Place(path.name, page=reference_lines[0].page if reference_lines else None)
     unread += [Unread(where, f"no work, or more than one, among the references: “{one[:80]}”") for one in odd]
@@ -225,7 +226,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
         title=title,
         paragraphs=(*paragraphs, *hidden),
         floats=floats,
-        works={key: one.work for key, one in works.items()},
+        works={key: one.work for key, one in works.items()} | {key: Work(key) for key in cited if key not in works},
         unread=tuple(sorted(unread, key=lambda one: one.place)),
     )
 

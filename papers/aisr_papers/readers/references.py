@@ -6,7 +6,7 @@ from aisr.text import sentences
 from aisr_papers.citations import PARTICLES, QUOTED, YEAR, Entry, People, find_doi
 from aisr_papers.draft import Work, split_sentences
 
-LABEL = re.compile(r"\[([^\[\]]{1,24})\]|(\d{1,4})\.(?=\s)")
+LABEL = re.compile(r"\[([^\[\]]{1,24})\]|(\d{1,3})\.(?!\d)")
 BEHIND_YEAR = re.compile(r"(?:\((?:1[89]|20)\d\d[a-z]?\)|(?<!\d)(?:1[89]|20)\d\d[a-z]?)[.,:]\s{0,3}")
 AUTHORS_END = 200  # characters; a year further behind is none that stands behind the authors
 WEB = re.compile(r"\b(?:doi|url|https?|arxiv)\b", re.IGNORECASE)
