@@ -169,6 +169,8 @@ def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: P
         rows.append(LabeledRecord(prepare(record), fingerprint(task, record)))
         if "gold" not in rows[-1].example:
             raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
+        if task.fallback_is_baseline:
+            rows[-1].example.baseline = task.fallback(record)
     if not rows:
         raise UserError(f"{path}: no records")
     for row, group in zip(rows, group_records(rows), strict=True):

@@ -117,8 +117,8 @@ class AveritecPrediction(Prediction):
     def answer(self) -> FactCheck:
         return FactCheck(self.label, tuple(self.evidence))
 
-    @staticmethod
-    def line(answer: FactCheck | ClaimGold) -> dict[str, Any]:
+    @classmethod
+    def line(cls, answer: FactCheck | ClaimGold) -> dict[str, Any]:
         """Gold has the strings that the scorer compares; a pair says whether it is filled in where it is."""
         if isinstance(answer, ClaimGold):
             return {"label": answer.label, "evidence": list(answer.compared.strings)}
@@ -259,7 +259,7 @@ class Averitec(Program):
         """Return a record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone),
         `candidates` (their ids) and `collection`, all passages by their ids; where it is labelled, also the right
         outputs of the three predictors, `questions`, `pairs` (those whose page is among them) and `label`, with
-        `evidence`, `gold` and `baseline`, the answer of the no-LM baseline.
+        `evidence` and `gold`.
 
         Raises UserError for a record without documents.
         """
@@ -282,7 +282,6 @@ class Averitec(Program):
                 "evidence": as_lines(pairs, {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "baseline": baseline_check(record),
             }
             if answered := sourced(pairs, best):
                 right["pairs"] = answered
@@ -332,12 +331,6 @@ class Averitec(Program):
             **inputs,
         )
         return list(evidence.pairs)[:MOST_PAIRS]
-
-
-def baseline_check(record: AveritecRecord) -> FactCheck:
-    """Return the answer of the no-LM baseline: the commonest label, and the ten best passages by BM25."""
-    best = best_passages(passages_of(record.documents or []), [record.claim], MOST_PAIRS, bm25)
-    return FactCheck(COMMONEST, tuple(filled(record.claim, best.values())))
 
 
 def _context(record: AveritecRecord) -> str:
@@ -435,6 +428,7 @@ class AveritecTask(Task):
         "questions": "question match",
     }
     f1_share = 0.0
+    fallback_is_baseline = True
     submission = "averitec.json"
 
     def score(self, gold: Sequence[ClaimGold], answers: Sequence[FactCheck | None]) -> Scores:
@@ -462,8 +456,9 @@ class AveritecTask(Task):
         return f"{label} {missing}{' / '.join(right[:3])}"
 
     def fallback(self, record: AveritecRecord) -> FactCheck:
-        """The answer of the no-LM baseline."""
-        return baseline_check(record)
+        """Return the commonest label, and the ten best passages by BM25."""
+        best = best_passages(passages_of(record.documents or []), [record.claim], MOST_PAIRS, bm25)
+        return FactCheck(COMMONEST, tuple(filled(record.claim, best.values())))
 
     def submitted_fields(self, record: AveritecRecord) -> dict[str, Any]:
         """The id, the place in the organisers' file, and the claim."""

@@ -44,7 +44,7 @@ from aisr.programs.records import (
 )
 from aisr.programs.retrieval import bm25, excerpt
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.text import alike, item, plain
+from aisr.programs.text import item, plain
 
 MOST = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
@@ -123,14 +123,6 @@ class Context24FiguresPrediction(Prediction):
 
     ranking: list[str]
 
-    @property
-    def answer(self) -> Ranking:
-        return tuple(self.ranking)
-
-    @staticmethod
-    def line(answer: Ranking | FigureGold) -> dict[str, Any]:
-        return {"ranking": list(answer)}
-
 
 # --- The program
 
@@ -181,8 +173,7 @@ class Context24Figures(Program):
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """Return a record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `candidates`
         (their labels) and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements
-        among these, then their figures and panels), `gold`, `incomplete` (none is among them) and `baseline`, the
-        ranking of the no-LM baseline.
+        among these, then their figures and panels), `gold` and `incomplete` (none is among them).
         """
         paper = record.paper
         texts = documents(paper)
@@ -202,7 +193,6 @@ class Context24Figures(Program):
                 "ranking": wanted,
                 "gold": record.gold,
                 "incomplete": not set(wanted) & set(record.gold.findings),
-                "baseline": baseline_ranking(record),
             }
         return self.example(record, inputs, right)
 
@@ -226,11 +216,6 @@ class Context24Figures(Program):
             )
             named = list(dict.fromkeys(answer.ranking))
         return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), lm_evidence_ids=named)
-
-
-def baseline_ranking(record: Context24FiguresRecord) -> Ranking:
-    """Return the ranking of the no-LM baseline: the default strategy with BM25."""
-    return tuple(rank_elements(record.claim, record.paper, DEFAULT, bm25)[:MOST])
 
 
 class _Row(NamedTuple):
@@ -303,6 +288,7 @@ class Context24FiguresTask(Task):
     prediction = Context24FiguresPrediction
     program = Context24Figures
     parts: ClassVar = {"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}
+    fallback_is_baseline = True
     submission = "predictions.csv"
 
     def score(self, gold: Sequence[FigureGold], answers: Sequence[Ranking | None]) -> Scores:
@@ -332,7 +318,8 @@ class Context24FiguresTask(Task):
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        return baseline_ranking(record)
+        """Return the ranking of the default strategy with BM25."""
+        return tuple(rank_elements(record.claim, record.paper, DEFAULT, bm25)[:MOST])
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Write a CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits
@@ -345,10 +332,9 @@ class Context24FiguresTask(Task):
 
     def shared_keys(self, record: Context24FiguresRecord) -> set[str]:
         """The claim, the paper, its captions and its pictures."""
-        citekey = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
         captions = evidence_keys((), [element.caption for element in record.elements])
-        pictures = picture_keys(record.img_paths)
-        return {claim_key(record.claim), *paper_keys(record.paragraphs), *citekey, *captions, *pictures}
+        paper = paper_keys(record.paragraphs, record.citekey)
+        return {claim_key(record.claim), *paper, *captions, *picture_keys(record.img_paths)}
 
     def long_texts(self, record: Context24FiguresRecord) -> list[str]:
         return ["\n".join(record.paragraphs)]

@@ -23,7 +23,7 @@ from aisr.programs.program import Fitted, Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
 from aisr.programs.retrieval import bm25, heading, idle_places, order, split_sentences, stemmed
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.text import SHORTEST, alike, item, letters, plain
+from aisr.programs.text import SHORTEST, item, letters, plain
 
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES = 5  # that are taken at most
@@ -221,14 +221,6 @@ class Context24TextPrediction(Prediction):
 
     context: Annotated[list[Text], Field(min_length=1)]
 
-    @property
-    def answer(self) -> Snippets:
-        return tuple(self.context)
-
-    @staticmethod
-    def line(answer: Sequence[str]) -> dict[str, Any]:
-        return {"context": list(answer)}
-
 
 # --- The program
 
@@ -275,8 +267,8 @@ class Context24Text(Program):
 
     def prepare(self, record: Context24TextRecord) -> dspy.Example:
         """Return a record as an example: inputs `claim`, `passages` (the text that the LM sees), `candidates` (ids of
-        the sentences in it) and `source`, the paper; where it is labelled, also `gold`, the right output of the
-        predictor (`chosen`), and `baseline`, the answer of the no-LM baseline.
+        the sentences in it) and `source`, the paper; where it is labelled, also `gold` and the right output of the
+        predictor (`chosen`).
 
         Raises UserError for a record whose paper has no sentence.
         """
@@ -292,7 +284,7 @@ class Context24Text(Program):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            right = {"gold": record.gold, "baseline": best_sentences(record.claim, source)}
+            right = {"gold": record.gold}
         if record.gold:
             located = [place for held in locate(source, record.gold) for place in held if place in places]
             if not located:  # the candidate that is most like what is gold
@@ -336,11 +328,6 @@ class Context24Text(Program):
         return (self.fitted or BY_HAND).rank(claim, source)
 
 
-def best_sentences(claim: str, source: Paper) -> Snippets:
-    """Return the answer of the no-LM baseline: the five best sentences by BM25, as one snippet."""
-    return (source.text(source.rank(bm25(claim, source.sentences))[:SENTENCES]),)
-
-
 def _with_neighbours(source: Paper, places: Sequence[int]) -> str:
     """Return sentences as an LM reads them: one a line, each after its id, below the headings of their sections, with
     the sentence before it and the one behind it in its paragraph."""
@@ -381,6 +368,7 @@ class Context24TextTask(Task):
     prediction = Context24TextPrediction
     program = Context24Text
     parts: ClassVar = {"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}
+    fallback_is_baseline = True
     submission = "context24-text.json"
 
     def score(self, gold: Sequence[Snippets], answers: Sequence[Snippets | None]) -> Scores:
@@ -400,8 +388,9 @@ class Context24TextTask(Task):
         return f"{match} The gold passages are: {' / '.join(text[:SNIPPET_LENGTH] for text in gold[:3])}"
 
     def fallback(self, record: Context24TextRecord) -> Snippets:
-        """The answer of the no-LM baseline."""
-        return best_sentences(record.claim, record.paper)
+        """Return the five best sentences by BM25, as one snippet."""
+        source = record.paper
+        return (source.text(source.rank(bm25(record.claim, source.sentences))[:SENTENCES]),)
 
     def submitted_fields(self, record: Context24TextRecord) -> dict[str, Any]:
         """The id, and the organisers' names of paper and collection."""
@@ -414,8 +403,7 @@ class Context24TextTask(Task):
 
     def shared_keys(self, record: Context24TextRecord) -> set[str]:
         """The claim and the paper."""
-        citekey = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
-        return {claim_key(record.claim), *paper_keys(record.paragraphs), *citekey}
+        return {claim_key(record.claim), *paper_keys(record.paragraphs, record.citekey)}
 
     def long_texts(self, record: Context24TextRecord) -> list[str]:
         return ["\n".join(record.paragraphs)]

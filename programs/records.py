@@ -102,7 +102,8 @@ class SentenceRecord(Record):
 
 
 class Prediction(BaseModel):
-    """What the prediction lines of all tasks share."""
+    """What the prediction lines of all tasks share. A subclass has one field, the answer; or it says what the answer
+    is, and how it is written."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -111,12 +112,14 @@ class Prediction(BaseModel):
     @property
     def answer(self) -> Any:
         """What the line says, in the form that the task's score takes."""
-        raise NotImplementedError
+        (name,) = type(self).model_fields.keys() - {"id"}
+        return getattr(self, name)
 
-    @staticmethod
-    def line(answer: Any) -> dict[str, Any]:
-        """An answer as the fields of a line; the reverse of `answer`."""
-        raise NotImplementedError
+    @classmethod
+    def line(cls, answer: Any) -> dict[str, Any]:
+        """Return an answer as the fields of a line; the reverse of `answer`."""
+        (name,) = cls.model_fields.keys() - {"id"}
+        return {name: list(answer) if isinstance(answer, tuple) else answer}
 
     @model_validator(mode="before")
     @classmethod
@@ -130,14 +133,6 @@ class LabelPrediction(Prediction):
     """A line of predictions of a task with one label a record."""
 
     label: str
-
-    @property
-    def answer(self) -> str:
-        return self.label
-
-    @staticmethod
-    def line(answer: str) -> dict[str, Any]:
-        return {"label": answer}
 
 
 # --- What a record rests on, as keys by which two records are known to rest on the same: texts, tables, captions. A
@@ -169,10 +164,12 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
     return keys
 
 
-def paper_keys(paragraphs: Iterable[str]) -> set[str]:
-    """Return the key of a paper: its words, however they are parted into paragraphs; none where there are none."""
+def paper_keys(paragraphs: Iterable[str], citekey: str | None = None) -> set[str]:
+    """Return the keys of a paper: its words, however they are parted into paragraphs, and what the organisers of a task
+    call it; none for what it does not have."""
     letters = "".join(alike_words("\n".join(paragraphs)))
-    return {f"paper:{digest_text(letters)}"} if letters else set()
+    names = [digest_text(letters) if letters else "", alike(citekey or "")]
+    return {f"paper:{name}" for name in names if name}
 
 
 def picture_keys(paths: Iterable[str]) -> set[str]:

@@ -62,6 +62,7 @@ class Task:
     definitions: Mapping[str, str] = {}  # a line a label
     parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}  # of its score, for a reader
     f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
+    fallback_is_baseline: bool = False  # whether `fallback` is its no-LM baseline; else that is a classifier of labels
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
     submission: str = "predictions.jsonl"  # the name of the file that its server takes
     kept_beside: ClassVar[frozenset[str]] = (
@@ -93,7 +94,7 @@ class Task:
         return None
 
     def fallback(self, record: Any) -> Answer:
-        """Return the commonest answer, to fill in a failed record. Raises UserError where there is none."""
+        """Return an answer without an LM, to fill in a failed record. Raises UserError where there is none."""
         raise UserError("this task has no answer to fill in; predict the failed records again")
 
     def submitted_fields(self, record: Any) -> dict[str, Any]:
@@ -197,9 +198,8 @@ class Task:
     def build(self, options: Mapping[str, Any]) -> Program:
         """Return the uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
         known = self.program.Options.model_fields
-        for name in options:
-            if name not in known:
-                raise UserError(f"{self.name}: no option {name[:80]!r}; options: {', '.join(known)}")
+        if unknown := [name for name in options if name not in known]:
+            raise UserError(f"{self.name}: no option {unknown[0][:80]!r}; options: {', '.join(known)}")
         try:
             return self.program(**options)
         except ValidationError as error:

@@ -80,14 +80,6 @@ class Track1Prediction(Prediction):
 
     labels: list[ClaimLabel]
 
-    @property
-    def answer(self) -> list[str]:
-        return list(self.labels)
-
-    @staticmethod
-    def line(answer: Sequence[str]) -> dict[str, Any]:
-        return {"labels": list(answer)}
-
 
 # --- The program: the docstring of its signature is the instruction, which optimizers rewrite
 

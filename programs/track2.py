@@ -101,8 +101,8 @@ class Track2Prediction(Prediction):
     def answer(self) -> Citation:
         return Citation(self.label, self.evidence_para_ids)
 
-    @staticmethod
-    def line(answer: Citation) -> dict[str, Any]:
+    @classmethod
+    def line(cls, answer: Citation) -> dict[str, Any]:
         return {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)}
 
 

@@ -2,9 +2,8 @@
 
 Importing this loads no DSPy, which a check without a language model does not need."""
 
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -86,8 +85,3 @@ class DraftPrediction(Prediction):
     def answer(self) -> list[str]:
         """The labels."""
         return [str(label) for label in self.labels]
-
-    @staticmethod
-    def line(answer: Sequence[str]) -> dict[str, Any]:
-        """The labels as fields of a line."""
-        return {"labels": list(answer)}
