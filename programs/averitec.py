@@ -8,12 +8,11 @@ predictions.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 import dspy
-import numpy as np
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from aisr.base.errors import UserError
 from aisr.base.files import write_whole
@@ -35,9 +34,9 @@ from aisr.metrics.scores import Scores
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, evidence_keys
-from aisr.programs.retrieval import CUT, RANK_CONSTANT, Matcher, bm25, excerpt, order, places
+from aisr.programs.retrieval import CUT, Document, Passage, PassagesById, best_passages, bm25, excerpt, passages_of
 from aisr.programs.task import Exhibit, Query, Task
-from aisr.programs.text import item, pieces, plain, stretch
+from aisr.programs.text import item, plain, stretch
 
 # One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
 DEFINITIONS = {
@@ -55,19 +54,6 @@ AROUND = 250  # characters of a passage before a quotation in a prompt, and behi
 LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 # --- Records
-
-
-def _joined(text: object) -> object:
-    """The organisers have the text of a page as a list of lines."""
-    return " ".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
-
-
-class Document(BaseModel):
-    """A page that a claim is checked against, or an excerpt of one; `url2text` is what the organisers call its text."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-    url: str
-    text: Annotated[str, BeforeValidator(_joined)] = Field(validation_alias=AliasChoices("text", "url2text"))
 
 
 class AveritecRecord(Record):
@@ -124,45 +110,6 @@ class AveritecPrediction(Prediction):
             return {"label": answer.label, "evidence": list(answer.compared.strings)}
         evidence = [pair.model_dump(exclude=None if pair.filled else {"filled"}) for pair in answer.evidence]
         return {"label": answer.label, "evidence": evidence}
-
-
-# --- Passages
-
-WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
-
-
-class Passage(NamedTuple):
-    """A piece of a page."""
-
-    url: str
-    text: str
-
-
-Passages = Mapping[str, Passage]  # by their ids
-
-
-def passages_of(documents: Iterable[Document]) -> dict[str, Passage]:
-    """Return the passages of documents, in their order: `D3.2` is the second of the third document. A passage that is
-    there already, word for word, is left out."""
-    passages: dict[str, Passage] = {}
-    seen: set[str] = set()
-    for number, document in enumerate(documents, start=1):
-        for part, text in enumerate(pieces(document.text, WORDS), start=1):
-            if text not in seen:
-                seen.add(text)
-                passages[f"D{number}.{part}"] = Passage(document.url, text)
-    return passages
-
-
-def best_passages(passages: Passages, queries: Sequence[str], count: int, match: Matcher) -> dict[str, Passage]:
-    """Return up to `count` passages, best first: rankings by each of the queries, joined by reciprocal rank fusion
-    (Cormack et al. 2009)."""
-    if not passages:
-        return {}
-    keys = list(passages)
-    texts = [passage.text for passage in passages.values()]
-    total = np.sum([1 / (RANK_CONSTANT + 1 + places(match(query, texts))) for query in queries], axis=0)
-    return {keys[place]: passages[keys[place]] for place in order(total)[:count]}
 
 
 # --- The program
@@ -276,7 +223,11 @@ class Averitec(Program):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            pairs = gold_pairs(record.gold)
+            pairs = [
+                Pair(question=question.question, answer=answer.text, url=answer.source_url or "")
+                for question in record.gold.questions
+                for answer in question.answers
+            ][:MOST_PAIRS]
             right = {
                 "questions": [item(question.question) for question in record.gold.questions[:MOST_QUESTIONS]],
                 "evidence": as_lines(pairs, {}),
@@ -288,7 +239,7 @@ class Averitec(Program):
         return self.example(record, inputs, right)
 
     def forward(
-        self, claim: str, context: str, passages: str, candidates: Sequence[str], collection: Passages
+        self, claim: str, context: str, passages: str, candidates: Sequence[str], collection: PassagesById
     ) -> dspy.Prediction:
         """Return `label`; `evidence`, up to ten pairs with their pages; `judgements`, of the one claim (see
         `aisr.programs.probabilities`); `ranking`, the ids of the passages in the prompt, best first; `lm_evidence_ids`,
@@ -319,7 +270,7 @@ class Averitec(Program):
             ranking=list(read),
         )
 
-    def _find_pairs(self, read: Passages, **inputs: Any) -> list[SourcedPair]:
+    def _find_pairs(self, read: PassagesById, **inputs: Any) -> list[SourcedPair]:
         """Return what the passages answer, each pair with the id of one of them."""
         question, answer = ({"type": "string", "maxLength": most} for most in (LONGEST_QUESTION, LONGEST_ANSWER))
         pair = {"question": question, "answer": answer, "source": {"type": "string", "enum": list(read)}}
@@ -373,22 +324,13 @@ def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
     return [Pair(question=question, answer=passage.text, url=passage.url, filled=True) for passage in passages]
 
 
-def rendered(passages: Passages) -> str:
+def rendered(passages: PassagesById) -> str:
     """Return passages as an LM reads them: one a line, each after its id and the name of the site that it is from."""
     rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
     return plain("\n".join(rows))
 
 
-def gold_pairs(gold: ClaimGold) -> list[Pair]:
-    """Return gold evidence as pairs, the first ten."""
-    answers = [(question.question, answer) for question in gold.questions for answer in question.answers]
-    return [
-        Pair(question=question, answer=answer.text, url=answer.source_url or "")
-        for question, answer in answers[:MOST_PAIRS]
-    ]
-
-
-def sourced(right: Sequence[Pair], passages: Passages) -> list[dict[str, str]]:
+def sourced(right: Sequence[Pair], passages: PassagesById) -> list[dict[str, str]]:
     """Return the gold pairs that passages of their page answer, each in the words of the passage that shares most words
     with the gold answer; a passage answers one question."""
     pairs = []

@@ -30,11 +30,10 @@ from aisr.base.errors import UserError, exit_code
 from aisr.base.files import replacing
 from aisr.base.jsonl import explain, read_as, read_list, valid_texts
 from aisr.metrics.context24_figures import LABEL, place_of, tidy
-from aisr.programs.averitec import Document, passages_of
 from aisr.programs.context24_figures import LONGEST, UNFIT
 from aisr.programs.context24_text import Context24TextRecord
 from aisr.programs.records import Text
-from aisr.programs.retrieval import bm25, indexed, order
+from aisr.programs.retrieval import Document, bm25, indexed, order, passages_of
 from aisr.programs.text import pieces, sentences, words
 
 Row = dict[str, Any]  # a record as JSON

@@ -7,19 +7,20 @@ they are fused by rank.
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import bm25s
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
+from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, pieces, sentences, tokens
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
 # Single characters too: "Corvid-2" and "2.3 points" differ in nothing else. It is worth 2.5 points of Hit@3 on
@@ -117,13 +118,14 @@ def order(scores: Scores) -> NDArray[np.int64]:
     return np.argsort(-scores, kind="stable")
 
 
-def fused(*matchers: Matcher) -> Matcher:
+def fuse(rankings: Iterable[Scores]) -> Scores:
     """Return reciprocal rank fusion: a text counts by its places in all rankings."""
+    return np.asarray(np.sum([1 / (RANK_CONSTANT + 1 + places(scores)) for scores in rankings], axis=0))
 
-    def match(claim: str, texts: Sequence[str]) -> Scores:
-        return np.asarray(sum(1 / (RANK_CONSTANT + 1 + places(one(claim, texts))) for one in matchers))
 
-    return match
+def fused(*matchers: Matcher) -> Matcher:
+    """Return what fuses the rankings of matchers."""
+    return lambda claim, texts: fuse(match(claim, texts) for match in matchers)
 
 
 RetrieverName = Literal["bm25", "dense", "hybrid"]
@@ -334,3 +336,54 @@ def _headings(paragraphs: Mapping[str, str]) -> dict[str, str]:
         last = key if heading(text) else last
         under[key] = last or key
     return under
+
+
+# --- Pages of the web, in passages
+
+PASSAGE_WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
+
+
+def _joined(text: object) -> object:
+    """The organisers have the text of a page as a list of lines."""
+    return " ".join(text) if isinstance(text, list) and all(isinstance(line, str) for line in text) else text
+
+
+class Document(BaseModel):
+    """A page that a claim is checked against, or an excerpt of one; `url2text` is what the organisers call its text."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    url: str
+    text: Annotated[str, BeforeValidator(_joined)] = Field(validation_alias=AliasChoices("text", "url2text"))
+
+
+class Passage(NamedTuple):
+    """A piece of a page."""
+
+    url: str
+    text: str
+
+
+PassagesById = Mapping[str, Passage]
+
+
+def passages_of(documents: Iterable[Document]) -> dict[str, Passage]:
+    """Return the passages of documents, in their order: `D3.2` is the second of the third document. A passage that is
+    there already, word for word, is left out."""
+    passages: dict[str, Passage] = {}
+    seen: set[str] = set()
+    for number, document in enumerate(documents, start=1):
+        for part, text in enumerate(pieces(document.text, PASSAGE_WORDS), start=1):
+            if text not in seen:
+                seen.add(text)
+                passages[f"D{number}.{part}"] = Passage(document.url, text)
+    return passages
+
+
+def best_passages(passages: PassagesById, queries: Sequence[str], count: int, match: Matcher) -> dict[str, Passage]:
+    """Return up to `count` passages, best first: rankings by each of the queries, fused."""
+    if not passages:
+        return {}
+    keys = list(passages)
+    texts = [passage.text for passage in passages.values()]
+    total = fuse(match(query, texts) for query in queries)
+    return {keys[place]: passages[keys[place]] for place in order(total)[:count]}
