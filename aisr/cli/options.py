@@ -206,7 +206,8 @@ def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: 
         if not equals:
             raise UserError(f"{flag} {word}: expected NAME=VALUE")
         if name not in names:
-            raise UserError(f"{flag} {name[:80]}: not {what}; expected one of: {', '.join(names) or 'none'}")
+            expected = f"expected one of: {', '.join(names)}" if names else "there is none"
+            raise UserError(f"{flag} {name[:80]}: not {what}; {expected}")
         values[name] = text
     return values
 
