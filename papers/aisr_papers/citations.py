@@ -252,9 +252,8 @@ def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
         names = map(surname, AND.split(fields.get("author") or fields.get("editor", "")))
         surnames = [name[:LONGEST_AUTHOR] for name in names if name]
         many = "others" in surnames[1:]
-        people = People(
-            tuple(surnames[: surnames.index("others")] if many else surnames), many, year[0] if year else ""
-        )
+        named = surnames[: surnames.index("others", 1)] if many else surnames
+        people = People(tuple(named), many, year[0] if year else "")
         work = Work(
             block.key, plain_text(fields.get("title", "")), find_doi(fields.get("doi") or fields.get("url", ""))
         )
@@ -278,7 +277,7 @@ def read_bibitem(key: str, label: str, text: str) -> Entry:
     year = YEAR_OF_WORK.match(rest)
     work = Work(key, title, find_doi(text))
     names = plain_text(authors)[: 2 * LONGEST_AUTHOR]
-    people = (people_before(names, year[0]) or People((names,), False, year[0])) if year else None
+    people = (people_before(names, year[0]) or People((names,), False, year[0])) if year and names else None
     return Entry(work, people, names)
 
 

@@ -1,10 +1,13 @@
 """Tables, figures and works as running text refers to them."""
 
+from pathlib import Path
+
 import pytest
 
-from aisr_papers.citations import People, WorkIndex, find_marks
+from aisr_papers.citations import People, WorkIndex, find_marks, natbib_text, read_bibitem, read_bibtex
 from aisr_papers.cited_claims import find_misquotes, find_quotes, split_claims
 from aisr_papers.passages import float_names
+from aisr_papers.readers.files import Files
 from paper_support.drafts import draft
 
 
@@ -142,3 +145,10 @@ def test_quotes_are_what_is_long_enough_to_be_verbatim() -> None:
     assert find_quotes(ends) == []
     text = 'He said “one two three four five six” and "seven eight", 5" and 7" wide.'
     assert find_quotes(text) == ["one two three four five six"]
+
+
+def test_odd_names_of_a_bibliography_can_be_printed(tmp_path: Path) -> None:
+    works = read_bibtex("@misc{a, author={others and others}, year=2011}", "a.bib", Files(tmp_path))
+    works["b"] = read_bibitem("b", "(2013)", "Nobody 2013.")
+    assert natbib_text(["a"], works, "", "", True) == "others et al. (2011)"
+    assert natbib_text(["b"], works, "", "", True) == "[@b]"

@@ -136,6 +136,7 @@ DROPPED = {
     "adjustbox": "m", "href": "om", "selectfont": "", "foreignlanguage": "om", "fontencoding": "m",
     "markboth": "mm", "IfFileExists": "mm", "noalign": "m", "addcontentsline": "mmm", "footnotemark": "o",
     "pagebreak": "o", "nopagebreak": "o", "texorpdfstring": "", "icmltitle": "m", "extracolsep": "m", "hyperref": "o",
+    "FBoptions": "ooo",  # of the boxes of floatrow: width, height, place
 }  # fmt: skip
 # Those of them that make text or formulas bold, which marks the best number of a table.
 BOLD = ("textbf", "bf", "bfseries")

@@ -112,7 +112,7 @@ class Table:
         self.rows.append([Cell()])
 
 
-@dataclass
+@dataclass(eq=False)
 class FloatParts:
     """What stands in a figure or table that is being read."""
 

@@ -43,8 +43,8 @@ BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\new
 \newcommand{\tablehead}[1]{\startdata#1\tabularnewline}%
 \newcommand{\tablenotetext}[2]{\enddata{} #1: #2 }\newcommand{\tablecomments}[1]{\enddata{} #1 }%
 \newcommand{\tablerefs}[1]{\enddata{} #1 }%
-\newcommand{\ttabbox}[3][]{\captionsetup{type=table}#2#3}\newcommand{\ffigbox}[3][]{\captionsetup{type=figure}#2#3}%
-\newcommand{\floatbox}[4][]{\captionsetup{type=#2}#3#4}%
+\newcommand{\ttabbox}{\captionsetup{type=table}\FBoptions}\newcommand{\ffigbox}{\captionsetup{type=figure}\FBoptions}%
+\newcommand{\floatbox}[2][]{\captionsetup{type=#2}\FBoptions}%
 \newcommand{\cutinhead}[1]{\\#1\\}\newcommand{\sidehead}[1]{\\#1\\}%
 \newcommand{\plotone}[1]{\includegraphics{#1}}\newcommand{\plottwo}[2]{\includegraphics{#1}\includegraphics{#2}}%
 \newcommand{\acknowledgments}{\section*{Acknowledgments}}\newcommand{\acknowledgements}{\section*{Acknowledgments}}%
