@@ -306,7 +306,9 @@ def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark
     numbers alone say nothing of which row is meant."""
     layout = layout_of(piece)
     rows = _best(stated.row, layout.beside)
-    for words, (first, begin), (last, end) in find_words(quote, "\n".join(piece.lines)):
+    for words, (first, begin), (last, end) in find_words(
+        quote, "\n".join(line.replace("\n", " ") for line in piece.lines)
+    ):
         columns = range(begin, end + 1) if first == last else range(len(layout.rows[0]))
         if first and stated.column and len(columns) == 1:
             continue  # another cell than the one that is named
