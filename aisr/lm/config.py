@@ -73,8 +73,11 @@ class LMConfig:
         except ValidationError as error:
             place = error.errors()[0]["loc"][:1]
             flag = f"-L {role}." if role and place else "-L " if place else ""
-            expected = "; expected USD a million prompt and completion tokens, such as 0.15,0.60"
-            raise LMUnavailable(f"{flag}{explain(error)}{expected if place == ('price',) else ''}") from None
+            problem = explain(error)
+            if place == ("price",):
+                expected = "USD a million prompt and completion tokens, at most 1,000,000 each, such as 0.15,0.60"
+                problem = f"price {','.join(map(str, price or ()))[:80]!r}: expected {expected}"
+            raise LMUnavailable(f"{flag}{problem}") from None
 
     def __post_init__(self) -> None:
         provider, _, name = self.model.partition("/")

@@ -195,7 +195,7 @@ def spread(rows: Iterable[Cells]) -> list[Cells]:
     its column. Rows without cells are left out."""
     result: list[Cells] = []
     hanging: dict[int, tuple[str, int, int]] = {}  # column -> what takes that and, as its rows say, the rows below
-    for row in filter(None, rows):
+    for row in rows:
         cells: Cells = []
         column, rest, below = 0, row[::-1], dict[int, tuple[str, int, int]]()
         while rest or column in hanging:
@@ -205,7 +205,7 @@ def spread(rows: Iterable[Cells]) -> list[Cells]:
             cells.append((text, columns, 1))
             column += max(columns, 1)
         hanging = below
-        result.append(cells)
+        result += [cells] if cells else []
     return result
 
 

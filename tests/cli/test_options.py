@@ -31,7 +31,7 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
     [
         (["-L", "shema=false"], "-L shema: not a setting of the LM; expected one of: schema, "),
         (["-L", "schema"], "-L schema: expected NAME=VALUE"),
-        (["-L", "price=1,1e308"], "-L price[1]: Input should be less than or equal to 1000000; expected USD a million"),
+        (["-L", "price=1,1e308"], "-L price '1,1e308': expected USD a million prompt and completion tokens, at most"),
         (["-L", "threads=few"], "-L threads: Input should be a valid integer"),
         (["-L", "teacher.threads=4"], "-L teacher.threads=4 goes with --teacher-lm PROVIDER/MODEL"),
         (["--teacher-lm", "openai/x", "-L", "teacher.thread=4"], "-L teacher.thread: not a setting of the LM"),

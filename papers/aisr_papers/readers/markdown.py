@@ -110,8 +110,8 @@ class _Reader(BlockReader):
                 cell = flatten(self._pieces(token, line)).text
                 bold = any(child.type == "strong_open" for child in token.children or ())
                 table[-1].append((mark_bold(cell, bold), 1, 1))
-            elif token.type == "inline" and (marker := TABLE.fullmatch(token.content)):
-                self._add_table(self.tables[int(marker[1])], place)
+            elif token.type == "inline" and MARKER in token.content:
+                self._between_tables(token, line)
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -127,6 +127,21 @@ class _Reader(BlockReader):
                     self._add_table(self.tables[int(number)], place)
             elif token.type == "html_block" and HTML.sub("", token.content).strip():
                 self.files.note_unread(place, "HTML, which is not read")
+
+    def _between_tables(self, token: Token, line: int) -> None:
+        """A paragraph of tables, and of text right above and below them, such as captions without a blank line."""
+        text, began = list[Token](), line
+        for child in [*(token.children or []), None]:
+            marker = TABLE.fullmatch(child.content) if child is not None else None
+            if (child is None or marker) and any(one.content.strip() for one in text):
+                content = "".join(one.content or "\n" for one in text)
+                self._paragraph(Token("inline", "", 0, content=content, children=text), Place(self.name, began))
+            if marker:
+                self._add_table(self.tables[int(marker[1])], Place(self.name, line))
+                text, began = [], line
+            elif child is not None:
+                text.append(child)
+                line += child.type in ("softbreak", "hardbreak")
 
     def _add_table(self, table: FoundTable, place: Place) -> None:
         """A table that is no pipe table; of one that is not read its caption."""

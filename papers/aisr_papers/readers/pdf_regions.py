@@ -209,7 +209,20 @@ def _stacks(page: Page, words: Sequence[Word], captions: Sequence[tuple[bool, Bo
                 stacks[-1].append(below)
             else:
                 stacks.append([below])
-    return [bounding_box(one) for one in stacks if one[-1].top - one[0].top > 8]
+    boxes = [bounding_box(one) for one in stacks if one[-1].top - one[0].top > 8]
+    return [_with_header(box, by_height[: bisect_left(heights, box.top)][-MOST_IN_ROW:]) for box in boxes]
+
+
+def _with_header(box: Box, above: Sequence[Word]) -> Box:
+    """A table and the row above its first rule, where a row stands there."""
+    rows = split_rows(join_atoms(word for word in above if box.left - SAME < word.box.left < box.right))
+    if not rows or box.top - rows[-1][0].baseline > rows[-1][0].size:
+        return box
+    cells = split_cells(rows[-1], WIDE)
+    is_caption = CAPTION.match(" ".join(atom.text for atom in rows[-1]))
+    if len(cells) < 2 or is_caption or _is_running(rows[-1], box):
+        return box
+    return bounding_box((box, *(atom.box for atom in rows[-1])))
 
 
 def _holds_rows(words: Sequence[Word], box: Box) -> bool:
