@@ -212,7 +212,7 @@ def test_what_cannot_be_checked_is_refused_and_nothing_is_written(
         (["none.tex"], "none.tex: no such file"),
         (["main.tex", "--above", "0.5"], "--above goes with --fail-on"),
         (["main.tex", "-L", "logprob=false"], "not a setting of the LM; expected one of: schema, logprobs"),
-        (["main.tex", "-L", "price=1"], "-L price '1': expected USD a million prompt and completion tokens"),
+        (["main.tex", "-L", "price=1"], "price '1': expected USD a million prompt and completion tokens"),
         (["main.tex", "--fail-on", "lies"], "no such label; one of: Supported, "),
     ):
         refusal = check_paper(*words, "--out", "review", "--lm", "openai/x", "--api-base", "http://127.0.0.1:9/v1")
