@@ -174,7 +174,8 @@ def write_split(sides: Split, records: Survey, file: Path, out: Path) -> None:
         for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
             if number in side:
                 name, key = side[number]
-                line = text if key is None else text.replace(b"{", b'{"id": "%s", ' % key.encode(), 1)
-                files[name].write(line.rstrip(b"\r\n") + b"\n")
+                # At the end, where it also counts if there is an `"id": null`.
+                line = text.rstrip(b"\r\n") if key is None else text.rstrip()[:-1] + b', "id": "%s"}' % key.encode()
+                files[name].write(line + b"\n")
         for open_file in files.values():
             open_file.flush()  # a full disk shows itself before any of them takes its place
