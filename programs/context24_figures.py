@@ -19,18 +19,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
-from aisr.programs.figure_ranking import (
-    DEFAULT,
-    SENTENCE,
-    Paper,
-    Strategy,
-    chunks,
-    cited_by,
-    documents,
-    paper_of,
-    rank_elements,
-    siblings,
-)
+from aisr.programs.figure_ranking import Paper, cited_by, documents, paper_of, rank_elements, siblings
 from aisr.programs.program import Program, SearchOptions, unknown_names
 from aisr.programs.records import (
     PicturePath,
@@ -42,7 +31,7 @@ from aisr.programs.records import (
     paper_keys,
     picture_keys,
 )
-from aisr.programs.retrieval import bm25, excerpt
+from aisr.programs.retrieval import bm25, excerpt, split_sentences
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.text import item, plain
 
@@ -150,21 +139,11 @@ class RankElements(dspy.Signature):
     )
 
 
-class Context24FiguresOptions(SearchOptions):
-    """The options of a Context24 program for figures."""
-
-    strategy: Strategy = Field(
-        default=DEFAULT,
-        description="How figures are ranked for the LM: by the windows of 100 words that cite them, or by the `fusion` "
-        "of four ways.",
-    )
-
-
 class Context24Figures(Program):
     """Ranks the elements of a paper."""
 
-    Options: ClassVar[type[Context24FiguresOptions]] = Context24FiguresOptions
-    options: Context24FiguresOptions
+    Options: ClassVar[type[SearchOptions]] = SearchOptions
+    options: SearchOptions
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -177,7 +156,7 @@ class Context24Figures(Program):
         """
         paper = record.paper
         texts = documents(paper)
-        best_first = rank_elements(record.claim, paper, self.options.strategy, self.match)
+        best_first = rank_elements(record.claim, paper, self.match)
         # Elements without any text are no candidates.
         candidates = [label for label in best_first[:MOST] if texts[label]]
         inputs: dict[str, Any] = {
@@ -231,7 +210,7 @@ def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     cite it those that are nearest to the claim. A caption that several share stands once, whole, after all their
     labels, and each panel's own part of it below. What would be the same line stands there once, with all its labels;
     so does a sentence, with the panel that it names before the figure that it belongs to."""
-    texts = chunks(paper.paragraphs, SENTENCE)
+    texts, _ = split_sentences(paper.paragraphs)
     cited = cited_by(texts, paper.labels)
     owner = [next((label for label in named if label in labels), "") for named in cited]
     groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption
@@ -318,8 +297,8 @@ class Context24FiguresTask(Task):
         return None if answer else "no element; expected one or more"
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
-        """Return the ranking of the default strategy with BM25."""
-        return tuple(rank_elements(record.claim, record.paper, DEFAULT, bm25)[:MOST])
+        """Return the ranking by BM25."""
+        return tuple(rank_elements(record.claim, record.paper, bm25)[:MOST])
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Write a CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits

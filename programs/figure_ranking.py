@@ -1,9 +1,7 @@
 """Ranks the figures and tables of a paper for a claim, by what their captions and the text that cites them say.
 
-The ways are those of CSIRO-LT at Context24 (2024). By elements: the chunks of text that cite an element are its
-document, and documents are ranked. By chunks: chunks are ranked, and elements by the sum of the inverse ranks of those
-that cite them. `element/100` is the first by chunks of 100 words; `fusion` the four rankings that both ways give by 100
-words and by sentences, fused by rank.
+The caption of an element and the windows of 100 words that cite it are its document, and documents are ranked, as
+CSIRO-LT did at Context24 (2024).
 
 Citations are read in the spellings of papers: `Fig. 2, A and B`, `Figs. 1-3`, `Figures 2A–C and 3`, `Fig. 1 (a,b)`,
 `Supplementary Fig. S1`, `Extended Data Table 2`, `Table IV`, `Figure 1—figure supplement 2`. A citation is read sign by
@@ -18,13 +16,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from aisr.metrics.context24_figures import Figure, Place, place_of
-from aisr.programs.retrieval import RANK_CONSTANT, Matcher, order
-from aisr.programs.text import sentences, words
+from aisr.programs.retrieval import Matcher, order
+from aisr.programs.text import words
 
 # --- What a text cites
 
@@ -303,11 +301,8 @@ def _joined(pieces: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
 
 # --- Ranking
 
-Strategy = Literal["element/100", "fusion"]
-DEFAULT: Strategy = "element/100"
-WINDOW = 100  # words of a chunk, whatever ends there
-SENTENCE = 0  # in the place of a number of words
-PAPERS = 256  # whose chunks and citations are kept: a paper has several claims
+WINDOW = 100  # words, whatever ends there
+PAPERS = 256  # whose citations are kept: a paper has several claims
 
 Labels = tuple[str, ...]
 
@@ -349,34 +344,23 @@ def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
     return Paper(tuple(paragraphs), known)
 
 
-def rank_elements(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
+def rank_elements(claim: str, paper: Paper, match: Matcher) -> list[str]:
     """Return the labels of all elements of a paper, best first; those without any text come last, in the order of the
     record. Raises what the matcher raises."""
-    if strategy == DEFAULT:
-        return _by_elements(claim, paper, WINDOW, match)
-    # Reciprocal rank fusion (Cormack et al. 2009); equals stand in the order of the first.
-    rankings = [way(claim, paper, size, match) for way in (_by_elements, _by_chunks) for size in (WINDOW, SENTENCE)]
-    total = dict.fromkeys(rankings[0], 0.0)
-    for ranking in rankings:
-        for place, label in enumerate(ranking, start=1):
-            total[label] += 1 / (RANK_CONSTANT + place)
-    return sorted(total, key=lambda label: -total[label])
-
-
-def _by_elements(claim: str, paper: Paper, size: int, match: Matcher) -> list[str]:
-    texts = list(documents(paper, size).values())
+    texts = list(documents(paper).values())
     scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
     return [paper.labels[place] for place in order(scores)]
 
 
-def documents(paper: Paper, size: int = WINDOW) -> dict[str, str]:
-    """Return the text on each element, by its label: its caption, and the chunks that cite it. A panel that is never
-    cited has the chunks that cite its figure's other panels. size: as in `chunks`."""
-    texts = chunks(paper.paragraphs, size)
-    cited = cited_by(texts, paper.labels)
+def documents(paper: Paper) -> dict[str, str]:
+    """Return the text on each element, by its label: its caption, and the windows that cite it. A panel that is never
+    cited has the windows that cite its figure's other panels."""
+    each = [word for text in paper.paragraphs for word in words(text)]
+    windows = tuple(" ".join(each[begin : begin + WINDOW]) for begin in range(0, len(each), WINDOW))
+    cited = cited_by(windows, paper.labels)
 
     def citing(labels: set[str]) -> list[str]:
-        return [text for text, named in zip(texts, cited, strict=True) if labels.intersection(named)]
+        return [text for text, named in zip(windows, cited, strict=True) if labels.intersection(named)]
 
     return {
         label: " ".join(filter(None, (caption.text, *(citing({label}) or citing(siblings(label, paper.labels))))))
@@ -385,28 +369,19 @@ def documents(paper: Paper, size: int = WINDOW) -> dict[str, str]:
 
 
 @lru_cache(maxsize=2 * PAPERS)
-def chunks(paragraphs: tuple[str, ...], size: int) -> tuple[str, ...]:
-    """Return the chunks of a paper in document order, none of them empty. size: their words, or `SENTENCE`."""
-    if size == SENTENCE:
-        return tuple(sentence for text in paragraphs for sentence in sentences(" ".join(words(text))))
-    each = [word for text in paragraphs for word in words(text)]
-    return tuple(" ".join(each[begin : begin + size]) for begin in range(0, len(each), size))
-
-
-@lru_cache(maxsize=2 * PAPERS)
-def cited_by(chunks: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
-    """Return the elements that each chunk cites, in order of mention: a panel that is named with the figure that it
+def cited_by(texts: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
+    """Return the elements that each text cites, in order of mention: a panel that is named with the figure that it
     belongs to, or a whole figure with all of its panels."""
     known = _places(labels)
 
-    def cites(chunk: str) -> Labels:
+    def cites(text: str) -> Labels:
         cited: dict[str, None] = {}
-        for one in citations(chunk):
+        for one in citations(text):
             of_figure = known.get(Figure(one.kind, one.number, one.supplement), {})
             cited.update(dict.fromkeys(_meant(one, of_figure)))
         return tuple(cited)
 
-    return tuple(map(cites, chunks))
+    return tuple(map(cites, texts))
 
 
 def letters(panel: str) -> list[str]:
@@ -415,33 +390,6 @@ def letters(panel: str) -> list[str]:
     if len(last) == 1 and first[:1] < last:
         return [chr(sign) for sign in range(ord(first[0]), ord(last) + 1)]
     return [first[0]]
-
-
-def _by_chunks(claim: str, paper: Paper, size: int, match: Matcher) -> list[str]:
-    texts = chunks(paper.paragraphs, size)
-    captions = _caption_chunks(paper)
-    cited = [*cited_by(texts, paper.labels), *captions.values()]
-    texts = (*texts, *captions)
-    total: dict[str, float] = {}
-    for place, chunk in enumerate(order(match(claim, texts)) if texts else (), start=1):
-        for label in cited[chunk]:
-            total[label] = total.get(label, 0.0) + 1 / place
-    best = sorted(total, key=lambda label: -total[label])
-    return list(dict.fromkeys((*best, *paper.labels)))
-
-
-def _caption_chunks(paper: Paper) -> dict[str, Labels]:
-    """Return captions as chunks, each with the elements that it is about: those that share it, and the figure of a
-    panel."""
-    about: dict[str, Labels] = {}
-    for label, caption in paper.captions.items():
-        about[caption.text] = (*about.get(caption.text, ()), label)
-    about.pop("", None)
-    figures = {place.figure: label for label in paper.labels if (place := place_of(label)) and not place.panel}
-    for text, labels in about.items():
-        above = [figures.get(place.figure, label) for label in labels if (place := place_of(label))]
-        about[text] = tuple(dict.fromkeys((*labels, *above)))
-    return about
 
 
 def siblings(label: str, labels: Sequence[str]) -> set[str]:

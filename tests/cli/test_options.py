@@ -77,7 +77,7 @@ def test_help_fits_on_a_page_and_lists_the_options_of_a_task(aisr: Aisr, monkeyp
     monkeypatch.setenv("COLUMNS", "160")
     own = aisr("compile", "--task", "context24-figures", "--help").out
     assert "Options of context24-figures: -T NAME=VALUE" in own
-    assert "element/100, fusion" in own
+    assert "bm25, dense, hybrid" in own
 
 
 def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled) -> None:

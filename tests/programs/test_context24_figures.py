@@ -4,7 +4,7 @@ submission; citations and captions are read as papers spell them."""
 import csv
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from aisr.base.jsonl import read
 from aisr.metrics import context24_figures
 from aisr.programs import convert
 from aisr.programs.context24_figures import CONTEXT24_FIGURES, Context24Figures, Context24FiguresRecord
-from aisr.programs.figure_ranking import Strategy, citations, cited_by
+from aisr.programs.figure_ranking import citations, cited_by
 
 PARAGRAPHS = [
     "Moss grows on walls. We measured growth, light and rain for a year on ten walls.",
@@ -55,9 +55,9 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
 # --- Rankings by retrieval, before the LM's
 
 
-@pytest.mark.parametrize("strategy", get_args(Strategy))
-def test_every_strategy_ranks_all_elements_and_unknown_ones_last(strategy: str) -> None:
-    program = Context24Figures(strategy=strategy, retriever="hybrid")
+@pytest.mark.parametrize("retriever", ["bm25", "hybrid"])
+def test_all_elements_are_ranked_and_those_without_any_text_last(retriever: str) -> None:
+    program = Context24Figures(retriever=retriever)
     labels = program.prepare(claim()).best_first
     assert sorted(labels) == sorted(LABELS)
     assert labels[-1] == "FIG 3"

@@ -134,9 +134,9 @@ def test_context24_figures(walk: Callable[..., Walk], tmp_path: Path) -> None:
         return written(request.question, {"ranking": [best if request.has_demos else shown[-1]]})
 
     findings = {row["claim"]: row["findings"] for row in sample("context24-figures")}
-    walked = walk("context24-figures", reply, ["findings"], "-T", "strategy=fusion")
+    walked = walk("context24-figures", reply, ["findings"], "-T", "retriever=hybrid")
     scores = walked.manifest["scores"]
-    assert walked.manifest["options"]["strategy"] == "fusion"
+    assert walked.manifest["options"]["retriever"] == "hybrid"
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
     assert "nDCG@10" in walked.output["evaluate"]
