@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.base.errors import UserError, exit_code
 from aisr.base.files import replacing
 from aisr.base.jsonl import explain, read_as, read_list, valid_texts
-from aisr.metrics.context24_figures import LABEL, place_of, tidy
+from aisr.metrics.context24_figures import tidy
 from aisr.programs.context24_figures import LONGEST, UNFIT
 from aisr.programs.context24_text import Context24TextRecord
 from aisr.programs.records import Text
@@ -170,55 +170,17 @@ def text_records(options: argparse.Namespace) -> Iterator[Row]:
 # --- Context24: labels of figures and tables
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
-APART = re.compile(r"(?:(?<!\s)\s++)?[,;&]\s*+|\sand\s", re.IGNORECASE)
-PANEL = re.compile(r"[A-Za-z]")
-SPELLED = re.compile(
-    r"(?P<supplement>(?:SUPP(?:L(?:EMENT(?:ARY|AL)?)?)?|EXTENDED DATA)\.?)?\s{0,2}"
-    r"(?:(?P<kind>FIG(?:URE)?S?|TAB(?:LE)?S?)\b\.?|(?P<glued>FIG|TAB)(?=S?\d))"
-)
-GAP = re.compile(r"(?<=\d) (?=\(?[A-Z]\)?$)|[()]|(?<=[A-Z] S) (?=\d)|(?<![.:])[.:]++$")
+APART = re.compile(r"[,;&]|\sand\s", re.IGNORECASE)
 
 
-def cleaned(typed: str) -> list[str]:
-    """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, FIG 2B`.
-
-    Quotes, line ends, doubled blanks and dots at the end are left out; `Figure 2 a`, `FIG2A` and `Fig. 2(A)` become
-    `FIG 2A`; a letter alone is a panel of the figure before it. What still cannot be read as a label stays in its own
-    words, as long as it can stand in a line.
-    """
-    labels: list[str] = []
-    figure = ""
-    for part in APART.split(STRAY.sub("", typed)):
-        label = _cleaned(" ".join(part.split()))
-        if figure and PANEL.fullmatch(label):
-            labels = [one for one in labels if one != figure]  # FIG 2, A and B: its panels, not all of it
-            labels.append(figure + label.upper())
-        else:
-            place = place_of(label)
-            figure = label.removesuffix(place.panel) if place else ""
-            labels.append(label)
-    return list(dict.fromkeys(label for label in labels if label and len(label) <= LONGEST and not UNFIT.search(label)))
-
-
-def _labels(typed: str, where: str) -> list[str]:
-    """Return the same, and print them where they are not what was typed."""
-    labels = cleaned(typed)
+def labels_of(typed: str, where: str) -> list[str]:
+    """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, TAB 1`. Quotes,
+    line ends and doubled blanks are left out. What is changed is printed, with where it stands."""
+    parts = (" ".join(part.split()) for part in APART.split(STRAY.sub("", typed)))
+    labels = list(dict.fromkeys(part for part in parts if part and len(part) <= LONGEST and not UNFIT.search(part)))
     if labels != [typed]:
         print(f"  {where} {typed!r}: now {', '.join(labels) or 'left out'}")
     return labels
-
-
-def _cleaned(label: str) -> str:
-    """Return one label as labels are spelt; as it is where it cannot be read as one."""
-    if LABEL.fullmatch(label):
-        return label
-    spelled = SPELLED.sub(
-        lambda match: f"{'SUPP ' if match['supplement'] else ''}{(match['kind'] or match['glued'])[:3]} ",
-        tidy(label),
-        count=1,
-    )
-    spelled = GAP.sub("", " ".join(spelled.split()))
-    return spelled if LABEL.fullmatch(spelled) else label
 
 
 # --- Context24: figures, tables and their captions
@@ -246,7 +208,7 @@ def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figu
     }
     elements: dict[str, Element] = {}
     for typed, picture in (pictures or dict.fromkeys(listed, "")).items():
-        for label in _labels(typed, f"{citekey}: element"):
+        for label in labels_of(typed, f"{citekey}: element"):
             element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
             elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
     return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
@@ -357,7 +319,7 @@ def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
     kept = []
     for claim in claims:
         if claim.findings is not None:
-            labels = [label for typed in claim.findings for label in _labels(typed, f"{claim.id}: findings:")]
+            labels = [label for typed in claim.findings for label in labels_of(typed, f"{claim.id}: findings:")]
             claim.findings = list(dict.fromkeys(labels))
         before = first.setdefault((" ".join(claim.claim.lower().split()), claim.citekey), claim)
         if before is not claim and (before.id == claim.id or (before.findings and claim.findings)):
