@@ -1,7 +1,6 @@
 """Reading the official files: what is accepted, what is refused, and what the message says."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,9 @@ import pytest
 
 from aisr.base import jsonl
 from aisr.base.jsonl import BadLine, read, scan
-from aisr.programs.track1 import TRACK1, Track1Record
-from aisr.programs.track2 import TRACK2, Citation, Track2Record
-from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
+from aisr.programs.track1 import Track1Record
+from aisr.programs.track2 import Citation, Track2Record
+from support.corpora import ENTITY, SCOPE, S, citation, claim, write
 
 
 def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
@@ -109,22 +108,3 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
     [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
     assert problem.startswith(f"1: {words}")
-
-
-# --- The zip that the server gets
-
-
-def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: Path) -> None:
-    claims = [{"id": "a", "labels": [S, CAUSAL]}, {"id": "b", "labels": [ENTITY]}]
-    citations = [{"id": "a", "label": "Supported", "evidence_para_ids": ["P2", "P1"]}]
-    out, other = tmp_path / "submission.zip", tmp_path / "other.zip"
-    with zipfile.ZipFile(out, "w") as file:
-        file.writestr("notes/track2_pred.jsonl", "x")
-    TRACK2.write_submission(citations, out)
-    for path in (out, other):
-        TRACK1.write_submission(claims, path)
-    TRACK2.write_submission(citations, other)
-    with zipfile.ZipFile(out) as file:
-        assert file.namelist() == ["track1_pred.jsonl", "track2_pred.jsonl"]
-        assert len(file.read("track1_pred.jsonl").splitlines()) == 2
-    assert out.read_bytes() == other.read_bytes()
