@@ -74,9 +74,7 @@ def test_hostile_text_is_read_in_time(piece: str) -> None:
 
 def test_the_best_sentence_on_method_is_the_answer_where_the_lm_chooses_none() -> None:
     method = "Forty plots of 1 square metres were drawn at random and photographed from above in April."
-    restated = (
-        "Cover of the moss was higher in the shade than in the open. It rained a lot. We found moss."
-    )
+    restated = "Cover of the moss was higher in the shade than in the open. It rained a lot. We found moss."
     paragraphs = ["Results", restated, "Methods", f"It was spring. {method} Then we left."]
     row = {"id": "a", "claim": "Moss cover grows faster in the shade.", "paragraphs": paragraphs}
     program = Context24Text()
