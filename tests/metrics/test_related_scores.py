@@ -1,5 +1,5 @@
-"""The scores of AVeriTeC and Context24, on corpora that the organisers' scorers scored; METEOR on pairs of texts, by NLTK
-3.9.1 with its own data; what labels and omissions are worth; and the commands that score files."""
+"""The scores of AVeriTeC and Context24, on corpora that the organisers' scorers scored; METEOR, on pairs of texts by
+NLTK 3.9.1 with its own data; what labels and omissions are worth; and the commands that score files."""
 
 import gzip
 import json
