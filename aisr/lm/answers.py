@@ -13,8 +13,9 @@ An answer without such an object is an `AdapterParseError`; programs ask once mo
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 import dspy
@@ -65,78 +66,48 @@ def without_thoughts(text: str) -> str:
 # --- Objects and marked fields
 
 FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
-_DECODER = json.JSONDecoder(strict=False)  # which takes line ends within texts
+FLAT_OBJECT = re.compile(r"\{[^{}]*+\}")
 
 
 def last_object(text: str, names: Sequence[str]) -> str | None:
     """Return the last JSON object in a text that holds all of some fields, be it within another, as text; None for
-    none.
+    none. One that lacks its last brace alone is whole.
 
     Where none is JSON as it stands, one in the manner of Python or JavaScript counts as well. Raises ValueError for
     numbers that Python does not read, RecursionError.
     """
     text = text.replace("\u00a0", " ").removeprefix("\ufeff").strip()
-    if text.startswith('"') and isinstance(unpacked := _decoded(text), str):
-        text = unpacked
-    found = list(_strict_objects(text))
-    cut = [place for place, _ in takewhile(lambda one: one[1] is None, reversed(found))]
-    if cut and any(f'"{name}"' in text[cut[-1] :] for name in names):
-        return None  # what comes before it is a draft
-    for objects in ([one for _, one in found], _loose_objects(text)):
-        holding = [inner for one in objects for inner in _within(one) if all(name in inner for name in names)]
-        if holding:
-            return json.dumps(holding[-1])
-    return None
+    with suppress(json.JSONDecodeError):
+        text = json.loads(text) if text.startswith('"') else text
+    holding: list[dict[str, Any]] = []
 
+    def note(decoded: dict[str, Any]) -> dict[str, Any]:
+        holding.extend([decoded] if all(name in decoded for name in names) else [])
+        return decoded
 
-def _decoded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return None
-
-
-def _strict_objects(text: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """The objects of a text that are JSON, each with its place; None for one that the text ends within. One that lacks
-    its brace alone is whole."""
-    place = text.find("{")
+    decoder = json.JSONDecoder(strict=False, object_hook=note)  # which takes line ends within texts
+    place, cut = text.find("{"), None  # cut: from where on the text ends within an object
     while place >= 0:
+        end = place + 1
         try:
-            found, end = _DECODER.raw_decode(text, place)
+            _, end = decoder.raw_decode(text, place)
+            cut = None
         except json.JSONDecodeError as error:
-            end = place + 1
             if error.pos >= len(text) or error.msg.startswith("Unterminated string"):
-                yield place, None if text[-1].isdigit() else _decoded(text[place:] + "}")
-        else:
-            yield place, found
+                cut = place if cut is None else cut
+                if not text[-1].isdigit():  # a number may go on
+                    with suppress(json.JSONDecodeError):
+                        decoder.decode(text[place:] + "}")
+                        cut = None
         place = text.find("{", end)
-
-
-def _loose_objects(text: str) -> list[dict[str, Any]]:
-    """What stands between matching braces, as far as it can be made an object: with other quotes, or a comma too
-    many."""
-    opened: list[int] = []
-    spans: list[tuple[int, int]] = []
-    for brace in re.finditer(r"[{}]", text):
-        if brace[0] == "{":
-            opened.append(brace.start())
-        elif opened:
-            start = opened.pop()
-            while spans and spans[-1][0] > start:
-                spans.pop()
-            spans.append((start, brace.end()))
-    return [one for start, end in spans if isinstance(one := json_repair.loads(text[start:end]), dict)]
-
-
-def _within(value: Any) -> Iterator[dict[str, Any]]:
-    """A value, if it is an object, and the objects within; outer ones last."""
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _within(inner)
-        yield value
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _within(inner)
+    if cut is not None and any(f'"{name}"' in text[cut:] for name in names):
+        return None  # what comes before it is a draft
+    if not holding:
+        whole = text[text.find("{") : text.rfind("}") + 1]
+        for span in (whole if whole.count("{") == whole.count("}") else "", *FLAT_OBJECT.findall(text)):
+            if isinstance(repaired := json_repair.loads(span), dict):
+                note(repaired)
+    return json.dumps(holding[-1]) if holding else None
 
 
 def last_fields(text: str, names: Sequence[str]) -> str | None:
@@ -170,25 +141,21 @@ def adapter_for(schema: bool) -> dspy.Adapter:
     def read(signature: Any, completion: str) -> Any:
         text = without_thoughts(completion)
         names = [name for name, field in signature.output_fields.items() if field.is_required()]
-        for is_json in (schema, not schema):
-            find, parse_form = forms[is_json]
-            if (found := find(text, names)) is None:
-                continue
-            try:
-                return parse_form(signature, found)
-            except AdapterParseError as error:
-                raise error if is_json else AdapterParseError(type(adapter).__name__, signature, text) from error
-        if all(field.annotation is str for field in signature.output_fields.values()):
-            return parse(signature, text)  # a text that was cut is still a text
-        raise AdapterParseError(type(adapter).__name__, signature, text)
-
-    def guarded(signature: Any, completion: str) -> Any:
+        unread = AdapterParseError(type(adapter).__name__, signature, text)
         try:
-            return read(signature, completion)
-        except AdapterParseError:
-            raise
+            for is_json in (schema, not schema):
+                find, parse_form = forms[is_json]
+                if (found := find(text, names)) is None:
+                    continue
+                try:
+                    return parse_form(signature, found)
+                except AdapterParseError as error:
+                    raise error if is_json else unread from error
+            if all(field.annotation is str for field in signature.output_fields.values()):
+                return parse(signature, text)  # a text that was cut is still a text
         except (ValueError, RecursionError, MemoryError) as error:
             raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
+        raise unread
 
     def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
@@ -198,7 +165,7 @@ def adapter_for(schema: bool) -> dspy.Adapter:
                 messages += format_demos(_without(signature, lacking), [demo])
         return messages
 
-    adapter.parse, adapter.format_demos = guarded, of_their_own_fields
+    adapter.parse, adapter.format_demos = read, of_their_own_fields
     return adapter
 
 
