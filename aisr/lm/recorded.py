@@ -169,8 +169,8 @@ class RecordedLM(OpenLM):
         self, model: Model, config: LMConfig, ledger: Ledger, header: Header, answers: dict[str, bytes]
     ) -> None:
         """answers: packed, by the digests of their calls."""
-        super().__init__(model.model, config, ledger, model.price, endpoint=model.endpoint, engine=model)
-        self.spec, self.kwargs = model.spec, dict(model.sampling)
+        super().__init__(model.model, config, ledger, model.price, engine=model)
+        self.spec, self.endpoint, self.kwargs = model.spec, model.endpoint, dict(model.sampling)
         self.adapter = adapter_for(schema=model.adapter == "JSONAdapter")
         self.gives_logprobs, self.supports_vision = model.gives_logprobs, model.supports_vision
         self.reflection_tokens = model.reflection_tokens
