@@ -10,6 +10,7 @@ import logging
 import os
 import sqlite3
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import distribution
@@ -19,14 +20,13 @@ from typing import Any
 import dspy
 from dspy.clients import DISK_CACHE_DIR
 from dspy.lm15 import (
-    AccessPolicy,
     LMRouter,
     NotConfiguredError,
     OpenAIChatCompat,
-    ProviderDefinition,
+    OpenAIChatLM,
+    ProviderError,
     Request,
     Response,
-    RouterConfig,
     ServerError,
     UnknownModelError,
 )
@@ -111,8 +111,8 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     if config.api_base:
         # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
         digest = digest_text(config.api_base.rstrip("/"))
-        engine = Endpoint(f"endpoint-{digest}", config)
-        lm = OpenLM(f"{engine.name}/{name}", config, ledger, price, MAX_TOKENS_OF_SERVER, engine=engine)
+        model, engine = f"endpoint-{digest}/{name}", Endpoint(config)
+        lm = OpenLM(model, config, ledger, price, MAX_TOKENS_OF_SERVER, engine=engine)
         lm.endpoint = digest
         # False is no word on it: a server may give the name of a model without vision to one with it.
         lm.supports_vision = listed.get("supports_vision") or None
@@ -166,56 +166,39 @@ OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"  # the former may be empt
 MOST_WORDS = 300  # bytes of an error whose form is not known
 
 
-class Endpoint:
+class Endpoint(OpenAIChatLM):
     """The engine of an OpenAI-compatible server, opened once.
 
     Left to itself DSPy chooses an engine for each call anew: routes, capabilities, a trial rendering of the request, a
     price. The server does not change here, and a call costs this process a third less.
     """
 
-    def __init__(self, name: str, config: LMConfig) -> None:
-        """name: the provider in model strings."""
-        variable = OWN_KEY if OWN_KEY in os.environ else OPENAI_KEY
-        has_key = bool(os.environ.get(variable))
-        definition = ProviderDefinition.chat(
-            AccessPolicy(provider=name, env_keys=(variable,) if has_key else (), base_url=config.api_base),
+    def __init__(self, config: LMConfig) -> None:
+        super().__init__(
+            api_key=os.environ.get(OWN_KEY, os.environ.get(OPENAI_KEY)) or "none",
+            base_url=config.api_base,
             compat=OpenAIChatCompat(),
-            placeholder_key=None if has_key else "none",
+            transport=StdlibTransport(read_timeout=config.timeout, max_connections=max(config.threads, 8)),
         )
-        transport = Transport(read_timeout=config.timeout, max_connections=max(config.threads, 8))
-        self.name, self._router = name, LMRouter(RouterConfig(providers=(definition,), transport=transport))
         self.supports_response_schema = config.schema
         form = {"response_format"} if config.schema else set()
         self.supported_params = frozenset({"temperature", "max_tokens", "logprobs", "top_logprobs"} | form)
 
     def complete(self, request: Request) -> Response:
         """Return one answer. Raises lm15's errors."""
-        response = self._router.complete(replace(request, model=f"{self.name}:{request.model.partition('/')[2]}"))
+        response: Response = super().complete(replace(request, model=request.model.partition("/")[2]))
         body = response.provider_data or {}
         if not body.get("choices"):  # lm15 takes it for an empty text
             raise ServerError(f"the answer holds no choice: {json.dumps(body)[:MOST_WORDS]}")
         return response
 
-
-class Transport(StdlibTransport):
-    """DSPy's connections, which pass on the words of an error that is not of OpenAI's form: lm15 drops them."""
-
-    def stream(self, request: Any) -> Any:
-        response = super().stream(request)
-        if response.status >= 400:
-            read = response.read
-            response.read = lambda: _in_openai_form(read())
-        return response
-
-
-def _in_openai_form(body: bytes) -> bytes:
-    """Return the body of an error with its message where OpenAI has it, else the first words of the body."""
-    try:
-        content = json.loads(body)
-    except ValueError:
-        return body  # which lm15 quotes
-    fields = content if isinstance(content, dict) else {}
-    if fields.get("error"):
-        return body
-    words = fields.get("message") or " ".join(body[:MOST_WORDS].decode(errors="replace").split())
-    return json.dumps({"error": {**fields, "message": words}}).encode()
+    def normalize_error(self, status: int, body: str) -> ProviderError:
+        """Return the error of a response, also in the words of one that is not of OpenAI's form: lm15 drops them."""
+        with suppress(ValueError):
+            content = json.loads(body)
+            fields = content if isinstance(content, dict) else {}
+            if not fields.get("error"):
+                words = fields.get("message") or " ".join(body[:MOST_WORDS].split())
+                body = json.dumps({"error": {**fields, "message": words}})
+        error: ProviderError = super().normalize_error(status, body)
+        return error
