@@ -118,9 +118,6 @@ class RougeScores(MeanScores):
 
 # --- The organisers' own files
 
-MODEL = "roberta-large"  # what bert-score takes for English
-GIGABYTES = 1.4
-
 
 class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -135,9 +132,8 @@ def bert_score_mean(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[
         import bert_score
     except ImportError as error:
         raise UserError(
-            f"BERTScore is not installed: it needs the package bert-score, PyTorch and the model {MODEL} "
-            f"({GIGABYTES:g} GB, which bert-score downloads at its first use); pip install 'aisr[bertscore]', or leave "
-            "out --bertscore"
+            "BERTScore is not installed: pip install 'aisr[bertscore]' (at its first use it downloads roberta-large, "
+            "1.4 GB), or leave out --bertscore"
         ) from error
     claims = [(texts, right) for texts, right in zip(predicted, gold, strict=True) if texts and right]
     pairs = list(dict.fromkeys((one, other) for texts, right in claims for one in texts for other in right))

@@ -83,14 +83,7 @@ class AveritecRecord(Record):
     @property
     def gold(self) -> ClaimGold | None:
         """The gold label and evidence; None where they are withheld."""
-        if self.label is None:
-            return None
-        return ClaimGold(
-            label=self.label,
-            questions=self.questions or [],
-            claim_types=self.claim_types,
-            justification=self.justification,
-        )
+        return None if self.label is None else ClaimGold.model_validate(self, from_attributes=True)
 
 
 class AveritecPrediction(Prediction):

@@ -34,17 +34,14 @@ def test_records_of_one_group_are_resampled_together() -> None:
     assert score_interval(tally, group=[k // 25 for k in range(200)]) == alone  # eight groups are too few
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "records", "words"),
-    [
+def test_a_difference_in_words() -> None:
+    for low, high, records, words in (
         (0.01, 0.2, 10, "better than A"),
         (-0.2, 0.0, 10, "no better and no worse than A"),
         (-0.2, -0.1, 10, "worse than A"),
         (0.1, 0.2, 9, "9 records are too few to tell"),
-    ],
-)
-def test_a_difference_in_words(low: float, high: float, records: int, words: str) -> None:
-    assert in_words(Interval((low + high) / 2, low, high), records, "A") == words
+    ):
+        assert in_words(Interval((low + high) / 2, low, high), records, "A") == words
 
 
 def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_all() -> None:

@@ -21,32 +21,14 @@ def token(text: str, chance: float = 1.0, **others: float) -> Any:
     return SimpleNamespace(token=text, logprob=math.log(chance), top_logprobs=top)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "label", "wanted"),
-    [
-        (
-            [
-                token('{"sentence_label": "'),
-                token("Scope", 0.5, Supported=0.3, Contr=0.2),
-                token(" Overgeneralization"),
-            ],
-            SCOPE,
-            [0.3, 0, 0, 0.5, 0.2],
-        ),
-        (
-            [token("Un", 0.6, Supp=0.4), token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})],
-            ENTITY,
-            [0.4, 0.15, 0.45, 0, 0],
-        ),
-    ],
-    ids=["first difference", "two labels until the answer says which"],
-)
-def test_probabilities_are_read_where_the_labels_differ(tokens: list[Any], label: str, wanted: list[float]) -> None:
-    judgements = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS)
-    assert judgements is not None
-    (judged,) = judgements
-    assert (judged.label, judged.source) == (label, "logprobs")
-    assert judged.probabilities == pytest.approx(wanted)
+def test_probabilities_are_read_where_the_labels_differ() -> None:
+    """At the first token, or, where two labels begin alike, where the answer says which."""
+    scope = [token('{"sentence_label": "'), token("Scope", 0.5, Supported=0.3, Contr=0.2), token(" Overgeneralization")]
+    entity = [token("Un", 0.6, Supp=0.4), token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})]
+    for tokens, label, wanted in ((scope, SCOPE, [0.3, 0, 0, 0.5, 0.2]), (entity, ENTITY, [0.4, 0.15, 0.45, 0, 0])):
+        (judged,) = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS) or ()
+        assert (judged.label, judged.source) == (label, "logprobs")
+        assert judged.probabilities == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("bad", [None, math.nan, 5.0])

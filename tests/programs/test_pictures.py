@@ -47,29 +47,24 @@ def test_a_path_that_climbs_out_is_no_record(path: str) -> None:
         EvidenceItem(type="image", img_path=path)
 
 
-def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
-    secret = picture(tmp_path / "secret.png")
-    root = tmp_path / "root"
-    root.mkdir()
-    (root / "figure.png").symlink_to(secret)
+def test_what_is_missing_or_leads_out_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
+    secret, root = picture(tmp_path / "secret.png"), tmp_path / "root"
+    picture(root / "good.png")
+    (root / "link.png").symlink_to(secret)
     (root / "folder").symlink_to(tmp_path)
     image_folder = ImageFolder(root)
-    assert image_folder.file("r1", "figure.png") is None
-    assert image_folder.file("r1", "folder/secret.png") is None
-    assert set(image_folder.problems.values()) == {"leads out of the image root"}
-
-
-def test_a_missing_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
-    picture(tmp_path / "good.png")
-    image_folder = ImageFolder(tmp_path)
-    bundle = showing("good.png", "none.png").evidence_bundle
+    bundle = showing("good.png", "none.png", "link.png", "folder/secret.png").evidence_bundle
     text, shown = render(bundle, "image", image_folder, "track1-000001")
     assert text.splitlines() == [
         "[figure 1] Figure 1: what is seen. (the annotators saw the picture; it is left out here)",
-        "[figure 2] Figure 2: what is seen. (the picture could not be read)",
+        *(f"[figure {k}] Figure {k}: what is seen. (the picture could not be read)" for k in (2, 3, 4)),
     ]
-    assert [one.file for one in shown] == [str(tmp_path / "good.png")]
-    assert list(image_folder.problems) == [("track1-000001", "none.png")]
+    assert [one.file for one in shown] == [str(root / "good.png")]
+    assert image_folder.problems == {
+        ("track1-000001", "none.png"): f"not found under {root}",
+        ("track1-000001", "link.png"): "leads out of the image root",
+        ("track1-000001", "folder/secret.png"): "leads out of the image root",
+    }
 
 
 def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:

@@ -66,45 +66,36 @@ def test_signs_that_some_take_for_ends_of_lines_stay_and_half_a_character_is_ref
     assert problems(write(tmp_path / "a.jsonl", [row]), Track2Record)[0].startswith("1: not a JSON object")
 
 
-BAD_CLAIMS = {
-    "unknown label": (
-        claim([S], ["Unsuported Entity"]),
-        "sentence_label[1].types[0]: unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanis",
-    ),
-    "not JSON": ('{"claim_text": ', "not a JSON object"),
-    "not UTF-8": (b'{"claim_text": "\xff"}', "not a JSON object ('utf-8' codec can't decode byte 0xff"),
-    "nested without end": ("[" * 100_000, "not a JSON object"),
-    "an id again": (claim([S], id="train-1"), "id: 'train-1' stands in line 1 already; ids must be unique"),
-    "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
-}
-
-
-@pytest.mark.parametrize(("row", "words"), BAD_CLAIMS.values(), ids=BAD_CLAIMS)
-def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, words: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "train.jsonl", [claim([S], id="train-1"), row, claim([S])])
-    [problem] = problems(path)
+def test_bad_claims_are_named_by_line_and_field_and_the_rest_is_read(tmp_path: Path) -> None:
+    bad: dict[str, Any] = {
+        "sentence_label[1].types[0]: unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal": claim(
+            [S], ["Unsuported Entity"]
+        ),
+        "not a JSON object (": '{"claim_text": ',
+        "not a JSON object ('utf-8' codec can't decode byte 0xff": b'{"claim_text": "\xff"}',
+        "not a JSON object": "[" * 100_000,  # nested without end
+        "id: 'train-1' stands in line 1 already; ids must be unique": claim([S], id="train-1"),
+        "sentence_label: some sentences have types and some have none": claim([S], None),
+    }
+    path = write(tmp_path / "train.jsonl", [claim([S], id="train-1"), *bad.values(), claim([S])])
+    for number, (words, problem) in enumerate(zip(bad, problems(path), strict=True), start=2):
+        assert problem.startswith(f"{number}: {words}")
+        assert len(problem) < 400
     with pytest.raises(BadLine, match=r"train\.jsonl:2: .*`aisr check` lists every bad line"):
         list(read(path, Track1Record, "track1"))
-    assert problem.startswith("2: ")
-    assert words in problem
-    assert len(problem) < 400
-    assert [line.number for line in scan(path, Track1Record, "track1") if line.record] == [1, 3]
+    assert [line.number for line in scan(path, Track1Record, "track1") if line.record] == [1, len(bad) + 2]
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        (citation(label="Suported"), "label: unknown label 'Suported'; one of: Supported, Overstate, Topical Match, "),
-        (citation(evidence_para_ids=["P9"]), "evidence_para_ids: 'P9' is no paragraph of cited_paper_full_text"),
-        (
-            citation(cited_paper_full_text=[{"P1": "a"}, {"P2": "b"}, {"P1": "c"}]),
-            "cited_paper_full_text: paragraph id 'P1' stands there more than once",
-        ),
-        (citation(None, cited_paper_full_text=[{}, {}]), "cited_paper_full_text: no paragraph in there; expected at"),
-        (citation(None, cited_paper_full_text=[{"P" * 1001: "a"}]), "cited_paper_full_text: paragraph id 'PPP"),
-        (citation(None, cited_paper_full_text=[{"P1\n[P2] a": "a"}]), "cited_paper_full_text: paragraph id 'P1\\n"),
-    ],
-)
-def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
-    [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
-    assert problem.startswith(f"1: {words}")
+def test_bad_citations_are_named_by_line_and_field(tmp_path: Path) -> None:
+    text = "cited_paper_full_text"
+    bad = {
+        "label: unknown label 'Suported'; one of: Supported, Overstate, Topical Match, ": citation(label="Suported"),
+        f"evidence_para_ids: 'P9' is no paragraph of {text}": citation(evidence_para_ids=["P9"]),
+        f"{text}: paragraph id 'P1' stands there more than once": citation(**{text: [{"P1": "a"}, {"P1": "c"}]}),
+        f"{text}: no paragraph in there; expected at": citation(None, **{text: [{}, {}]}),
+        f"{text}: paragraph id 'PPP": citation(None, **{text: [{"P" * 1001: "a"}]}),
+        f"{text}: paragraph id 'P1\\n": citation(None, **{text: [{"P1\n[P2] a": "a"}]}),
+    }
+    found = problems(write(tmp_path / "train.jsonl", bad.values()), Track2Record)
+    for number, (words, problem) in enumerate(zip(bad, found, strict=True), start=1):
+        assert problem.startswith(f"{number}: {words}")
