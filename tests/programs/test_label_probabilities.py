@@ -26,7 +26,9 @@ def test_probabilities_are_read_where_the_labels_differ() -> None:
     scope = [token('{"sentence_label": "'), token("Scope", 0.5, Supported=0.3, Contr=0.2), token(" Overgeneralization")]
     entity = [token("Un", 0.6, Supp=0.4), token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})]
     for tokens, label, wanted in ((scope, SCOPE, [0.3, 0, 0, 0.5, 0.2]), (entity, ENTITY, [0.4, 0.15, 0.45, 0, 0])):
-        (judged,) = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS) or ()
+        judgements = from_logprobs(tokens, "sentence_label", [label], CLAIM_LABELS)
+        assert judgements is not None
+        (judged,) = judgements
         assert (judged.label, judged.source) == (label, "logprobs")
         assert judged.probabilities == pytest.approx(wanted)
 

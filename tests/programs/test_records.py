@@ -10,7 +10,7 @@ from aisr.base import jsonl
 from aisr.base.jsonl import BadLine, read, scan
 from aisr.programs.track1 import Track1Record
 from aisr.programs.track2 import Citation, Track2Record
-from support.corpora import ENTITY, SCOPE, S, citation, claim, write
+from support.corpora import ENTITY, SCOPE, Row, S, citation, claim, write
 
 
 def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
@@ -87,14 +87,17 @@ def test_bad_claims_are_named_by_line_and_field_and_the_rest_is_read(tmp_path: P
 
 
 def test_bad_citations_are_named_by_line_and_field(tmp_path: Path) -> None:
+    def paper(paragraphs: list[dict[str, str]]) -> Row:
+        return citation(None, cited_paper_full_text=paragraphs)
+
     text = "cited_paper_full_text"
     bad = {
         "label: unknown label 'Suported'; one of: Supported, Overstate, Topical Match, ": citation(label="Suported"),
         f"evidence_para_ids: 'P9' is no paragraph of {text}": citation(evidence_para_ids=["P9"]),
-        f"{text}: paragraph id 'P1' stands there more than once": citation(**{text: [{"P1": "a"}, {"P1": "c"}]}),
-        f"{text}: no paragraph in there; expected at": citation(None, **{text: [{}, {}]}),
-        f"{text}: paragraph id 'PPP": citation(None, **{text: [{"P" * 1001: "a"}]}),
-        f"{text}: paragraph id 'P1\\n": citation(None, **{text: [{"P1\n[P2] a": "a"}]}),
+        f"{text}: paragraph id 'P1' stands there more than once": paper([{"P1": "a"}, {"P1": "c"}]),
+        f"{text}: no paragraph in there; expected at": paper([{}, {}]),
+        f"{text}: paragraph id 'PPP": paper([{"P" * 1001: "a"}]),
+        f"{text}: paragraph id 'P1\\n": paper([{"P1\n[P2] a": "a"}]),
     }
     found = problems(write(tmp_path / "train.jsonl", bad.values()), Track2Record)
     for number, (words, problem) in enumerate(zip(bad, found, strict=True), start=1):
