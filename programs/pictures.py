@@ -36,7 +36,7 @@ from PIL import Image, ImageOps
 
 from aisr.base.errors import UserError
 from aisr.programs.records import EvidenceItem
-from aisr.programs.text import ROW, clean, rows_of
+from aisr.programs.text import ROW, clean, letters, rows_of
 from aisr.programs.text import item as as_item
 
 MOST_BYTES = 20 * 2**20
@@ -258,11 +258,11 @@ def render(
         numbers[kind] += 1
         text, rows = rows_of(clean(item.text))
         caption = clean(item.caption)
-        if rows and (key := _letters(text)) in captions:
+        if rows and (key := letters(text)) in captions:
             text = captions[key]
-        if key := _letters(caption):
+        if key := letters(caption):
             captions.setdefault(key, f"(the cells of {kind} {numbers[kind]})")
-            text = "" if _letters(text) == key else text
+            text = "" if letters(text) == key else text
         words = as_item(f"{text} {caption}", LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
         if image_folder is not None and picture_mode != "caption" and item.img_path:
@@ -278,11 +278,6 @@ def render(
                 lines[-1] += f" {UNREADABLE}"
         lines += [f"{ROW[1:]}{as_item(row, LABEL.fullmatch)}" for row in rows]
     return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
-
-
-def _letters(text: str) -> str:
-    """Return a text but for case, blanks and punctuation."""
-    return "".join(sign for sign in text.lower() if sign.isalnum())
 
 
 # --- Reading the text in pictures

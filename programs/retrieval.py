@@ -275,18 +275,10 @@ class Passages(NamedTuple):
     """What a model reads of a paper.
 
     text: the selected paragraphs in document order, each as `[P12] text`, rows of tables on lines behind it; keys:
-    their ids, in document order; ranking: all ids of the paper, best first."""
+    their ids, in document order."""
 
     text: str
     keys: list[str]
-    ranking: list[str]
-
-
-def select_passages(
-    claim: str, paragraphs: Mapping[str, str], context_tokens: int = USUAL_TOKENS, matcher: Matcher = bm25
-) -> Passages:
-    """Return the best-ranked paragraphs that fit into `context_tokens`, at least one; all of them where they fit."""
-    return fit_passages(claim, paragraphs, rank(claim, paragraphs, matcher), context_tokens)
 
 
 def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int) -> Passages:
@@ -307,7 +299,7 @@ def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence
                 shown |= lines
                 break
     keys = [key for key in paragraphs if key in shown]
-    return Passages("\n".join(shown[key] for key in keys), keys, list(best_first))
+    return Passages("\n".join(shown[key] for key in keys), keys)
 
 
 def rank(claim: str, paragraphs: Mapping[str, str], matcher: Matcher = bm25) -> list[str]:

@@ -19,7 +19,7 @@ from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
-from aisr.programs.retrieval import USUAL_TOKENS, excerpt, rank, select_passages, without_content
+from aisr.programs.retrieval import USUAL_TOKENS, excerpt, fit_passages, rank, without_content
 from aisr.programs.task import Exhibit, Query, Task
 from aisr.programs.text import item, item_with_rows, plain
 
@@ -232,12 +232,13 @@ class Track2(Program):
         `gold`, `incomplete` (none of its gold paragraphs is a candidate) and `trimmed`, its fields as a demo."""
         raw = record.paragraphs
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
-        read = select_passages(record.claim_text, paper, self.options.context_tokens, self.match)
+        ranking = rank(record.claim_text, paper, self.match)
+        read = fit_passages(record.claim_text, paper, ranking, self.options.context_tokens)
         inputs: dict[str, Any] = {
             "passages": plain(read.text),
             "claim": item(record.claim_text, paper.__contains__),
             "candidates": read.keys,
-            "ranking": read.ranking[:DEPTH],
+            "ranking": ranking[:DEPTH],
         }
         gold = record.gold
         if gold is None:
@@ -248,7 +249,7 @@ class Track2(Program):
             "label": gold.label,
             "evidence_ids": [key for key in named if key in read.keys][:NAMED],
             "incomplete": bool(gold.evidence_para_ids) and not {*gold.evidence_para_ids}.intersection(read.keys),
-            "trimmed": {**_trimmed(gold, record.claim_text, paper, read.ranking), "evidence_ids": named[:EVIDENCE_K]},
+            "trimmed": {**_trimmed(gold, record.claim_text, paper, ranking), "evidence_ids": named[:EVIDENCE_K]},
         }
         return self.example(record, inputs, right)
 

@@ -4,11 +4,7 @@ import pytest
 
 from aisr.programs.pictures import render
 from aisr.programs.records import EvidenceItem
-from aisr.programs.retrieval import (
-    LONGEST,
-    USUAL_TOKENS,
-    select_passages,
-)
+from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, Passages, fit_passages, rank
 from aisr.programs.text import clean, rows_of, tokens
 from aisr.programs.track2 import Track2, Track2Record
 
@@ -20,12 +16,15 @@ PAPER = {
 }
 
 
+def shown(claim: str, paper: dict[str, str], budget: int) -> Passages:
+    return fit_passages(claim, paper, rank(claim, paper), budget)
+
+
 def test_a_paper_that_fits_is_shown_whole_and_of_another_the_best_in_document_order() -> None:
-    whole = select_passages("the reranker gains recall", PAPER, 1000)
+    whole = shown("the reranker gains recall", PAPER, 1000)
     assert whole.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
-    assert sorted(whole.ranking) == whole.keys == list(PAPER)
-    best = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
-    assert best.ranking[:2] == ["P4", "P2"]
+    assert whole.keys == list(PAPER)
+    best = shown("is the reranker slower than the baseline on HarborQA", PAPER, 42)
     assert best.keys == ["P2", "P4"]
     assert [line[:5] for line in best.text.splitlines()] == ["[P2] ", "[P4] "]
 
@@ -46,11 +45,11 @@ def test_what_cannot_decide_is_not_shown() -> None:
         "P8": "References",
         "P9": "How pears keep, in: Pears and how to keep them.",
     }
-    passages = select_passages("pears keep", paper, 100)
-    assert passages.ranking[0] == "P9"  # it can still be named
+    passages = shown("pears keep", paper, 100)
+    assert rank("pears keep", paper)[0] == "P9"  # it can still be named
     assert passages.keys == ["P1", "P2", "P3", "P5"]
-    assert select_passages("pears keep", paper, 1000).keys == ["P1", "P2", "P3", "P5", "P55"]
-    assert select_passages("pears keep", {"P1": "Pears keep"}, 1000).keys == ["P1"]
+    assert shown("pears keep", paper, 1000).keys == ["P1", "P2", "P3", "P5", "P55"]
+    assert shown("pears keep", {"P1": "Pears keep"}, 1000).keys == ["P1"]
 
 
 # --- Noise is taken out of texts; no meaning changes
