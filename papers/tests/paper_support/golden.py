@@ -9,10 +9,10 @@ from support.golden_prompts import Case, write_anew
 
 FOLDER = PAPERS / "tests" / "golden" / "draft"
 CASE = Case(DRAFT, "knn", compiled={"verbalized_confidence": True})
-DRAFTS = sorted(file.parent for file in (PAPERS / "tests" / "golden" / "readers").glob("*/draft.txt"))
+READ = PAPERS / "tests" / "golden" / "readers"
+READ_PAPERS = sorted([*READ.glob("*/main.tex"), *READ.glob("*/paper.*")])
 
 if __name__ == "__main__":
     print(write_anew(CASE, FOLDER), end="")
-    for folder in DRAFTS:
-        (paper,) = (*folder.glob("main.tex"), *folder.glob("paper.md"))
-        (folder / "draft.txt").write_text(as_text(read_draft(paper)), "utf-8")
+    for paper in READ_PAPERS:
+        paper.with_name("draft.txt").write_text(as_text(read_draft(paper)), "utf-8")

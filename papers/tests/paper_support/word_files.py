@@ -11,18 +11,15 @@ NAMESPACES = (
     'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 )
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-STYLES = {"Titel": "Title", "berschrift1": "heading 1", "berschrift2": "heading 2", "Beschriftung": "caption"}
 
 
-def run(text: str, look: str = "") -> str:
-    return f'<w:r><w:rPr>{look}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+def run(text: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def paragraph(content: str, style: str = "") -> str:
+def paragraph(content: str) -> str:
     """A paragraph of runs, or of plain text."""
-    content = content if content.startswith("<") else run(content)
-    look = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-    return f"<w:p>{look}{content}</w:p>"
+    return f"<w:p>{content if content.startswith('<') else run(content)}</w:p>"
 
 
 def cell(content: str, look: str = "") -> str:
@@ -51,14 +48,12 @@ def write(
     compression: int = zipfile.ZIP_DEFLATED,
 ) -> Path:
     """A Word file with a body, and more parts by their names. links: from its document."""
-    styles = "".join(f'<w:style w:styleId="{key}"><w:name w:val="{name}"/></w:style>' for key, name in STYLES.items())
     package = "http://schemas.openxmlformats.org/package/2006/relationships"
     root = f'<Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="word/document.xml"/>'
     with zipfile.ZipFile(file, "w", compression) as archive:
         content: dict[str, str | bytes] = {
             "_rels/.rels": f'<Relationships xmlns="{package}">{root}</Relationships>',
             "word/document.xml": part("document", f"<w:body>{body}</w:body>"),
-            "word/styles.xml": part("styles", styles),
             "word/_rels/document.xml.rels": f'<Relationships xmlns="{package}">{links}</Relationships>',
         }
         for name, text in (content | (parts or {})).items():
@@ -66,5 +61,5 @@ def write(
     return file
 
 
-def link(key: str, target: str, more: str = "") -> str:
-    return f'<Relationship Id="{key}" Type="{OFFICE}/image" Target="{target}" {more}/>'
+def link(key: str, target: str) -> str:
+    return f'<Relationship Id="{key}" Type="{OFFICE}/image" Target="{target}"/>'
