@@ -11,11 +11,10 @@ from pathlib import Path
 
 from aisr import UserError
 from aisr.text import digest_file, digest_text, write_whole
-from aisr_papers import sandbox
 from aisr_papers.draft import Draft, Float, Picture, Unread
 from aisr_papers.readers import pdf_process
 from aisr_papers.readers.files import PICTURES, find_main_file
-from aisr_papers.readers.pdf_process import Limits
+from aisr_papers.readers.pdf_process import Limits, run_child
 from aisr_papers.readers.word import read_picture
 
 EDITION = "1"  # of how figures are drawn: what an earlier one drew is drawn again
@@ -68,9 +67,7 @@ def _keep(picture: Picture, folder: Path, limits: Limits, end: float) -> Path:
     kept = folder / f"{digest}{Path(picture.member).suffix.lower() or '.png'}"
     if not kept.is_file():
         arguments = [str(picture.file), str(picture.page), json.dumps(picture.box)]
-        content = (
-            read_picture(picture) if picture.member else sandbox.run(pdf_process.CHILD, arguments, limits._asdict())
-        )
+        content = read_picture(picture) if picture.member else run_child(arguments, limits)
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_whole(kept, content)
     return kept

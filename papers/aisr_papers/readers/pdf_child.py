@@ -1,9 +1,7 @@
-"""Reads the words of a PDF, or draws a figure of it, in a process of its own, which `pdf_process` or `figures` starts.
+"""Reads the words of a PDF, or draws a figure of it, in a process of its own, which `pdf_process` starts. LIMITS is
+JSON of its `Limits`.
 
-A PDF is a program of strangers for a large C++ library. What may go wrong there (a crash, a loop, memory without end)
-ends this process and no other. LIMITS is JSON of `pdf_process.Limits`.
-
-    python -P -m aisr_papers.readers.pdf_child FILE LIMITS               # prints one line of JSON a page
+    python -P -m aisr_papers.readers.pdf_child FILE LIMITS               # prints the title, then a line of JSON a page
     python -P -m aisr_papers.readers.pdf_child FILE PAGE BOX LIMITS      # prints a PNG of a part of a page
 
 PAGE counts from 1; BOX is JSON: left, top, right and bottom of what is drawn, or null for all of the page.
@@ -14,17 +12,18 @@ import ctypes
 import io
 import json
 import math
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import pypdfium2.raw as pdfium
+from pypdfium2 import PdfDocument, PdfiumError
 
-from aisr_papers.sandbox import confine, refuse
+from aisr_papers.readers.pdf_process import REFUSED, Box, Limits, bounding_box, is_within
 
 # --- The signs of a page as words, with what the file states of how they look.
 
@@ -39,8 +38,6 @@ MINUS = 0x2212
 CORK = {0x10: "“", 0x11: "”", 0x15: "–", 0x16: "—", 0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
 LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl"}
 KNOWN = LIGATURES | CORK | dict.fromkeys((*HYPHENS, MINUS), "-")
-
-Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 class Look(NamedTuple):
@@ -74,14 +71,12 @@ class View(NamedTuple):
         return right, self.height - up
 
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
-        """Left, top, right, bottom."""
         (a, b), (c, d) = self.point(left, bottom), self.point(right, top)
-        return min(a, c), min(b, d), max(a, c), max(b, d)
+        return Box(min(a, c), min(b, d), max(a, c), max(b, d))
 
-    def holds(self, box: Box) -> bool:
-        """Whether the middle of a box is on the page."""
-        across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-        return 0 <= across <= self.width and 0 <= down <= self.height
+    @property
+    def page(self) -> Box:
+        return Box(0, 0, self.width, self.height)
 
 
 def address_of(one: Any) -> int:
@@ -104,15 +99,14 @@ class Word:
         greater = max(size, self.size)
         if box == self.last:  # two letters of one ligature
             return True
-        return (
-            abs(baseline - self.baseline) < 0.6 * greater and -0.5 * self.size < box[0] - self.box[2] < 0.35 * greater
-        )
+        distance = box.left - self.box.right
+        return abs(baseline - self.baseline) < 0.6 * greater and -0.5 * self.size < distance < 0.35 * greater
 
     def is_base_of(self, box: Box, baseline: float, size: float) -> bool:
         """Whether a sign behind a break stands at this word as an exponent or index, or behind such a one."""
         greater = max(size, self.size)
         step = abs(baseline - self.baseline)
-        return 0.12 * greater < step < 0.6 * greater and abs(box[0] - self.box[2]) < 0.12 * greater
+        return 0.12 * greater < step < 0.6 * greater and abs(box.left - self.box.right) < 0.12 * greater
 
     def takes(self, baseline: float, size: float, look: Look, hidden: str) -> bool:
         """Whether a sign directly behind this word belongs to it."""
@@ -120,14 +114,13 @@ class Word:
         return looks_so and abs(baseline - self.baseline) < 0.12 * max(size, self.size)
 
     def add(self, sign: str, box: Box, size: float) -> None:
-        mine = self.box
-        self.box = (min(mine[0], box[0]), min(mine[1], box[1]), max(mine[2], box[2]), max(mine[3], box[3]))
+        self.box = bounding_box((self.box, box))
         self.text += sign
         self.last = box
         self.size = max(self.size, size)
 
 
-def read_words(text: Any, view: View, order: dict[int, int], limits: dict[str, Any]) -> list[Word]:
+def read_words(text: Any, view: View, order: dict[int, int], limits: Limits) -> list[Word]:
     looks: dict[int, Look] = {}
     words: list[Word] = []
     in_word = False
@@ -155,7 +148,7 @@ def read_words(text: Any, view: View, order: dict[int, int], limits: dict[str, A
         pdfium.FPDFText_GetCharOrigin(text, index, across, up)
         box = view.box(loose.left, loose.bottom, loose.right, loose.top)
         baseline, size = view.point(across.value, up.value)[1], look.size
-        hidden = look.hidden if look.hidden not in ("", TURNED) or view.holds(box) else "off the page"
+        hidden = look.hidden if look.hidden not in ("", TURNED) or is_within(box, view.page) else "off the page"
         if in_word:
             glued = hidden == TURNED or words[-1].is_before(box, baseline, size)
         else:  # some programs write exponents as lines of their own
@@ -177,7 +170,7 @@ def _sign(code: int) -> str:
     return chr(code)
 
 
-def _look(text: Any, index: int, one: Any, order: int, view: View, limits: dict[str, Any]) -> Look:
+def _look(text: Any, index: int, one: Any, order: int, view: View, limits: Limits) -> Look:
     mode = pdfium.FPDFTextObj_GetTextRenderMode(one)
     parts = [ctypes.c_uint() for _ in range(4)]
     ask = pdfium.FPDFText_GetStrokeColor if mode in STROKED_MODES else pdfium.FPDFText_GetFillColor
@@ -191,7 +184,7 @@ def _look(text: Any, index: int, one: Any, order: int, view: View, limits: dict[
     angle = pdfium.FPDFText_GetCharAngle(text, index)
     if mode in INVISIBLE_MODES:
         hidden = "invisible"
-    elif size < limits["least_size"]:
+    elif size < limits.least_size:
         hidden = "tiny"
     elif alpha < FAINT:
         hidden = "transparent"
@@ -232,9 +225,9 @@ def render(page: Any, size: tuple[int, int], place: Sequence[int], flags: int = 
         pdfium.FPDFBitmap_Destroy(bitmap)
 
 
-def render_page(page: Any, view: View, limits: dict[str, Any]) -> tuple[Pixels, float]:
+def render_page(page: Any, view: View, limits: Limits) -> tuple[Pixels, float]:
     """The page as it is seen, and its pixels a point."""
-    scale = min(PIXELS_PER_POINT, (limits["pixels"] / max(view.width * view.height, 1)) ** 0.5)
+    scale = min(PIXELS_PER_POINT, (limits.pixels / max(view.width * view.height, 1)) ** 0.5)
     across, down = max(round(view.width * scale), 1), max(round(view.height * scale), 1)
     return render(page, (across, down), (0, 0, across, down)), scale
 
@@ -246,7 +239,7 @@ def mark_invisible(words: Sequence[Word], picture: tuple[Pixels, float], covers:
     for word in words:
         if word.hidden:
             continue
-        if any(place > word.look.order >= 0 and _inside(word.box, box) for place, box in covers):
+        if any(place > word.look.order >= 0 and is_within(word.box, box) for place, box in covers):
             word.hidden = "behind a picture"
             continue
         inside, outside = (_cut(pixels, word.box, scale, around) for around in (0, 0.25 * word.size))
@@ -287,11 +280,6 @@ def _usual(piece: Signed) -> Signed:
     return usual
 
 
-def _inside(word: Box, box: Box) -> bool:
-    across, down = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
-    return box[0] <= across <= box[2] and box[1] <= down <= box[3]
-
-
 # --- The document, page by page.
 
 THIN = 3.0  # points; what is thinner is a rule of a table
@@ -302,9 +290,18 @@ LOCKED = (4, 5)  # PDFium's errors for passwords and other protection
 
 
 def main() -> None:
-    file, *figure, limits = sys.argv[1], *map(json.loads, sys.argv[2:])
-    confine(limits["memory"], limits["seconds"])
-    with open_document(file) as document:
+    file, *figure, last = sys.argv[1], *map(json.loads, sys.argv[2:])
+    limits = Limits(*last)
+    bound("RLIMIT_AS", limits.memory)
+    bound("RLIMIT_CPU", max(int(limits.seconds), 1))
+    bound("RLIMIT_CORE", 0)
+    try:
+        document = PdfDocument(Path(file).read_bytes())
+    except (PdfiumError, OSError) as error:
+        if isinstance(error, PdfiumError) and error.err_code in LOCKED:
+            refuse("encrypted, and opens with a password only; save it without one")
+        refuse("not a PDF, or a broken one; expected a PDF that a viewer opens")
+    with document:
         if figure:
             number, box = figure
             sys.stdout.buffer.write(draw(document, number, box, limits))
@@ -312,43 +309,36 @@ def main() -> None:
             _read(document, limits)
 
 
-def _read(document: Any, limits: dict[str, Any]) -> None:
-    count = pdfium.FPDF_GetPageCount(document)
-    if not 0 < count <= limits["pages"]:
-        refuse(f"{count} pages; expected a paper of 1 to {limits['pages']}")
-    print(json.dumps({"title": _title(document)}))
-    left = limits["signs"]
+def refuse(reason: str) -> NoReturn:
+    """End this process, which tells the one that runs it why its file is not read."""
+    print(reason, file=sys.stderr)
+    sys.exit(REFUSED)
+
+
+def bound(name: str, most: int) -> None:
+    """Limit this process for good, where the system can: macOS does not bound memory, Windows nothing."""
+    with suppress(ImportError, AttributeError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(getattr(resource, name), (most, most))
+
+
+def _read(document: PdfDocument, limits: Limits) -> None:
+    count = len(document)
+    if not 0 < count <= limits.pages:
+        refuse(f"{count} pages; expected a paper of 1 to {limits.pages}")
+    print(json.dumps(_title(document)))
+    left = limits.signs
     for number in range(count):
-        with open_page(document, number) as page:
-            line = _page(page, limits)
-        left -= sum(len(word[0]) for word in line.get("words", ()))
+        try:
+            with closing(document[number]) as page:
+                line = _page(page, limits)
+        except PdfiumError:
+            line = BROKEN
+        left -= 0 if isinstance(line, str) else sum(len(text) for text, *_ in line[2])
         if left < 0:
-            refuse(f"more than {limits['signs']:,} signs of text; expected a paper")
+            refuse(f"more than {limits.signs:,} signs of text; expected a paper")
         print(json.dumps(line), flush=True)
-
-
-@contextmanager
-def open_document(file: str) -> Iterator[Any]:
-    document = pdfium.FPDF_LoadDocument(os.fsencode(file) + b"\0", None)
-    if not document:
-        if pdfium.FPDF_GetLastError() in LOCKED:
-            refuse("encrypted, and opens with a password only; save it without one")
-        refuse("not a PDF, or a broken one; expected a PDF that a viewer opens")
-    try:
-        yield document
-    finally:
-        pdfium.FPDF_CloseDocument(document)
-
-
-@contextmanager
-def open_page(document: Any, number: int) -> Iterator[Any]:
-    """A page, from 0; false for a broken one."""
-    page = pdfium.FPDF_LoadPage(document, number)
-    try:
-        yield page
-    finally:
-        if page:
-            pdfium.FPDF_ClosePage(page)
 
 
 def _title(document: Any) -> str:
@@ -360,44 +350,45 @@ def _title(document: Any) -> str:
     return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
 
 
-def _page(page: Any, limits: dict[str, Any]) -> dict[str, Any]:
-    if not page:
-        return {"unread": BROKEN}
-    if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
-        return {"unread": f"more than {limits['objects']:,} objects on this page; nothing of it is read"}
-    _remove_actual_text([pdfium.FPDFPage_GetObject(page, place) for place in range(pdfium.FPDFPage_CountObjects(page))])
-    text = pdfium.FPDFText_LoadPage(page)
-    if not text:
-        return {"unread": BROKEN}
-    try:
-        if pdfium.FPDFText_CountChars(text) > limits["signs_per_page"]:
-            return {"unread": f"more than {limits['signs_per_page']:,} signs on this page; nothing of it is read"}
-        view = _view(page)
-        if min(view.width, view.height) < 1:
-            return {"unread": BROKEN}
-        rules, graphics, order, covers = _objects(page, view)
-        words = read_words(text, view, order, limits)
-        mark_invisible(words, render_page(page, view, limits), covers)
-    finally:
-        pdfium.FPDFText_ClosePage(text)
+def _page(page: Any, limits: Limits) -> str | list[Any]:
+    """Return the fields of a `pdf_process.Page` but its number, or why it is not read. Raises PdfiumError where it is
+    broken."""
+    count = pdfium.FPDFPage_CountObjects(page)
+    if count > limits.objects:
+        return f"more than {limits.objects:,} objects on this page; nothing of it is read"
+    objects = [pdfium.FPDFPage_GetObject(page, place) for place in range(count)]
+    _remove_actual_text(objects)
+    text = page.get_textpage()
+    if text.count_chars() > limits.signs_per_page:
+        return f"more than {limits.signs_per_page:,} signs on this page; nothing of it is read"
+    view = _view(page)
+    if min(view.width, view.height) < 1:
+        return BROKEN
+    rules, graphics, order, covers = _objects(objects, view)
+    words = read_words(text, view, order, limits)
+    mark_invisible(words, render_page(page, view, limits), covers)
     rows = [
-        [w.text, *(round(v, 2) for v in (*w.box, w.baseline, w.size)), w.look.font, w.hidden, w.glued] for w in words
+        (w.text, _rounded(w.box), round(w.baseline, 2), round(w.size, 2), w.look.font, w.hidden, w.glued) for w in words
     ]
-    return {"width": view.width, "height": view.height, "words": rows, "rules": rules, "graphics": graphics}
+    return [view.width, view.height, rows, rules, graphics]
 
 
 def _view(page: Any) -> View:
-    box = pdfium.FS_RECTF()
-    pdfium.FPDF_GetPageBoundingBox(page, box)
+    left, bottom, right, top = page.get_bbox()
     turns = max(pdfium.FPDFPage_GetRotation(page), 0)
-    width, height = abs(box.right - box.left), abs(box.top - box.bottom)
+    width, height = abs(right - left), abs(top - bottom)
     if turns % 2:
         width, height = height, width
-    return View(box.left, min(box.bottom, box.top), width, height, turns)
+    return View(left, min(bottom, top), width, height, turns)
 
 
-def _remove_actual_text(objects: list[Any]) -> None:
+def _rounded(box: Box) -> list[float]:
+    return [round(side, 2) for side in box]
+
+
+def _remove_actual_text(objects: Sequence[Any]) -> None:
     """Remove the text that the file puts in place of what it draws: the reader of the page does not see it."""
+    objects = list(objects)
     while objects:
         one = objects.pop()
         if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_FORM:
@@ -411,15 +402,16 @@ def _remove_actual_text(objects: list[Any]) -> None:
                 pdfium.FPDFPageObj_RemoveMark(one, mark)
 
 
-def _objects(page: Any, view: View) -> tuple[list[Box], list[Box], dict[int, int], list[tuple[int, Box]]]:
+def _objects(
+    objects: Sequence[Any], view: View
+) -> tuple[list[list[float]], list[list[float]], dict[int, int], list[tuple[int, Box]]]:
     """Rules; pictures and drawings; the place of each text object by its address; and opaque pictures, with theirs."""
-    rules: list[Box] = []
-    graphics: list[Box] = []
+    rules: list[list[float]] = []
+    graphics: list[list[float]] = []
     order: dict[int, int] = {}
     covers: list[tuple[int, Box]] = []
     sides = [ctypes.c_float() for _ in range(4)]
-    for place in range(pdfium.FPDFPage_CountObjects(page)):
-        one = pdfium.FPDFPage_GetObject(page, place)
+    for place, one in enumerate(objects):
         kind = pdfium.FPDFPageObj_GetType(one)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             order[address_of(one)] = place
@@ -429,13 +421,11 @@ def _objects(page: Any, view: View) -> tuple[list[Box], list[Box], dict[int, int
         box = view.box(*(side.value for side in sides))
         if not all(map(math.isfinite, box)):
             continue
-        across, down = box[2] - box[0], box[3] - box[1]
-        rounded = tuple(round(side, 2) for side in box)
-        if kind == pdfium.FPDF_PAGEOBJ_PATH and min(across, down) <= THIN:
-            if max(across, down) >= LONG:
-                rules.append(rounded)  # type: ignore[arg-type]
+        if kind == pdfium.FPDF_PAGEOBJ_PATH and min(box.width, box.height) <= THIN:
+            if max(box.width, box.height) >= LONG:
+                rules.append(_rounded(box))
         else:
-            graphics.append(rounded)  # type: ignore[arg-type]
+            graphics.append(_rounded(box))
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE and not pdfium.FPDFPageObj_HasTransparency(one):
             covers.append((place, box))
     return rules, graphics, order, covers
@@ -448,29 +438,30 @@ PIXELS = 1_200_000
 SCALE = 4.0  # pixels a point at most
 
 
-def draw(document: Any, number: int, box: list[float] | None, limits: dict[str, Any]) -> bytes:
+def draw(document: PdfDocument, number: int, box: list[float] | None, limits: Limits) -> bytes:
     """A part of a page as PNG."""
     from PIL import Image
 
-    if not 0 < number <= pdfium.FPDF_GetPageCount(document):
+    if not 0 < number <= len(document):
         refuse(f"no page {number} in it")
-    with open_page(document, number - 1) as page:
-        if not page:
-            refuse("a broken page")
-        if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
-            refuse(f"more than {limits['objects']:,} objects on its page")
-        width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
-        left, top, right, bottom = box or (0, 0, width, height)
-        left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
-        if not (right - left >= 1 and bottom - top >= 1 and max(width, height) <= LARGEST):
-            refuse(f"a page of {width:.0f} x {height:.0f} points")
-        scale = min(SCALE, (PIXELS / ((right - left) * (bottom - top))) ** 0.5)
-        size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
-        place = [round(side * scale) for side in (-left, -top, width, height)]
-        pixels = render(page, size, place, pdfium.FPDF_ANNOT)
-        out = io.BytesIO()
-        Image.fromarray(pixels[:, :, ::-1]).save(out, "PNG", compress_level=3)
-        return out.getvalue()
+    try:
+        page = document[number - 1]
+    except PdfiumError:
+        refuse("a broken page")
+    if pdfium.FPDFPage_CountObjects(page) > limits.objects:
+        refuse(f"more than {limits.objects:,} objects on its page")
+    width, height = page.get_size()
+    left, top, right, bottom = box or (0, 0, width, height)
+    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    if not (right - left >= 1 and bottom - top >= 1 and max(width, height) <= LARGEST):
+        refuse(f"a page of {width:.0f} x {height:.0f} points")
+    scale = min(SCALE, (PIXELS / ((right - left) * (bottom - top))) ** 0.5)
+    size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
+    place = [round(side * scale) for side in (-left, -top, width, height)]
+    pixels = render(page, size, place, pdfium.FPDF_ANNOT)
+    out = io.BytesIO()
+    Image.fromarray(pixels[:, :, ::-1]).save(out, "PNG", compress_level=3)
+    return out.getvalue()
 
 
 if __name__ == "__main__":

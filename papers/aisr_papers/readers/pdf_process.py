@@ -1,17 +1,24 @@
-"""The words of a PDF, read by a process of its own that is held to limits, so that no file can stop or break this one.
+"""PDFs are read and drawn by processes of their own (`pdf_child`), without keys and within limits.
 
-Whatever happens there (a crash of the library, a loop, memory without end) is one `UserError` here.
+A PDF is a program of strangers for a large library. Whatever goes wrong there (a crash, a loop, memory without end)
+ends such a process and no other, and is one `UserError` here.
 """
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisr import UserError
-from aisr_papers import sandbox
 
-CHILD = "aisr_papers.readers.pdf_child"
+ROOT = str(Path(__file__).parents[2])
+# The only variables passed on: whoever breaks out of the library should find no key there.
+PASSED = ("LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")
+REFUSED = 3  # the exit code of a process that tells why
+OUT_OF_TIME = (-24, -9)  # ended by SIGXCPU, or by SIGKILL where its soft and hard limits are one
 NEXT = "give its LaTeX or Markdown instead, or print it to a new PDF"
 
 
@@ -31,6 +38,36 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
+
+
+def run_child(arguments: list[str], limits: Limits) -> bytes:
+    """Return what `pdf_child` prints. Raises UserError with the reason where it refuses its file, breaks, or takes more
+    than its limits."""
+    environment = {name: os.environ[name] for name in PASSED if name in os.environ}
+    paths = filter(None, [ROOT, environment.get("PYTHONPATH")])
+    environment |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUTF8": "1", "OPENBLAS_NUM_THREADS": "1"}
+    # -P: nothing of the current folder is imported there
+    command = [sys.executable, "-P", "-m", "aisr_papers.readers.pdf_child", *arguments, json.dumps(limits)]
+    try:
+        process = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=limits.waiting,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UserError(f"takes more than {limits.waiting:g} seconds") from error
+    if process.returncode == REFUSED:
+        raise UserError(process.stderr.decode().strip())
+    if process.returncode in OUT_OF_TIME:
+        raise UserError(f"takes more than {limits.seconds:g} seconds of a core")
+    if process.returncode and b"ModuleNotFoundError" in process.stderr:
+        raise UserError("PDFs need pypdfium2 and pillow; `pip install 'aisr-papers[pdf]'` brings them")
+    if process.returncode:
+        raise UserError(f"broken, or takes over {limits.memory >> 20} MiB of memory")
+    return process.stdout
 
 
 class Box(NamedTuple):
@@ -104,23 +141,17 @@ def read_pages(file: Path, limits: Limits = LIMITS) -> Pages:
     if file.stat().st_size > limits.bytes:
         raise UserError(f"{file}: larger than {limits.bytes >> 20} MiB; expected the PDF of a paper")
     try:
-        output = sandbox.run(CHILD, [str(file.absolute())], limits._asdict())
+        output = run_child([str(file.absolute())], limits)
     except UserError as error:
         raise UserError(f"{file}: {error}; or {NEXT}") from error
-    head, *rest = map(json.loads, output.splitlines())
+    title, *lines = map(json.loads, output.splitlines())
     pages, unread = [], {}
-    for number, line in enumerate(rest, start=1):
-        if "unread" in line:
-            unread[number] = line["unread"]
+    for number, line in enumerate(lines, start=1):
+        if isinstance(line, str):
+            unread[number] = line
         else:
-            pages.append(_page(number, line))
-    return Pages(head["title"], tuple(pages), unread)
-
-
-def _page(number: int, line: dict[str, Any]) -> Page:
-    words = tuple(
-        Word(text, Box(left, top, right, bottom), baseline, size, font, hidden, glued)
-        for text, left, top, right, bottom, baseline, size, font, hidden, glued in line["words"]
-    )
-    boxes = [tuple(Box(*box) for box in line[name]) for name in ("rules", "graphics")]
-    return Page(number, line["width"], line["height"], words, *boxes)
+            width, height, words, *boxes = line
+            rules, graphics = (tuple(Box(*box) for box in some) for some in boxes)
+            texts = tuple(Word(text, Box(*box), *look) for text, box, *look in words)
+            pages.append(Page(number, width, height, texts, rules, graphics))
+    return Pages(title, tuple(pages), unread)
