@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aisr import UserError
 from aisr_papers.citations import cited_works, natbib_text
-from aisr_papers.draft import Draft, Float, Place
+from aisr_papers.draft import Draft, Float, Picture, Place
 from aisr_papers.passages import (
     Cells,
     Piece,
@@ -60,7 +60,7 @@ class _Paper:
         for parts in floats:
             self._add_labels(parts)
         for parts in floats:
-            for one in (parts, *parts.within):
+            for one in (parts, *parts.all(FloatParts)):
                 self._add_float(one)
         blocks = ((self._pieces(one.items), one.headings, False) for one in body.blocks)
         paragraphs = build_paragraphs(blocks, self.floats, body.works)
@@ -84,18 +84,18 @@ class _Paper:
         """Whether a figure or table has a number or a label, or is read without: others cannot be referred to."""
         if parts.number or parts.labels:
             return True
-        if parts.environment in TABULARS and any(_is_data(table) for table in parts.tables):
+        if parts.environment in TABULARS and any(map(_is_data, parts.all(Table))):
             return True  # one between two sentences, which has no number
-        if parts.pictures or parts.tables or parts.captions or parts.within:
+        if parts.captions or any(not isinstance(one, Place) for one in parts.content):
             why = f"a {parts.kind} without a numbered caption: nothing can refer to it"
             self.body.files.note_unread(parts.place, why)
         return False
 
     def _add_labels(self, parts: FloatParts) -> None:
         """The targets of the labels of a float, and of those within it."""
-        for number, one in enumerate(parts.within):
+        for number, one in enumerate(parts.all(FloatParts)):
             one.number = f"{parts.number}{chr(ord('a') + min(number, 25))}"
-        for one in (parts, *parts.within):
+        for one in (parts, *parts.all(FloatParts)):
             # Its label, or its name where it has none or another has it already.
             key = next((label for label in one.labels if label not in self.keys), one.name)
             for label in (*one.labels, key):
@@ -105,7 +105,7 @@ class _Paper:
     def _add_float(self, parts: FloatParts) -> None:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for items in parts.captions for item in (*items, Piece(" ", parts.place))]
-        rows = [row for table in parts.tables for row in join_columns(self._cells(table), table.joints)]
+        rows = [row for table in parts.all(Table) for row in join_columns(self._cells(table), table.joints)]
         cells, bold = split_bold(lay_out(fill_upwards(rows)))
         one = Float(
             key,
@@ -114,10 +114,10 @@ class _Paper:
             join_words(self._pieces(caption)),
             parts.place,
             cells,
-            tuple(parts.pictures),
+            tuple(parts.all(Picture)),
             parts.headings,
             join_words(self._pieces(parts.notes)),
-            tuple(parts.code_places),
+            tuple(parts.all(Place)),
             bold,
             _begin(item for items in parts.captions for item in items),
             _begin(parts.notes),

@@ -128,7 +128,7 @@ class Body(Floats):
         if commands.SKIPPED[name]:
             self.files.note_unread(token.place, f"{commands.SKIPPED[name]} ({name}), which is not read")
         if self._open and commands.SKIPPED[name] == commands.CODED:
-            self._open[-1].code_places.append(token.place)
+            self._open[-1].content.append(token.place)
         while (one := self.stream.raw()) is not None:
             if one.kind == "command" and one.text == "end" and self.stream.word() == name:
                 return

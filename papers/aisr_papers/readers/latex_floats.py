@@ -78,7 +78,7 @@ class Floats(Run):
             return
         joints = {} if name.endswith("tblr") else self._joints(source(columns), token)
         waiting, self._captioned = self._captioned, None
-        if not self._open and waiting is not None and waiting.kind == "table" and not waiting.tables:
+        if not self._open and waiting is not None and waiting.kind == "table" and not waiting.all(Table):
             self._end_paragraph()
             self._open_again(waiting, name)
         if not self._open:  # a longtable has a caption of its own; another one stands between two sentences
@@ -122,7 +122,7 @@ class Floats(Run):
 
     def _new_table(self) -> None:
         table = Table()
-        self._open[-1].tables.append(table)
+        self._open[-1].content.append(table)
         self._tables.append(table)
         self._items = table.cell.items
 
@@ -217,16 +217,16 @@ class Floats(Run):
             if not starred:
                 parts.number = self._next_number(parts.kind, token.place)
         parts.captions.append(caption)
-        parts.before_caption = tuple(map(len, parts.content))
+        parts.above_caption = len(parts.content)
 
     def _sort_content(self, parts: FloatParts) -> None:
         """Give a table and a figure of one environment, with captions in any order, what is theirs."""
         other = self.floats[-1] if self.floats else parts
         if other.place == parts.place and {other.kind, parts.kind} == {"figure", "table"}:
             table, figure = (parts, other) if parts.kind == "table" else (other, parts)
-            table.tables[:0], figure.pictures[:0] = figure.tables, table.pictures
-            figure.tables.clear()
-            table.pictures.clear()
+            tables, pictures = figure.all(Table), table.all(Picture)
+            table.content = [*tables, *(one for one in table.content if not isinstance(one, Picture))]
+            figure.content = [*pictures, *(one for one in figure.content if not isinstance(one, Table))]
 
     def _caption_kind(self) -> Kind | None:
         r"""What the next caption is of, where that was said: by \captionsetup{type=…}, \@captype, or by the environment
@@ -276,8 +276,9 @@ class Floats(Run):
         """A second float in the same environment. Where the first has its caption below, what follows that is of the
         second."""
         second = FloatParts(first.kind, first.environment, first.place, first.headings, first.below)
-        if any(first.before_caption):
-            first.split(first.before_caption, second)
+        if first.above_caption:
+            second.content = first.content[first.above_caption :]
+            del first.content[first.above_caption :]
         self.floats.append(first)
         self._open[-1] = second
         self._items = second.notes
@@ -310,7 +311,8 @@ class Floats(Run):
         self._caption(token)
         part = self._open[-1]
         self._close_float("")
-        whole.split((0, 0, len(whole.within), 0), part)
+        part.content = [one for one in whole.content if not isinstance(one, FloatParts)]
+        whole.content = list(whole.all(FloatParts))
 
     def _label(self, name: str) -> None:
         if self._open:
@@ -333,7 +335,7 @@ class Floats(Run):
         file = self.files.find_picture(name, token.place, self._picture_folders)
         page = PAGE.search(options)
         if file is not None:
-            parts.pictures.append(Picture(file, int(page[1]) if page else 1))
+            parts.content.append(Picture(file, int(page[1]) if page else 1))
 
     def _set_picture_folders(self, token: Token) -> None:
         folders = re.findall(r"[^{}]+", self.stream.word())

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from aisr_papers.citations import Entry
 from aisr_papers.draft import Picture, Place
@@ -50,6 +50,7 @@ class Citation(NamedTuple):
 
 
 Item = Piece | Reference | Citation
+ContentT = TypeVar("ContentT")
 
 
 class Block(NamedTuple):
@@ -124,33 +125,19 @@ class FloatParts:
     number: str = ""  # as it is printed, empty before its caption
     captions: list[list[Item]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
     notes: list[Item] = field(default_factory=list)
-    within: list["FloatParts"] = field(default_factory=list)
-    code_places: list[Place] = field(default_factory=list)
+    # In order: pictures, tables, floats within it, and where drawings by code are.
+    content: list["Picture | Table | FloatParts | Place"] = field(default_factory=list)
     caption_kind: Literal["figure", "table"] | None = None  # of its next caption, where that is not its own
-    before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
+    above_caption: int = 0  # how much of its content stands there
 
     @property
     def name(self) -> str:
         return f"{self.kind.capitalize()} {self.number or f'without a number ({self.place})'}"
 
-    @property
-    def content(self) -> tuple[list[Any], ...]:
-        return self.pictures, self.tables, self.within, self.code_places
-
-    def take(self, other: "FloatParts") -> None:
-        """Make the content of another one its own."""
-        other.split((0, 0, 0, 0), self)
-        self.labels += other.labels
-        self.notes += other.notes
-
-    def split(self, places: Sequence[int], second: "FloatParts") -> None:
-        """Leave of each kind of content what stands before a place, and move the rest to a second float."""
-        for mine, others, place in zip(self.content, second.content, places, strict=True):
-            others += mine[place:]
-            del mine[place:]
+    def all(self, kind: type[ContentT]) -> list[ContentT]:
+        """Its content of a kind."""
+        return [one for one in self.content if isinstance(one, kind)]
 
 
 def join_words(items: Iterable[Item]) -> str:
@@ -417,10 +404,13 @@ class Run:
         self.stream.macros.pop("@captype", None)
         if parts.environment in TABULARS and not parts.number:
             self._lone = parts
-        if self._open and not parts.captions:  # LaTeX counts it by no letter: what it holds is the whole's
-            self._open[-1].take(parts)
-        elif self._open:
-            self._open[-1].within.append(parts)
+        whole = self._open[-1] if self._open else None
+        if whole and not parts.captions:  # LaTeX counts it by no letter: what it holds is the whole's
+            whole.content += parts.content
+            whole.labels += parts.labels
+            whole.notes += parts.notes
+        elif whole:
+            whole.content.append(parts)
         else:
             self.floats.append(parts)
 
