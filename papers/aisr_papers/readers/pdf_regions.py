@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from aisr_papers.readers.pdf_lines import CAPTION, WIDE, Atom, join_atoms, split_cells, split_rows
 from aisr_papers.readers.pdf_process import Box, Page, Word, bounding_box, is_within
@@ -132,35 +133,20 @@ def _join_touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
 
 
 def _parts(cells: npt.NDArray[np.bool_]) -> list[Box]:
-    """The bounds of the parts of a grid that hang together, also at corners: in each row, runs of cells, and of those
-    that touch a run of the row above one part. SciPy's `label` would be half of what a check without an LM installs."""
-    runs: list[Box] = []
-    same: list[int] = []  # of each run another of its part, in the end one that is its own
-
-    def root(run: int) -> int:
-        while same[run] != run:
-            same[run] = run = same[same[run]]
-        return run
-
-    above = range(0)
-    for row, line in enumerate(cells):
-        edges = np.flatnonzero(np.diff(line, prepend=False, append=False)).tolist()
-        here = range(len(runs), len(runs) + len(edges) // 2)
-        runs += [Box(start, row, end, row + 1) for start, end in zip(edges[::2], edges[1::2], strict=True)]
-        same += here
-        first = above.start
-        for run in here:
-            while first < above.stop and runs[first].right < runs[run].left:
-                first += 1
-            other = first
-            while other < above.stop and runs[other].left <= runs[run].right:
-                same[root(other)] = root(run)
-                other += 1
-        above = here
-    parts: dict[int, list[Box]] = {}
-    for run, box in enumerate(runs):
-        parts.setdefault(root(run), []).append(box)
-    return [bounding_box(part) for part in parts.values()]
+    """The bounds of the parts of a grid that hang together, also at corners. SciPy's `label` would be half of what a
+    check without an LM installs."""
+    before, part = None, np.where(cells, np.arange(1, cells.size + 1).reshape(cells.shape), 0)
+    while before is None or (part != before).any():  # each cell takes the largest number around it, and its whole part
+        before, around = part, sliding_window_view(np.pad(part, 1), (3, 3)).max((2, 3))
+        numbers = np.arange(cells.size + 1)
+        np.maximum.at(numbers, part[cells], around[cells])
+        for _ in range(cells.size.bit_length()):
+            numbers = numbers[numbers]
+        part = numbers[part]
+    order = np.argsort(part[cells], kind="stable")
+    ends = np.flatnonzero(np.diff(part[cells][order])) + 1
+    parts = sorted(part.tolist() for part in np.split(np.argwhere(cells)[order], ends)) if cells.any() else []
+    return [bounding_box(Box(left, top, left + 1, top + 1) for top, left in part) for part in parts]
 
 
 def _is_text(words: Sequence[Word], box: Box) -> bool:
