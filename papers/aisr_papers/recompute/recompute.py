@@ -59,6 +59,7 @@ POINTER = re.compile(
     r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?",
     re.IGNORECASE,
 )
+DEGREES = re.compile(r"(?<!\w)[tFrQ]$")  # what stands before [28] as degrees of freedom, and no citation
 LONGEST = 2_000  # characters of a sentence; a longer one is no prose
 
 
@@ -86,7 +87,7 @@ def _is_prose(sentence: Sentence) -> bool:
 def blank_pointers(text: str) -> str:
     """A sentence in which citations and pointers to floats and sections are blank, every character at its place."""
     for mark in find_marks(text):
-        if not mark.textual:
+        if not mark.textual and not DEGREES.search(text[: mark.start]):
             text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
     return POINTER.sub(lambda match: " " * len(match[0]), text)
 
@@ -155,7 +156,7 @@ def check_tests(text: str, one_sided: bool) -> Iterator[Fact]:
         if p == 0 and (match["exponent"] or match["power"]):
             continue  # smaller than any number here
         statement = text[match.start() : match.end()]
-        result = f"{match[0].rpartition(',')[0].strip() or statement} gives p = {_short(_p(match, size))}"
+        result = f"{match[0][: match.end('value') - match.start()]} gives p = {_short(_p(match, size))}"
         if match["negative"] or p > 1:
             yield Fact(Label.TEST, statement, f"{result}; what is printed is no probability", Outcome.UNDECIDED)
             continue

@@ -3,16 +3,33 @@ anew and prints the difference of the prompts."""
 
 from aisr_papers.draft_task import DRAFT
 from aisr_papers.open import read_draft
-from paper_support.drafts import as_text
+from aisr_papers.recompute.recompute import recompute
+from paper_support.drafts import as_text, draft
 from paper_support.paths import PAPERS
 from support.golden_prompts import Case, write_anew
 
 FOLDER = PAPERS / "tests" / "golden" / "draft"
 CASE = Case(DRAFT, "knn", compiled={"verbalized_confidence": True})
 READ = PAPERS / "tests" / "golden" / "readers"
+RECOMPUTED = PAPERS / "tests" / "golden" / "recomputed.txt"
 READ_PAPERS = sorted([*READ.glob("*/main.tex"), *READ.glob("*/paper.*")])
+
+
+def recomputed(text: str) -> str:
+    """The sentences of papers, a line each, and below each what is recomputed of it. text: the same, or the sentences
+    alone; blank lines part papers."""
+    papers = []
+    for block in text.strip().split("\n\n"):
+        sentences = [line for line in block.split("\n") if not line.startswith(" ")]
+        lines = [[sentence] for sentence in sentences]
+        for (_, place), fact in recompute(draft(*sentences)):
+            lines[place].append(f"    {fact.outcome}, {fact.label}: {fact.statement}: {fact.computed}")
+        papers.append("\n".join("\n".join(one) for one in lines))
+    return "\n\n".join(papers) + "\n"
+
 
 if __name__ == "__main__":
     print(write_anew(CASE, FOLDER), end="")
     for paper in READ_PAPERS:
         paper.with_name("draft.txt").write_text(as_text(read_draft(paper)), "utf-8")
+    RECOMPUTED.write_text(recomputed(RECOMPUTED.read_text("utf-8")), "utf-8")
