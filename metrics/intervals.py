@@ -74,12 +74,6 @@ def difference_interval(
     return interval_of(scores.ranking(weights) - baseline.ranking(weights), len(scores))
 
 
-def difference_error(scores: Scores, baseline: Scores, group: Group | None = None) -> float:
-    """The standard error of that difference, by the same resamples."""
-    weights = resampled(np.column_stack([scores.rows, baseline.rows]), group=group)[1:]
-    return float((scores.ranking(weights) - baseline.ranking(weights)).std())
-
-
 def mean_interval(values: Floats, group: Group) -> Interval:
     """The mean of some values, of which those of one group are not independent: whole groups are resampled.
 

@@ -1,6 +1,5 @@
 """The champion: the best of all candidates on dev, the uncompiled program among them, by the official score, smoothed
-for rare labels. In a chain of optimizers the champion before stays unless a candidate is better by more than one
-standard error."""
+for rare labels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from aisr.artifact.prompt_page import prompt_tokens
 from aisr.base.files import percent
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
+from aisr.metrics.intervals import Interval, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
 from aisr.optimize.search import Candidate
 from aisr.predict.evaluate import Result, groups_of, score_outcomes, score_records
@@ -40,7 +39,6 @@ class Choice:
     champion: Contender
     contenders: list[Contender]  # the uncompiled program first
     unscored: list[str]  # the names of candidates for which the budget did not suffice
-    doubtful: Contender | None = None  # the best, where its lead over the champion so far is within a standard error
 
     @property
     def smoothed(self) -> dict[str, int]:
@@ -55,14 +53,10 @@ def choose(
     dev: Sequence[dspy.Example],
     lm: OpenLM,
     done: Callable[[Contender], None] = lambda contender: None,
-    so_far: Contender | None = None,
 ) -> Choice:
     """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
     the score smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`); of equals the first, so that ties go to
     the uncompiled program, which always runs to the end.
-
-    so_far: the champion of an earlier optimizer, one of the candidates; another replaces it only with a gain on dev
-    above one standard error (+.2 and +.4 were once taken, and lost 2 and 4 points on test).
 
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises `BudgetSpent` where that happens to the first, the uncompiled program.
@@ -97,14 +91,8 @@ def choose(
         contenders.append(Contender(name, program, dev_result, gain, k in running, calls[k], prompt_tokens(program)))
         done(contenders[-1])
     finished = [contender for contender in contenders if contender.finished]
-    champion = best = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
-    old = next((one for one in finished if so_far is not None and one.name == so_far.name), None)
-    if old is not None:
-        ahead, before = best.dev.scores, old.dev.scores
-        if value(ahead) - value(before) <= difference_error(ahead, before, best.dev.group):
-            champion = old
-    doubtful = best if best is not champion else None
-    return Choice(champion, contenders, unscored, doubtful)
+    champion = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
+    return Choice(champion, contenders, unscored)
 
 
 def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
@@ -115,7 +103,7 @@ def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
     tried = [contender for contender in choice.contenders if contender.name in names]
     finished = [contender for contender in tried if contender.finished]
     if not tried:
-        return "no program that differs from those before"
+        return "no program that differs from the others"
     lost = "its program was not kept" if len(tried) == 1 else f"none of its {len(tried)} programs was kept"
     if not finished:
         return f"{lost}: dropped by the race on dev"

@@ -197,12 +197,9 @@ def knn(search: Search) -> list[Program]:
     and vectors. The race on dev compares the two."""
     student, rows, programs = search.student, _nearest_rows(search), []
     for similarity in get_args(Similarity):
+        program = student.deepcopy()
         nearest = {"demos_per_record": search.settings.demos, "demo_similarity": similarity}
-        program = search.task.build(student.options.model_dump() | nearest)
-        program.ranker, program.fitted = student.ranker, student.fitted
-        program.copy_context(student)
-        for predictor, old in zip(program.predictors(), student.predictors(), strict=True):
-            predictor.signature = old.signature
+        program.options = student.options.model_copy(update=nearest)
         programs.append(dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=rows, sample=False))
     return programs
 

@@ -25,7 +25,6 @@ from aisr.optimize.demos import (
     bootstrap,
     complete_set,
     demo_pool,
-    in_prompt,
     knn,
     labeled,
     lesson_pool,
@@ -105,8 +104,7 @@ def simba(search: Search) -> list[Program]:
 
 def gepa(search: Search) -> list[Program]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
-    whole = demo_pool(search)
-    pool = [example for example in whole if not in_prompt(search.student, example)] or whole
+    pool = demo_pool(search)
     reflection = Reflection(search.student, search.train, search.objective.confusion, search.teacher.adapter)
     gate = CorpusAcceptance(search.task, pool)
     optimizer = dspy.GEPA(

@@ -45,7 +45,7 @@ class Plan:
 
     task: Task
     name: str
-    optimizers: list[str]  # run one after the other, each from the champion so far
+    optimizers: list[str]  # whose candidates are raced together
     settings: Settings
     options: dict[str, Any]
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
@@ -190,40 +190,38 @@ class Run:
         check_any_judged(baseline, "dev")
 
     def search(self) -> None:
-        """Run the optimizers one after the other, each from the champion so far, and choose the champion on dev: the
-        best official score, and of several optimizers a later one's only if it is a standard error ahead (see
-        `aisr.optimize.champion`)."""
+        """Run the optimizers, each on the uncompiled program, and choose the champion among all that they left, on dev
+        (see `aisr.optimize.champion`)."""
         task, dev, stage = self.plan.task, self.examples["dev"], self.callbacks.stage
         calls = self.lm.ledger.spend.requested
+        search = Search(
+            task=task,
+            student=self.student,
+            train=self.examples["train"],
+            dev=dev,
+            settings=self.plan.settings,
+            lm=self.lm,
+            teacher=self.teacher,
+            note=stage,
+            judged=self.callbacks.judged,
+        )
         candidates = [Candidate("uncompiled", self.student)]
-        student, so_far = self.student, None
+        names: dict[str, list[str]] = {}  # of the candidates of each optimizer
         for optimizer in self.plan.optimizers:
             stage(f"{optimizer}: looking for better programs")
-            search = Search(
-                task=task,
-                student=student,
-                uncompiled=self.student,
-                train=self.examples["train"],
-                dev=dev,
-                settings=self.plan.settings,
-                lm=self.lm,
-                teacher=self.teacher,
-                note=stage,
-                judged=self.callbacks.judged,
-            )
             known = len(candidates)
             try:
                 candidates = compile_candidates(optimizer, search, candidates)  # all so far, the new ones last
             finally:
                 self._check_teacher()
-            if others := len(candidates) - 1:
-                compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
-                stage(f"comparing {compared} on {len(dev)} records of dev")
-            choice = choose(task, candidates, dev, self.lm, self.callbacks.scored, so_far)
-            so_far = choice.champion
-            if reason := why_none_was_kept(choice, [name for name, _ in candidates[known:]]):
+            names[optimizer] = [name for name, _ in candidates[known:]]
+        if others := len(candidates) - 1:
+            compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
+            stage(f"comparing {compared} on {len(dev)} records of dev")
+        choice = choose(task, candidates, dev, self.lm, self.callbacks.scored)
+        for optimizer, own in names.items():
+            if reason := why_none_was_kept(choice, own):
                 stage(f"{optimizer}: {reason}")
-            student = self._reload(so_far.program)
         first, *rest = choice.contenders
         # The uncompiled program was judged before the search (`check_alive`).
         self.choice = replace(choice, contenders=[replace(first, calls=calls), *rest])
@@ -240,9 +238,9 @@ class Run:
             )
 
     def _reload(self, program: Program) -> Program:
-        """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers
-        refuse a program that they compiled before. Its context, which is no part of it, goes along."""
-        loaded = parse(program_text(self.plan.task, program), "the champion so far", self.plan.task).program
+        """The same program as if it came from its artifact: what is scored is what is saved. Its context, which is no
+        part of it, goes along."""
+        loaded = parse(program_text(self.plan.task, program), "the champion", self.plan.task).program
         loaded.copy_context(program)
         return loaded
 

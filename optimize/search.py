@@ -96,7 +96,6 @@ class Search:
 
     task: Task
     student: Program
-    uncompiled: Program  # the student of the first optimizer
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
     settings: Settings
@@ -109,16 +108,14 @@ class Search:
     def objective(self) -> Objective:
         """What an optimizer averages over records: the official score, linearised at the uncompiled program's outcomes
         on records of train, so that a label that is rare or often wrong weighs more. Its LM calls are made only if an
-        optimizer looks at it.
-
-        In a chain of optimizers it stays the uncompiled program's. Linearising anew at each champion made the choice
-        worse on test-shaped paragraphs (Spearman .83 at 200 records, against .95).
+        optimizer looks at it. Linearising anew at each champion made the choice worse on test-shaped paragraphs
+        (Spearman .83 at 200 records, against .95).
         """
         records = gradient_records(self.task, self.train, self.settings.seed)
         self.note(
             f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
         )
-        outcomes = judge_all(self.task, self.uncompiled, records, self.lm, self.judged)
+        outcomes = judge_all(self.task, self.student, records, self.lm, self.judged)
         baseline = score_records(self.task, records, outcomes)
         return Objective(self.task, baseline, describe_confusion(self.task, records, outcomes))
 

@@ -67,8 +67,8 @@ def compile_(
         str | None,
         opt.search_option(
             metavar="NAME,…",
-            help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; several run in turn. Default: knn where "
-            "train has 200 records, else random-search.",
+            help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; candidates of several race together. "
+            "Default: knn where train has 200 records, else random-search.",
         ),
     ] = None,
     budget: Annotated[
@@ -180,7 +180,7 @@ def _check_folder(task: str, data: Path | None) -> Path:
 
 
 def _find_optimizers(names: str | None, sizes: "Settings", train: Path, most_train: int | None) -> list[str]:
-    """The optimizers that run, in turn. Raises UserError for one that does not exist, and for `--demos 0` where there
+    """The optimizers that run. Raises UserError for one that does not exist, and for `--demos 0` where there
     is nothing else to search for."""
     from aisr.optimize.demos import default_optimizers
     from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
@@ -280,9 +280,6 @@ def print_result(run: "Run") -> None:
     if run.choice.smoothed:
         few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
-    if doubtful := run.choice.doubtful:
-        more = percent(doubtful.dev.score.score - champion.dev.score.score)
-        note(f"    {doubtful.name} scores {more} points more on dev, less than a standard error: it was not taken")
     print_failures(champion.dev.failures)
     if run.fitted:
         _print_label_weights(run.fitted.report, getattr(run.champion.options, "verbalized_confidence", False))

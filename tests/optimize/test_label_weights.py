@@ -124,7 +124,7 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
     student = TRACK2.build({})
     student.fit(records)
     rows = [student.prepare(record) for record in records]
-    work = Search(TRACK2, student, student, rows[:12], rows[12:], Settings(), lm, lm, lambda text: None)
+    work = Search(TRACK2, student, rows[:12], rows[12:], Settings(), lm, lm, lambda text: None)
     ((_, program),) = compile_candidates("bootstrap", work, [])
     loaded = parse(program_text(TRACK2, program), "a test")
     for one in (student, program, loaded.program, uncompiled(loaded).program):

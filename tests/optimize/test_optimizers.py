@@ -39,7 +39,7 @@ def compiled(
     train, dev = rows[:8], rows[8:]
     lm = scripted(answers, threads=threads)
     settings = Settings(demos=3, candidates=3, seed=seed)
-    work = Search(TRACK1, student, student, train, dev, settings, lm, lm, note)
+    work = Search(TRACK1, student, train, dev, settings, lm, lm, note)
     return compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
 
 
@@ -123,7 +123,7 @@ def test_every_set_of_labelled_demos_has_all_labels_and_evidence_where_there_is_
         student.prepare(citation(label, *["P20"] * (label != "Irrelevant"), number=k, paragraphs=40))
         for k, label in enumerate(labels)
     ]
-    work = Search(TRACK2, student, student, train, train, Settings(demos=4, candidates=3), lm, lm, print)
+    work = Search(TRACK2, student, train, train, Settings(demos=4, candidates=3), lm, lm, print)
     candidates = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
     assert len(candidates) == 4
     for candidate in candidates[1:]:

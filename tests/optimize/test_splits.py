@@ -167,12 +167,15 @@ def test_claims_about_one_paper_and_copies_of_a_claim_are_one_group(one: dict[st
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
-    compile_plan, lm, stages = plan(tmp_path / "data"), scripted(right), list[str]()
+    """And the candidates of several optimizers race together."""
+    compile_plan = plan(tmp_path / "data", optimizers=["labeled", "bootstrap"])
+    lm, stages = scripted(right), list[str]()
     rows = read_rows(compile_plan.data["dev"])
     rows[0]["evidence_bundle"] = [text(TEXT)]
     write(compile_plan.data["dev"], rows)
     write(compile_plan.data["train"], [*read_rows(compile_plan.data["train"]), track1(1, text(TEXT))])
     made = compile_program(compile_plan, lm, lm, tmp_path / "out", replace(SILENT, stage=stages.append))
+    assert {one.name.split()[0] for one in made.choice.contenders} == {"uncompiled", "labeled", "bootstrap"}
     leakage = read_manifest(made.folder / "manifest.json").leakage
     assert leakage["rule"] == RULE
     assert leakage["splits"]["dev"] == {"sharing": 1, "records": 8, "by_kind": {"evidence text": 1}}

@@ -103,7 +103,7 @@ def build_compiled(case: Case, folder: Path, form: str) -> Program:
     student.fit(train)
     rows = [row.example for row in prepare_all(task, prepare, train, path)]
     lm = open_scripted([], form)  # the optimizers of the cases ask nothing
-    search = Search(task, student, student, rows, [], SETTINGS, lm, lm, print)
+    search = Search(task, student, rows, [], SETTINGS, lm, lm, print)
     program = compile_candidates(case.optimizer, search, [])[0].program
     loaded = parse(program_text(task, program), "the compiled program", task).program
     loaded.copy_context(student)
