@@ -15,7 +15,6 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError, LMError
 from pydantic import BaseModel, ValidationError
 
-from aisr.artifact.manifest import TestScores
 from aisr.artifact.program import Loaded, parse, program_text
 from aisr.base import redact
 from aisr.base.errors import UserError
@@ -180,10 +179,10 @@ class LoadedProgram:
     program was fitted to another LM than it is used with.
     """
 
-    def __init__(self, loaded: Loaded, test_scores: TestScores | None = None) -> None:
+    def __init__(self, loaded: Loaded) -> None:
         task = loaded.task
         self.loaded = loaded
-        self.test_scores = test_scores  # None where nothing is known
+        self.test_scores = loaded.test_scores  # None where nothing is known
         self.task = task.name
         self.digest = loaded.digest  # 16 hex digits, as in manifest and registry
         # Each label of its task with its definition, the one that finds no fault first; none for a task without.
@@ -307,7 +306,7 @@ def load(
     with _in_python():
         loaded = registry.load(place, root, _task(task) if task else None)
         _attach_images(loaded, image_root, drawings)
-        return LoadedProgram(loaded, registry.load_test_scores(place, root))
+        return LoadedProgram(loaded)
 
 
 def uncompiled(

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, check_program_exists
+from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, TestScores, check_program_exists, read_test_scores
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
@@ -73,6 +73,7 @@ class Loaded(NamedTuple):
     task: Task
     program: Program
     digest: str
+    test_scores: TestScores | None = None  # how it did on its test split, where that is known
 
 
 def program_text(task: Task, program: Program) -> str:
@@ -91,30 +92,28 @@ def program_text(task: Task, program: Program) -> str:
     return NUMBERS.sub(lambda match: " ".join(match[0].split()), text)
 
 
-def load_program(folder: Path, task: Task | None = None) -> Loaded:
-    """The program of an artifact folder. task: as for `parse`. Raises `BadArtifact` where it is missing, not ours or
-    changed since."""
+def load_program(folder: Path, task: Task | None = None, digest: str | None = None) -> Loaded:
+    """The program of an artifact folder, and how it did on its test split. task: as for `parse`; digest: what it had
+    when it was compiled, by default that of its manifest.json, where there is one.
+
+    Raises `BadArtifact` where it is missing, not ours or changed since, and for a report.json that is not ours.
+    """
     check_program_exists(folder)
     file, manifest = folder / PROGRAM, folder / FILE
-    digest = str(read_json(manifest).get("digest")) if manifest.is_file() else None
-    return load_file(file, str(file), task, digest)
-
-
-def load_file(file: Path, source: str, task: Task | None, digest: str | None) -> Loaded:
-    """The program of a program.json, wherever that was kept. task: as for `parse`; digest: what it had when it was
-    compiled, None where that is not known. Raises `BadArtifact`, naming `source`."""
     if file.stat().st_size > MAX_BYTES:
-        raise BadArtifact(f"{source}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
+        raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
+    if digest is None and manifest.is_file():
+        digest = str(read_json(manifest).get("digest"))
     try:
-        loaded = parse(file.read_text(encoding="utf-8"), source, task)
+        loaded = parse(file.read_text(encoding="utf-8"), str(file), task)
     except UnicodeDecodeError as error:
-        raise BadArtifact(f"{source}: not UTF-8 ({error}); compile the program again") from error
+        raise BadArtifact(f"{file}: not UTF-8 ({error}); compile the program again") from error
     if digest not in (None, loaded.digest):
         raise BadArtifact(
-            f"{source}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "
+            f"{file}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "
             "since. Compile it again, or remove manifest.json beside it to use it as it is"
         )
-    return loaded
+    return loaded._replace(test_scores=read_test_scores(folder))
 
 
 def parse(text: str, source: str, task: Task | None = None) -> Loaded:

@@ -140,7 +140,7 @@ class _Worker:
     """An actor that judges records, several at a time."""
 
     def __init__(self, task: Task, program: str, config: LMConfig, images: Path | None) -> None:
-        self.task, self.program, _ = parse(program, "the program of this run", task)
+        self.task, self.program = parse(program, "the program of this run", task)[:2]
         configure_cache()  # where a run without Ray looks for answers
         self.lm = open_lm(config)
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted

@@ -10,13 +10,12 @@ held-out records is the honest figure.
 
 import io
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
-from aisr.artifact.manifest import FILE, PROGRAM, REPORT, Manifest, TestScores, read_test_scores
-from aisr.artifact.program import Loaded, load_file, load_program
+from aisr.artifact.manifest import FILE, PROGRAM, REPORT, Manifest
+from aisr.artifact.program import Loaded, load_program
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
 from aisr.base.redact import environment_defaults
@@ -49,35 +48,14 @@ def model_name(task: Task) -> str:
 
 def load(program: str, root: Path, task: Task | None = None) -> Loaded:
     """The program of an artifact folder, or of `models:/NAME@ALIAS` or `models:/NAME/VERSION` in the store below
-    `root`. Reads JSON; no stored code runs. task: as for `aisr.artifact.program.parse`.
+    `root`. Reads JSON; no stored code runs, and no setting of MLflow changes. task: as for
+    `aisr.artifact.program.parse`.
 
     Raises `BadArtifact` where there is none, or its file is not the one that was registered, and `NoStore`.
     """
     if not program.startswith(MODEL_SCHEME):
         return load_program(Path(program), task)
-    with _fetched(program, root, PROGRAM) as (folder, version):
-        if not (folder / PROGRAM).is_file():
-            raise BadArtifact(f"{program}: no {PROGRAM} in its run; expected a version that `aisr compile` registered")
-        return load_file(folder / PROGRAM, program, task, str(version.tags.get(DIGEST_TAG)))
-
-
-def load_test_scores(program: str, root: Path) -> TestScores | None:
-    """How a program named as for `load` did on its test split; None where that is not known. Raises `BadArtifact` for a
-    file that is not ours, and `NoStore`."""
-    if not program.startswith(MODEL_SCHEME):
-        return read_test_scores(Path(program))
-    with _fetched(program, root, FILE, REPORT) as (folder, _):
-        try:
-            return read_test_scores(folder)
-        except BadArtifact as error:  # it names the copy
-            raise BadArtifact(str(error).replace(str(folder), program)) from error
-
-
-@contextmanager
-def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
-    """A folder with files of the compile that a registered version comes from, as far as it has these, and the version.
-    Changes no setting of MLflow. Raises `BadArtifact` with MLflow's reason where there is none, and `NoStore`."""
-    parts = parse_model_uri(root, uri)
+    parts = parse_model_uri(root, program)
     with environment_defaults(**QUIET), tempfile.TemporaryDirectory() as place:
         from mlflow import MlflowClient, MlflowException
         from sqlalchemy.exc import SQLAlchemyError
@@ -88,14 +66,18 @@ def _fetched(uri: str, root: Path, *names: str) -> Iterator[tuple[Path, Any]]:
                 version = client.get_model_version_by_alias(parts["name"], parts["alias"])
             else:
                 version = client.get_model_version(parts["name"], parts["version"])
-            there = [file.path for file in client.list_artifacts(version.run_id, ARTIFACT)]
-            wanted = [path for path in there if path.removeprefix(f"{ARTIFACT}/") in names]
-            files = [client.download_artifacts(version.run_id, path, place) for path in wanted]
+            folder = Path(place)
+            for file in client.list_artifacts(version.run_id, ARTIFACT):
+                if Path(file.path).name in (PROGRAM, FILE, REPORT):
+                    folder = Path(client.download_artifacts(version.run_id, file.path, place)).parent
         except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
             if isinstance(error, OSError) or getattr(error, "error_code", "") in NOT_THERE:
-                raise BadArtifact(f"{uri}: {describe(error)}; {EXPECTED}") from error
-            raise NoStore(f"{uri}: {describe(error)}") from error
-        yield Path(files[0]).parent if files else Path(place), version
+                raise BadArtifact(f"{program}: {describe(error)}; {EXPECTED}") from error
+            raise NoStore(f"{program}: {describe(error)}") from error
+        try:
+            return load_program(folder, task, str(version.tags.get(DIGEST_TAG)))
+        except BadArtifact as error:  # it names the copy
+            raise BadArtifact(str(error).replace(str(folder), program)) from error
 
 
 # --- Registering

@@ -93,7 +93,7 @@ def test_a_changed_stored_file_is_refused(compiled: Compiled, tmp_path: Path) ->
     root = compiled.copied(tmp_path / "artifacts").root
     for file in (root / ".mlflow" / "files").rglob("artifacts/artifact/program.json"):
         file.write_bytes(file.read_bytes().replace(b"Judge whether", b"Say whether"))
-    with pytest.raises(BadArtifact, match=rf"{CHAMPION}: .*changed"):
+    with pytest.raises(BadArtifact, match=rf"{CHAMPION}/program.json: .*changed"):
         load(CHAMPION, root)
 
 
