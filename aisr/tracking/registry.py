@@ -16,6 +16,7 @@ from typing import Any
 
 from aisr.artifact.manifest import FILE, PROGRAM, REPORT, Manifest
 from aisr.artifact.program import Loaded, load_program
+from aisr.artifact.prompt_page import prompt_page
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, percent
 from aisr.base.redact import environment_defaults
@@ -27,7 +28,8 @@ SERVING = Path(__file__).parents[1] / "serving.py"
 ARTIFACT = "artifact"  # the folder of a compile's files in its run
 ALIAS, PREVIOUS = "champion", "previous"
 # Of a version: `test_data` is the digest of the file and the number of records that were used ("9f86d081884c7d65/40"),
-# and with `test_score` (in 0-1) missing where it was compiled without a test split.
+# and with `test_score` (in 0-1) missing where it was compiled without a test split. Compiles with one `dev_data`, a
+# digest, are on the same data.
 DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
 SCORE_TAG, TEST_TAG, DEV_TAG = "aisr.test_score", "aisr.test_data", "aisr.dev_data"
 NOT_THERE = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")  # MLflow's errors: of a name, of an alias
@@ -119,31 +121,18 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest) -> str:
 
 
 def register_prompt(mlflow: Any, task: Task, program: Program, version: str) -> None:
-    """Register instruction and demos of a program as a version of its task's prompt, and link that to the current run.
-
-    The same text is not registered again. version: of the registered model.
-    """
+    """Register what PROMPT.md says of a program as a version of its task's prompt, and link that to the current run.
+    The same text is not registered again. version: of the registered model."""
     client = mlflow.MlflowClient()
     name = f"{model_name(task)}-prompt"  # MLflow has models and prompts under one set of names
-    text = prompt_text(program)
+    text = prompt_page(task.name, task, program)
+    if len(text) > MOST_CHARACTERS:
+        text = f"{text[:MOST_CHARACTERS]} …\n\nThe rest is in PROMPT.md."
     versions = client.search_prompt_versions(name) if client.get_prompt(name) else []
     prompt = next((known for known in versions if known.template == text), None)
     if prompt is None:
         prompt = mlflow.genai.register_prompt(name, text, commit_message=f"{MODEL_SCHEME}{model_name(task)}/{version}")
     client.link_prompt_version_to_run(mlflow.active_run().info.run_id, prompt)
-
-
-def prompt_text(program: Program) -> str:
-    """The instruction and the demos of each predictor as text. What MLflow does not take is left out at the end, which
-    then says so."""
-    parts = []
-    for name, predictor in program.named_predictors():
-        parts.append(f"# {name}: instruction\n\n{predictor.signature.instructions}")
-        for k, demo in enumerate(predictor.demos, start=1):
-            fields = [f"{field}: {demo[field]}" for field in predictor.signature.fields if field in demo]
-            parts.append("\n".join([f"# {name}: demo {k}", "", *fields]))
-    text = "\n\n".join(parts)
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …\n\nThe rest is in program.json."
 
 
 # --- Promoting
@@ -168,7 +157,7 @@ def promote(mlflow: Any, name: str, number: str, compiled: bool = False, anyway:
         if TEST_TAG in version.tags and version.tags[TEST_TAG] == champion.tags.get(TEST_TAG):
             if not anyway and float(version.tags[SCORE_TAG]) <= float(champion.tags[SCORE_TAG]):
                 raise NotPromoted(f"{_in_words(version)} is no better than the champion, {replaced}")
-        elif compiled and _have_same_data(version, champion):
+        elif compiled and version.tags.get(DEV_TAG) == champion.tags.get(DEV_TAG):
             raise NotPromoted(f"{_in_words(version)}; the champion is {replaced}: not scored on the same test records")
         elif compiled:
             replaced += (
@@ -178,14 +167,6 @@ def promote(mlflow: Any, name: str, number: str, compiled: bool = False, anyway:
         client.set_registered_model_alias(name, PREVIOUS, champion.version)
     client.set_registered_model_alias(name, ALIAS, number)
     return replaced
-
-
-def _have_same_data(version: Any, other: Any) -> bool:
-    """Whether both were compiled on the same records: those of test, or of dev where one of them has no test."""
-    both_tested = TEST_TAG in version.tags and TEST_TAG in other.tags
-    tag = TEST_TAG if both_tested else DEV_TAG
-    first, second = (str(one.tags.get(tag)).partition("/")[0] for one in (version, other))
-    return first == second
 
 
 def _in_words(version: Any) -> str:

@@ -12,6 +12,7 @@ import pytest
 import aisr as aisr_api
 from aisr.artifact.manifest import read_manifest
 from aisr.artifact.program import load_program
+from aisr.artifact.prompt_page import prompt_page
 from aisr.base.files import BadArtifact
 from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
@@ -135,9 +136,9 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
 # --- what may be the champion
 
 
-def scored(client: Any, score: float, test: str = "abc/100") -> str:
+def scored(client: Any, score: float, test: str = "abc/100", dev: str = "def") -> str:
     """A version of a model `x` with this score on these test records."""
-    tags = {"aisr.test_score": str(score), "aisr.test_data": test, "aisr.dev_data": "def"}
+    tags = {"aisr.test_score": str(score), "aisr.test_data": test, "aisr.dev_data": dev}
     return str(client.create_model_version("x", "file:///nowhere", tags=tags).version)
 
 
@@ -175,7 +176,7 @@ def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_h
         promote(store, "x", challenger, compiled=True)
     promote(store, "x", challenger)
     assert champion(store) == challenger
-    other = scored(client, 0.1, "other/100")
+    other = scored(client, 0.1, "other/100", "other")
     replaced = promote(store, "x", other, compiled=True)
     assert replaced.startswith("version 2 (90.0 on test), compiled on other data, ")
     assert champion(store) == other
@@ -257,10 +258,10 @@ def test_instruction_and_demos_are_a_version_of_the_prompt(artifacts: Path) -> N
         register_prompt(mlflow, TRACK1, program, "3")
     versions = mlflow.MlflowClient().search_prompt_versions("aisr-track1-prompt")
     before, after = (one.template for one in sorted(versions, key=lambda one: one.version))
-    assert before == f"# label: instruction\n\n{predictor.signature.instructions}"
-    _, first, second = after.split("\n\n# label: demo ")
-    assert first == "1\n\nsentences: S1: it rose\nsentence_labels: ['Supported']"
-    assert second == "2\n\nsentences: S2: it rose\nsentence_labels: ['Supported']"
+    assert predictor.signature.instructions in before
+    assert "### Demos: 0" in before
+    assert after == prompt_page("track1", TRACK1, program)
+    assert "sentences: S2: it rose\nsentence_labels: ['Supported']" in after
 
 
 def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
