@@ -17,7 +17,6 @@ import aisr.task
 import aisr.text
 from aisr.programs.registry import find_task
 from support.commands import run
-from support.compiled import Compiled
 from support.corpora import claim, read_rows, write
 from support.loopback import Loopback, judged
 from support.paths import ROOT, SAMPLE
@@ -212,18 +211,6 @@ def test_a_question_of_ones_own_is_asked_with_a_check(loopback: Loopback) -> Non
     loopback.reply = lambda request: (401, "{}")
     with pytest.raises(aisr.LMUnavailable), lm.context():
         aisr.ask(predict, question="Why not?")
-
-
-def test_a_compiled_program_knows_how_it_did_on_test(compiled: Compiled) -> None:
-    program = aisr.load(compiled.folder(), artifacts=compiled.root)
-    registered = aisr.load("models:/aisr-track1@champion", artifacts=compiled.root)
-    scores = program.test_scores
-    assert scores is not None
-    assert registered.test_scores == scores
-    assert scores.records == 4
-    assert set(scores.per_label) <= set(program.labels)
-    assert 0 <= (scores.accuracy or 0) <= 1
-    assert scores.lm == "openai/gpt-4o-mini"
 
 
 def test_the_public_names_are_listed_and_there() -> None:

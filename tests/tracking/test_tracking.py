@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import dspy
 import pytest
 
 import aisr as aisr_api
@@ -21,6 +22,7 @@ from aisr.tracking.store import open_store
 from support import processes, servers
 from support.commands import Aisr
 from support.compiled import KEY, TOKEN, Compiled, compile_words
+from support.corpora import read_rows
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
 
@@ -98,15 +100,18 @@ def test_a_changed_stored_file_is_refused(compiled: Compiled, tmp_path: Path) ->
         load(CHAMPION, root)
 
 
-def test_a_broken_report_is_named_and_a_missing_one_is_no_test_score(compiled: Compiled, tmp_path: Path) -> None:
+def test_a_program_knows_its_test_scores_and_a_broken_report_is_named(compiled: Compiled, tmp_path: Path) -> None:
     made = compiled.copied(tmp_path / "artifacts")
     for name, files in (
         (str(made.folder()), [made.folder() / "report.json"]),
         (CHAMPION, [*(made.root / ".mlflow" / "files").rglob("artifacts/artifact/report.json")]),
     ):
-        scores = aisr_api.load(name, artifacts=made.root).test_scores
+        program = aisr_api.load(name, artifacts=made.root)
+        scores = program.test_scores
         assert scores is not None
-        assert scores.records == 4
+        assert (scores.records, scores.lm) == (4, "openai/gpt-4o-mini")
+        assert set(scores.per_label) <= set(program.labels)
+        assert 0 <= (scores.accuracy or 0) <= 1
         for broken in (b'{"test": ', b'{"test": {"records": "few"}}'):
             for file in files:
                 file.write_bytes(broken)
@@ -131,6 +136,28 @@ def test_nothing_holds_the_key_or_a_pickle_and_all_is_in_the_artifacts_folder(lo
     harmless = {".json", ".md", ".png", ".py", ".toml", ".txt", ".yaml", ".yml", ""}
     pages = [file for file in (logged.root / ".mlflow" / "files").rglob("*.*") if file.suffix not in harmless]
     assert {page.name for page in pages if page.is_file()} == {"report.html"}
+
+
+def test_traces_have_prediction_and_calls_and_each_label_beside_its_gold_label(logged: Logged) -> None:
+    """Of five records of the evaluation."""
+    run, gold = logged.runs["evaluation"].info, {row["id"]: row["sentence_label"] for row in read_rows(TEST)}
+    traces = logged.client.search_traces(locations=[run.experiment_id], run_id=run.run_id)
+    assert len(traces) == 5
+    for trace in traces:
+        record, *steps = trace.data.spans
+        assert list(record.outputs) == ["labels"]
+        assert {"forward", "format", "__call__", "parse"} <= {span.name.partition(".")[2] for span in steps}
+        (call,) = [span for span in steps if span.name.endswith("LM.__call__")]
+        assert [message["role"] for message in call.inputs["messages"]] == ["system", "user"]
+        labels = [" or ".join(sentence["types"]) for sentence in gold[record.name]]
+        names = [f"sentence {k}" for k in range(1, len(labels) + 1)] if len(labels) > 1 else ["answer"]
+        feedback = [(one.name, one.value, one.rationale) for one in trace.info.assessments if one.feedback]
+        said = zip(names, record.outputs["labels"], [f"gold {label}" for label in labels], strict=True)
+        assert feedback == list(said)
+        expected = [(one.name, one.value) for one in trace.info.assessments if one.expectation]
+        assert expected == list(zip(names, labels, strict=True))
+    assert not dspy.settings.track_usage  # nothing goes on tracing
+    assert dspy.settings.callbacks == []
 
 
 # --- what may be the champion
