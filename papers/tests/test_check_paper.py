@@ -20,14 +20,13 @@ from aisr_papers.check.flags import EXACT
 from aisr_papers.draft_task import DRAFT
 from paper_support import pdfs
 from paper_support.commands import CheckPaper
+from paper_support.reasons import asks_why
 from paper_support.sample_key import FOLDER, REASONS, answer, faults, letters
 from support.commands import Finished
 from support.corpora import read_rows
 from support.faults import refused
 from support.loopback import HttpRequest, Loopback, Reply
 
-# But for the cause without a number or a comparison, which is not asked about.
-FAULTS = [one for one in faults() if not one["sentence"].startswith("What disagreement is left")]
 AHEAD = r"TriSpec is ahead of \ours{}"  # a planted contradiction
 
 
@@ -74,12 +73,12 @@ def test_every_planted_fault_appears_at_its_line(check_paper: CheckPaper, keyed:
     page = (paper / "review" / "paper.html").read_text("utf-8")
     for text in (finished.out, page):  # what was not checked is counted, with the reasons
         assert re.search(r"sentences not held against the paper: \d+", text)
-        assert re.search(r"no number, count, comparison, .*: \d+ sentence", text)
-    planted = sorted((one["file"], one["line"], one["label"], one.get("work")) for one in FAULTS)
-    assert len(planted) == 11
+        assert re.search(r"speaks of the works that it cites: \d+ sentence", text)
+    planted = sorted((one["file"], one["line"], one["label"], one.get("work")) for one in faults())
+    assert len(planted) == 12
     rows = [row for row in judged(read_rows(paper / "review" / "paper.jsonl")) if row["label"] != "Supported"]
     assert sorted((row["file"], row["line"], row["label"], row["work"]) for row in rows) == planted
-    assert {letters(row["sentence"]) for row in rows} == {letters(one["sentence"]) for one in FAULTS}
+    assert {letters(row["sentence"]) for row in rows} == {letters(one["sentence"]) for one in faults()}
     assert all(row["confidence"] for row in rows)
     assert {row["label"] for row in rows if row["evidence"][:1] and row["evidence"][0]["named"]} == {
         "Overstate",
@@ -96,12 +95,12 @@ def test_every_planted_fault_appears_at_its_line(check_paper: CheckPaper, keyed:
         assert any(label in text for text in at_line) == (label != "Not found")
 
 
-def test_a_second_run_after_an_edit_asks_only_about_what_changed(
+def test_a_second_run_asks_nothing_and_after_an_edit_only_what_shows_it(
     check_paper: CheckPaper, keyed: Loopback, quick: Path
 ) -> None:
     assert check(check_paper, keyed).code == 0
     before = len(keyed.requests)
-    assert before == 7 + 4 + 2  # questions about statements, citations, and why they are flagged
+    assert before == 9 + 4 + 3  # questions about statements, citations, and why they are flagged
     assert check(check_paper, keyed).code == 0
     assert len(keyed.requests) == before
     results_file = quick / "sections" / "results.tex"
@@ -110,11 +109,9 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(
     results_file.write_text(text.replace(AHEAD, AHEAD.replace("ahead of", "behind")))
     assert check(check_paper, keyed).code == 0
     news = keyed.questions()[before:]
-    assert len(news) == 2  # the question, and why others of it are flagged
-    assert "is behind Nightjar" in news[0]
+    assert all("is behind Nightjar" in one or asks_why(one) for one in news)
     labels = [row["label"] for row in judged(read_rows(quick / "review" / "paper.jsonl"))]
-    # But for those of the cited PDF, the mended one, and the cause that is not asked about.
-    assert len([label for label in labels if label != "Supported"]) == 12 - 2 - 1 - 1
+    assert len([label for label in labels if label != "Supported"]) == 12 - 2 - 1  # those of the PDF, the mended one
 
 
 @pytest.mark.parametrize(
@@ -248,13 +245,13 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
 
 
 def test_a_paper_with_nothing_to_check_says_why(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
-    text = "# Birds\n\nBirds sing.\n\nSo it is [1].\n\n## References\n\n1. Obi, A. Wind. 2022.\n"
+    text = "# Birds\n\nBirds may sing.\n\nSo it is [1].\n\n## References\n\n1. Obi, A. Wind. 2022.\n"
     (quick / "empty.md").write_text(text, encoding="utf-8")
     done = check(check_paper, keyed, file="empty.md")
     assert (done.code, keyed.requests) == (0, [])
     for line in (
         "nothing to report",
-        "no number, count, comparison",
+        "marked as a guess",
         "cited works without a file: 1",
         "1 (Obi, A): 1 sentence",
     ):

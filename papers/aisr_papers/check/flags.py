@@ -171,7 +171,7 @@ class Flag:
     dismissed: bool = False  # a reader wants to see this flag no more
     pieces: Annotated[tuple[Piece, ...], Field(exclude=True)] = ()
     marks: Annotated[tuple[Mark, ...], Field(exclude=True)] = ()
-    subject: Annotated[str, Field(exclude=True)] = ""  # a digest of all that there was to judge it by
+    subject: Annotated[str, Field(exclude=True)] = ""  # a digest of what it rests on: nearest lines, a cited work
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -198,7 +198,7 @@ class Flag:
 
     @property
     def digest(self) -> str:
-        """What a dismissed flag is known by, until its sentence or the evidence changes."""
+        """What a dismissed flag is known by, until its sentence changes, or what it rests on."""
         return digest_texts([self.kind, self.work or "", self.sentence, self.statement, self.subject])
 
     @property

@@ -15,8 +15,7 @@ from aisr_papers.recompute.numbers import find_numbers, parse_cell
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
 MOST_READ = 200_000  # characters of a table's cells; a longer one is data
-RANKED = 20  # passages that are looked through for a sentence
-LEAST = 0.4  # of the score of its own passage, which a passage must have: less is another subject
+RANKED = 20  # passages that are looked through for a sentence; more have no room beside those of others
 COPY = 0.6  # share of two sentences' stems that both have, from which on one restates the other
 FEWEST = 5  # stems of a sentence that can be called a restatement
 # What a float scores that a sentence refers to, or its paragraph. Each number and name of the sentence scores 1, shared
@@ -90,12 +89,12 @@ class PaperIndex:
         return list(dict.fromkeys(self.family(key)[0] for key in keys))
 
     def floats(self, sentence: Sentence, paragraph: int) -> list[str]:
-        """Keys of the floats that speak of a sentence, the best first: those that it refers to, those that its
-        paragraph refers to, and those with its numbers, and names of its rows and columns, rare ones counting more;
-        of equal ones the first of the paper. Of a figure and its parts the first; of a caption, not its own float."""
+        """Keys of the floats, those first that speak of a sentence: those that it refers to, those that its paragraph
+        refers to, and those with its numbers, and names of its rows and columns, rare ones counting more; of equal ones
+        the first of the paper. Of a figure and its parts the first; of a caption, not its own float."""
         text = without_pointers(sentence.text)
         numbers = {_digits(one.text) for one in result_numbers(sentence.text)}
-        scores: defaultdict[str, float] = defaultdict(float)
+        scores = {key: 0.0 for key, one in self.draft.floats.items() if one.caption or one.rows}
         scores |= dict.fromkeys(self.referred(*self.draft.paragraphs[paragraph].sentences), IN_PARAGRAPH)
         scores |= dict.fromkeys(self.referred(sentence), REFERRED)
         with_number, with_name = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
@@ -110,7 +109,7 @@ class PaperIndex:
                 scores[key] += 1 / len(keys)
         scores.pop(self.draft.paragraphs[paragraph].caption_of or "", None)
         # Sums are rounded: the order in which members of a set are added, another in each process, decides nothing.
-        best = sorted(filter(scores.get, self.draft.floats), key=lambda key: -round(scores[key], 9))
+        best = sorted(scores, key=lambda key: -round(scores[key], 9))
         return list(dict.fromkeys(self.family(key)[0] for key in best))
 
     def passages(self, sentences: Sequence[Sentence], paragraphs: Sequence[int]) -> list[list[Passage]]:
@@ -123,10 +122,8 @@ class PaperIndex:
         best: list[list[Passage]] = []
         for sentence, own in zip(sentences, paragraphs, strict=True):
             query = without_pointers(sentence.text)
-            scores = bm25(query, self._texts)
-            ranked = order(match(query, self._texts))[:RANKED]
             passages = []
-            for one in (self._passages[place] for place in ranked if scores[place] >= LEAST * scores.max()):
+            for one in (self._passages[place] for place in order(match(query, self._texts))[:RANKED]):
                 if one.paragraph == own or not one.is_source:
                     continue
                 kept = tuple(

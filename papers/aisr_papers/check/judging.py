@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import aisr
-from aisr.text import percent
+from aisr.text import digest_texts, percent
 from aisr_papers.check.flags import Flag, Kind, Mark, Piece, hidden_flags, make_flag, sort_flags
 from aisr_papers.check.index import stems
 from aisr_papers.check.questions import SECTION, Check, Checks
@@ -137,11 +137,13 @@ def _flags(by: Checker, draft: Draft, check: Check, verdict: aisr.Verdict) -> li
     pieces, marks = _evidence(by, check, verdict.evidence)
     if verdict.failure is not None:
         return _unjudged(by, draft, check, verdict.failure, pieces)
-    common: dict[str, Any] = {"work": check.work, "pieces": pieces, "subject": check.subject}
+    common: dict[str, Any] = {"work": check.work, "pieces": pieces}
     flags = []
     for number, (position, statement) in enumerate(zip(check.places, check.statements, strict=True)):
         label, probabilities = verdict.labels[number], verdict.probabilities[number]
         sure = round(min(probabilities[label], 1.0), 4) if probabilities else None
+        nearest = [pieces[mark.piece].lines[mark.line] for mark in marks[number]]
+        common["subject"] = check.subject or digest_texts(nearest)
         flag = make_flag(draft, by.kind, position, statement, label, confidence=sure, marks=marks[number], **common)
         flags.append(flag)
     return flags

@@ -20,10 +20,9 @@ from aisr_papers.draft_record import DraftRecord
 from aisr_papers.recompute.grid import read_layout
 
 AT_ONCE = 8  # statements in one question
-TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 230, 2_400  # of evidence: for one statement, for each more, for all
+MOST_TOKENS = 2_400  # of evidence in one question, estimated
 MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that statements name
 MOST_WHOLE = 4_000  # the same of a table whose caption is judged, or that a flag rests on
-FLOATS, PASSAGES = 2, 2  # for each statement, at most
 BESIDE = 200  # characters of each neighbouring paragraph
 MOST_PARAGRAPH = 600  # characters, beyond which only what is near the statements is shown
 LEFT_OUT = "(rows are left out here)"
@@ -40,16 +39,14 @@ class Check(NamedTuple):
     record: DraftRecord | Citation
     places: tuple[Place, ...]  # of each sentence that it has to judge, a single one for a citation
     statements: tuple[str, ...]  # the texts that are judged, as a prompt shows them
-    subject: str  # a digest of all evidence, whatever part of that a model is shown
     work: str | None = None  # the key of the cited work for a citation
+    subject: str = ""  # a digest of that work, whatever part of it a model is shown
 
 
 def claim_check(fields: Mapping[str, Any], places: Sequence[Place]) -> Check:
     """The check of statements by a record of the task draft. fields: as a line of its files has them."""
     record = DraftRecord.model_validate(fields)
-    evidence = [one.model_dump(mode="json") for one in record.evidence_bundle]
-    statements = tuple(as_item(clean(one)) for one in record.statements)
-    return Check(record, tuple(places), statements, digest_texts([json.dumps(evidence)]))
+    return Check(record, tuple(places), tuple(as_item(clean(one)) for one in record.statements))
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def collect_checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Chec
     the line: it stays the same when something else in the paper is edited.
     """
     index = PaperIndex(draft)
-    chosen = choose_statements(draft, index.tables)
+    chosen = choose_statements(draft)
     claims = Questions(index).checks(chosen.places)
     skipped = chosen.skipped
     skipped[NO_EVIDENCE] = sum(map(len, chosen.places.values())) - sum(len(check.places) for check in claims)
@@ -96,7 +93,7 @@ def _citation_checks(sentence: Sentence, place: Place, cited: Mapping[str, Mappi
                 "cited_paper_full_text": [{name: text} for name, text in paper.items()],
             }
             subject = digest_texts([json.dumps(record["cited_paper_full_text"])])
-            yield Check(record, (place,), (as_item(claim, paper.__contains__),), subject, key)
+            yield Check(record, (place,), (as_item(claim, paper.__contains__),), key, subject)
 
 
 class Questions:
@@ -198,8 +195,8 @@ class Questions:
     # --- Its evidence.
 
     def _evidence(self, places: Sequence[Place]) -> list[dict[str, Any]]:
-        """What is shown, within the budget: by turns the best float and the best passage of each statement; of the
-        caption and notes of a table its cells."""
+        """What is shown, as far as there is room: by turns the best float and the best passage of each statement, then
+        the next ones; of the caption and notes of a table its cells first."""
         passages = self._index.passages([self._sentence(place) for place in places], [one for one, _ in places])
         turns: list[list[str | Passage]] = []
         own_tables = set[str | Passage]()  # always shown; `_weight` bounds them
@@ -209,10 +206,9 @@ class Questions:
                 own_tables.add(own)
                 turns.append([own])
             else:
-                floats = self._index.floats(self._sentence(place), place[0])[:FLOATS]
-                pairs = zip_longest(floats, best[:PASSAGES])
+                pairs = zip_longest(self._index.floats(self._sentence(place), place[0]), best)
                 turns.append([one for pair in pairs for one in pair if one is not None])
-        left = min(TOKENS + TOKENS_MORE * (len(places) - 1), MOST_TOKENS)
+        left = MOST_TOKENS
         evidence: dict[str | Place, list[dict[str, Any]]] = {}
         for one in filter(None, chain.from_iterable(zip_longest(*turns))):
             key = one if isinstance(one, str) else (one.paragraph, one.first)

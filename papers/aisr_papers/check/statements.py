@@ -1,14 +1,12 @@
-"""Which sentences of a paper are statements that the rest of it can support or deny: results, in running text, captions
-and notes."""
+"""Which sentences of a paper are statements that the rest of it can support or deny, in running text, captions and
+notes."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisr_papers.citations import find_marks
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
-from aisr_papers.recompute.grid import Grid, find_mentions
 from aisr_papers.recompute.numbers import Number, find_numbers
 
 MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
@@ -17,7 +15,7 @@ FRONT = "stands before the abstract: how to cite the paper, and the like"
 NO_STATEMENT = "a heading, a definition, a formula or thanks"
 CITING = "speaks of the works that it cites"
 GUESS = "marked as a guess"
-NO_RESULT = "no number, count, comparison, named result, claim of scope, table or figure"
+OF_OTHERS_ALONE = "in an introduction, discussion and the like, without a number, table, figure or “we”"
 CAPTION = "the title or legend of a caption"
 TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
 # Sections that speak of others as well.
@@ -34,7 +32,7 @@ class Statements(NamedTuple):
     skipped: Counter[str]  # reason -> number of sentences that are none
 
 
-def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
+def choose_statements(draft: Draft) -> Statements:
     """The statements of a draft."""
     places: dict[int, tuple[int, ...]] = {}
     skipped: Counter[str] = Counter()
@@ -46,8 +44,7 @@ def choose_statements(draft: Draft, tables: Sequence[Grid]) -> Statements:
         else:
             own = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
             reasons = [
-                FRONT if number in front and not one.hidden else skip_reason(one, tables, own)
-                for one in paragraph.sentences
+                FRONT if number in front and not one.hidden else skip_reason(one, own) for one in paragraph.sentences
             ]
             statements = [place for place, reason in enumerate(reasons) if not reason]
             skipped.update(filter(None, reasons))
@@ -79,50 +76,6 @@ POINTER = re.compile(
 HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")  # Chinese and Japanese have no blanks between words and numbers
 WORD = re.compile(rf"{HAN.pattern}|[^\W\d_]{{2,}}")
 FEWEST_WORDS = 2  # fewer are a heading or a list number
-COMPARISON = re.compile(
-    r"%|(?<!rather )(?<!other )\bthan\b|\b(?:fewer|higher|lower|better|worse|larger|smaller|faster|slower|stronger"
-    r"|weaker|greater|best|worst|highest|lowest|largest|smallest|fastest|slowest|strongest|weakest"
-    r"|(?<!at )most(?! of)|(?<!at )least|ahead|behind|outperform\w*+|underperform\w*+|exceed\w*+|surpass\w*+"
-    r"|beat(?:s|en)?|twice|half|double[sd]?|on par|comparabl[ey]|state[- ]of[- ]the[- ]art|significantly"
-    r"|improv(?:es|ed|ement|ements)|degrade[sd]?|increase[sd]|decrease[sd]|reduce[sd]|reductions?|gains?|drops?"
-    r"|rises?|rose|falls?|fell|grows?|shrinks?)\b",
-    re.IGNORECASE,
-)
-# Amounts in words: "eight times as fast", "a fifth of the memory", "threefold".
-COUNT = r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|fifty|a hundred|several|many)"
-AMOUNT = re.compile(
-    rf"\b(?:{COUNT} times (?:as|more|fewer|less|the|(?:high|low|larg|small|fast|slow|long|short|cheap)er)\b"
-    rf"|{COUNT}[- ]?fold\b|thrice\b|tripl(?:e[sd]?|ing)\b"
-    r"|quadrupl(?:e[sd]?|ing)\b|halv(?:e[sd]?|ing)\b"
-    r"|(?:an?|one|two|three|four|five|seven|nine)[- ](?:third|quarter|fifth|sixth|seventh|eighth|ninth|tenth"
-    r"|hundredth)s?\s(?:of|as|the|fewer|less|more|lower|higher)\b)",
-    re.IGNORECASE,
-)
-# Things that were counted: "six use cases", "four orders of magnitude". One and two are everywhere.
-COUNTED = re.compile(
-    r"\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b (?:[\w-]+ ){0,3}?[\w-]+s\b"
-    r"|\borders? of magnitude\b",
-    re.IGNORECASE,
-)
-# Of two things that the text speaks of: "even larger than under the primary one".
-DEFINITE = re.compile(
-    r"\b(?:than|as)\s(?:\w+\s){0,2}?(?:the|its|this|that|these|those|their)\b|\beven (?:\w+er|more|less)\b",
-    re.IGNORECASE,
-)
-# What something is said to be true of: "works for every model family and size".
-SCOPE = re.compile(
-    r"\b(?:works?|worked|holds?|held|appl(?:y|ies|ied)|generali[sz](?:es?|ed)|transfers?|transferred|extends?|extended"
-    r"|scales?|suffices?|succeeds?|carr(?:y|ies|ied) over"
-    r"|(?:is|are|remains?) (?:effective|robust|consistent|stable|true|valid))\b"
-    r"[^.;]{0,60}?\b(?:all|every|any|each|regardless of|irrespective of|independently of|across|universally"
-    r"|in general)\b",
-    re.IGNORECASE,
-)
-RESULT = re.compile(
-    r"\b(?:achiev\w*+|reach\w*+|obtain\w*+|perform(?:s|ed)|wins?|won|lead[s]?(?! to)|led(?! to)|fail(?:s|ed)?|costs?"
-    r"|confirm\w*+|remains?)\b",
-    re.IGNORECASE,
-)
 OURS = re.compile(r"\b(?:we|our|ours|us|this (?:paper|work|study)|here)\b", re.IGNORECASE)
 # A guess that is marked as one. "May" with a capital is a month.
 HEDGE = re.compile(
@@ -159,41 +112,25 @@ def result_numbers(text: str) -> list[Number]:
     return numbers if any(one.text.strip() not in NO_RESULTS for one in numbers) else []
 
 
-def skip_reason(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> str:
-    """Why a sentence is no statement of a result of this paper, as far as its words show; empty where it is one: what
-    refers to a table or figure of the paper; a number or an amount in words; a comparison, a count in words or a claim
-    of scope, of something that is this paper's; a result of what a table names; without a table, figure or number, none
-    that is marked as a guess. of_this_paper: whether its section speaks of little else."""
-    text = without_pointers(sentence.text)
-    has_numbers = bool(result_numbers(sentence.text)) or AMOUNT.search(text) is not None
-    if reason := _no_statement(sentence, text, of_this_paper and has_numbers):
-        return reason
-    if has_numbers or sentence.float_keys:
-        return ""
-    if HEDGE.search(text):
-        return GUESS
-    is_ours = of_this_paper or OURS.search(text) is not None
-    compares = COMPARISON.search(text) is not None
-    if compares and (is_ours or DEFINITE.search(text)):
-        return ""
-    if is_ours and (SCOPE.search(text) or COUNTED.search(text)):
-        return ""
-    names_result = compares or RESULT.search(text) is not None
-    return "" if names_result and any(find_mentions(text, table) for table in tables) else NO_RESULT
-
-
-def _no_statement(sentence: Sentence, text: str, own_numbers: bool) -> str:
-    """Why a sentence says nothing of this paper, whatever its words; empty where it may. own_numbers: whether it has
-    numbers, in a section that speaks of little else than this paper."""
+def skip_reason(sentence: Sentence, of_this_paper: bool) -> str:
+    """Why a sentence is nothing that the rest of this paper can support or deny, as far as its words show; empty where
+    it may be. of_this_paper: whether its section speaks of little else."""
     if sentence.hidden:
         return HIDDEN
+    text = without_pointers(sentence.text)
     words, signs = len(WORD.findall(text)), len(MATHS.findall(text))
     if words < FEWEST_WORDS or DEFINITION.match(text):
         return NO_STATEMENT
     if signs >= (LONG_FORMULA if MEASURED.search(text) else FORMULA) and signs * WORDS_A_SIGN > words:
         return NO_STATEMENT
-    is_ours = not sentence.work_keys or own_numbers or bool(sentence.float_keys) or OURS.search(text) is not None
-    return "" if is_ours else CITING
+    has_numbers, is_ours = bool(result_numbers(sentence.text)), OURS.search(text) is not None
+    if sentence.float_keys:
+        return ""
+    if sentence.work_keys and not is_ours and not (of_this_paper and has_numbers):
+        return CITING
+    if not has_numbers and HEDGE.search(text):
+        return GUESS
+    return "" if of_this_paper or has_numbers or is_ours else OF_OTHERS_ALONE
 
 
 # --- Captions and notes.

@@ -49,7 +49,7 @@ BODY = (
     ("Abstract", "Wren reaches an F1 of 72.4 on the heath at night"),
     ("Method", "We trained for a while. The heath was dry"),
     ("Results", "On the heath the filter of Wren pays, with an F1 of 72.4. A night takes 6.3 minutes"),
-    ("Conclusion", "Wren reaches an F1 of 74.2 on the heath at night. Silence remains"),
+    ("Conclusion", "Wren reaches an F1 of 74.2 on the heath at night. Silence may remain"),
 )
 
 
@@ -74,11 +74,12 @@ def test_a_statement_is_held_against_tables_with_its_numbers_and_passages_and_no
 def test_of_more_tables_than_are_shown_come_those_referred_to_and_those_with_rare_numbers_and_names(
     text: str, name: str
 ) -> None:
-    songs = [table(f"Bird | Songs {k} | Calls {k}\nRobin | 31 | 74", "Songs.", k) for k in (3, 4, 5)]
+    robins = "\n".join(f"Robin {night} | 31 | 74" for night in range(90))
+    songs = [table(f"Bird | Songs {k} | Calls {k}\n{robins}", "Songs.", k) for k in range(3, 13)]
     (record,) = records(paper(("Results", text), floats=(*songs, *TABLES)))
     shown = [one.partition(":")[0] for one in evidence(record)]
     assert name in shown
-    assert len(shown) <= 3
+    assert len(shown) < len(songs)
 
 
 def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named() -> None:
@@ -93,17 +94,19 @@ def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named(
     assert "Heath\nFinch-270\t270.25" in cut  # with its section
     assert cut.endswith(LEFT_OUT)
     assert all(sum(map(tokens, evidence(one))) < MOST_TOKENS for one in (first, *rest))
-    two = [table("Detector | F1 | Recall\n" + "\n".join(birds[:90]), "All.", k) for k in (3, 4)]
-    (record,) = records(paper(("Results", "Finch-70 reaches 70.25"), floats=(*two,)))
-    assert [text.partition(":")[0] for text in evidence(record)] == ["Table 3"]  # two of them are too long
     many = paper(("Abstract", ". ".join(f"Wren gains {k + 3} %" for k in range(2 * AT_ONCE + 1))))
     assert [len(one.statements) for one in records(many)] == [AT_ONCE, AT_ONCE, 1]
 
 
 def test_a_record_says_where_a_sentence_stands_and_what_sums_up_stands_together() -> None:
-    sections = ("Results", "Birds sang"), ("Results", "Wren reaches 61.0"), ("Results", "It rained")
+    sections = ("Results", "Birds may sing"), ("Results", "Wren reaches 61.0"), ("Results", "It may rain")
     summary, body = records(paper(("Abstract", "Lark reaches 58.5"), *sections, ("Conclusion", "It is 3 % of Wren")))
-    assert (body.title, body.headings, body.before, body.after) == ("Wrens", ("Results",), "Birds sang.", "It rained.")
+    assert (body.title, body.headings, body.before, body.after) == (
+        "Wrens",
+        ("Results",),
+        "Birds may sing.",
+        "It may rain.",
+    )
     assert (body.own_results, summary.own_results) == (True, False)
     assert summary.paragraph == "(Abstract) Lark reaches 58.5. … (Conclusion) It is 3 % of Wren."
     assert (summary.headings, summary.before) == ((), "")

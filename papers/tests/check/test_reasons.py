@@ -148,7 +148,7 @@ def test_several_checks_share_a_question_with_the_table_whole_and_each_with_its_
 
 def test_a_caption_that_is_flagged_is_no_evidence_for_itself() -> None:
     caption = "F1 of two detectors. Lark has 99.9 on the heath."
-    made = add_captions(drafts.draft("We listened.", tables=(drafts.table(drafts.SITES, caption),)))
+    made = add_captions(drafts.draft("We may listen.", tables=(drafts.table(drafts.SITES, caption),)))
     stated = reasons.stated(quote="Lark has 99.9 on the heath")
     review, questions = review_by(made, stated)
     assert [one.label for one in review.flags] == ["Contradicted"]
