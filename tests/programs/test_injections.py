@@ -5,14 +5,13 @@ about a harmless record, and what comes back is a label of the set or a failure.
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 import pytest
 
-from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
@@ -21,12 +20,11 @@ from aisr.programs.averitec import Averitec, AveritecRecord
 from aisr.programs.context24_figures import Context24Figures, Context24FiguresRecord
 from aisr.programs.context24_text import Context24Text, Context24TextRecord
 from aisr.programs.pictures import ImageFolder
-from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Track2Record
 from support import scripted
-from support.corpora import picture
+from support.corpora import S, picture
 from support.loopback import HttpRequest, Loopback, serve
 
 FIELD = re.compile(r"\[\[\s*##\s*(\w+)\s*##\s*\]\]")
@@ -106,60 +104,44 @@ def citation(text: str, *label: str) -> Track2Record:
     return Track2Record.model_validate({"id": text or "-", "claim_text": text, "cited_paper_full_text": paper, **gold})
 
 
-class Way(NamedTuple):
-    """A program, the LM that it asks through an adapter, and its record."""
+class Way:
+    """A program that asks a server through an adapter; what its requests about a harmless record look like."""
 
-    task: Task
-    program: Any
-    lm: OpenLM
-    server: Loopback
-    record: Callable[..., Record]
-    pictures: Path
+    def __init__(self, task: Task, options: dict[str, Any], schema: bool, server: Loopback, root: Path) -> None:
+        self.task, self.program, self.server = task, task.build(options), server
+        self.program.image_folder = ImageFolder(root)
+        self.record = claim if task is TRACK1 else citation
+        right = {"sentence_labels": ["Supported"] * 2} if task is TRACK1 else {"label": S, "evidence_ids": ["P2"]}
+        self.right = scripted.written("Respond with a JSON object" if schema else "", right)
+        self.lm = open_lm(LMConfig("openai/local", api_base=server.url, schema=schema, threads=1))
+        self.lm.cache = False  # equal texts are sent by several tests
+        (outcome, fine), (_, repaired) = self.ask(HARMLESS), self.ask(HARMLESS, reply="no answer")
+        assert outcome.failure is None
+        assert task is TRACK2 or f"\n  {HARMLESS}\n" in fine[0].question  # what is read in pictures
+        self.fine, self.repaired = [form(one) for one in fine], form(repaired[-1])
 
     def ask(self, text: str, reply: str | None = None) -> tuple[Any, list[HttpRequest]]:
-        """The outcome of a record with this text in it, and the requests. The server answers with `reply`, or the first
-        label in the form that the adapter asks for, whatever the prompt says besides."""
+        """The outcome of a record with this text in it, and the requests. The server answers with `reply`, or with
+        what is right in the form that the adapter asks for, whatever the prompt says besides."""
         self.server.requests.clear()
-        self.server.reply = lambda request: reply or self.usual(request)
-        self.program.image_folder = ImageFolder(self.pictures)
+        self.server.reply = lambda request: reply or self.right
         with mock.patch.object(pictures, "read_text", return_value=[text, text]):  # pictures say the same
             example = self.program.prepare(self.record(text))
         outcome = judge(self.task, self.program, example, self.lm)
         return outcome, list(self.server.requests)
 
-    def usual(self, request: HttpRequest) -> str:
-        if self.task is TRACK2:
-            answer: dict[str, Any] = {"label": "Supported", "evidence_ids": ["P2"]}
-        else:
-            answer = {"sentence_labels": ["Supported", "Supported"]}
-        return scripted.written("Respond with a JSON object" if "response_format" in request.body else "", answer)
-
-
-WAYS: tuple[tuple[Task, dict[str, Any], bool], ...] = (
-    (TRACK1, {"evidence": "ocr"}, True),
-    (TRACK1, {"evidence": "ocr"}, False),
-    (TRACK2, {"context_tokens": 100_000}, False),
-)
-
 
 @pytest.fixture(scope="module")
-def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Way, Any, Any]]]:
-    """Each way, and the forms of the requests about a harmless record: answered well, and where the answer cannot be
-    used."""
+def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Way]]:
     root = tmp_path_factory.mktemp("pictures")
     for name in ("a.png", "b.png"):
         picture(root / "images" / name)
     with serve() as server:
-        ways = []
-        for task, options, schema in WAYS:
-            lm = open_lm(LMConfig("openai/local", api_base=server.url, schema=schema, threads=1))
-            lm.cache = False  # equal texts are sent by several tests
-            way = Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation, root)
-            (outcome, fine), (_, repaired) = way.ask(HARMLESS), way.ask(HARMLESS, reply="no answer")
-            assert outcome.failure is None
-            assert task is TRACK2 or f"\n  {HARMLESS}\n" in fine[0].question  # what is read in pictures
-            ways.append((way, [form(one) for one in fine], form(repaired[-1])))
-        yield ways
+        yield [
+            Way(TRACK1, {"evidence": "ocr"}, True, server, root),
+            Way(TRACK1, {"evidence": "ocr"}, False, server, root),
+            Way(TRACK2, {"context_tokens": 100_000}, False, server, root),
+        ]
 
 
 def messages(request: HttpRequest) -> list[tuple[str, str]]:
@@ -182,14 +164,14 @@ def folded(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", INJECTIONS.values(), ids=INJECTIONS)
-def test_a_hostile_record_is_asked_about_like_any_other(ways: list[tuple[Way, Any, Any]], text: str) -> None:
+def test_a_hostile_record_is_asked_about_like_any_other(ways: list[Way], text: str) -> None:
     """And a model that obeys it changes neither form nor label set: what is no answer is refused, after a repair in
     the same form."""
-    for way, fine, repaired in ways:
+    for way in ways:
         outcome, sent = way.ask(text)
         assert outcome.failure is None
         assert_in_the_set(way, outcome.answer)
-        assert [form(one) for one in sent] == fine
+        assert [form(one) for one in sent] == way.fine
         for one in sent:
             for _, message in messages(one):
                 assert not TOKENS.search(folded(message))
@@ -200,7 +182,7 @@ def test_a_hostile_record_is_asked_about_like_any_other(ways: list[tuple[Way, An
             assert_in_the_set(way, outcome.answer)
         else:
             assert outcome.failure.isprintable()
-            assert form(sent[-1]) == repaired
+            assert form(sent[-1]) == way.repaired
             assert not TOKENS.search(folded(sent[-1].question))
 
 
@@ -219,9 +201,9 @@ def assert_own_items(way: Way, question: str) -> None:
     assert re.findall(label, folded(evidence), re.IGNORECASE) == expected
 
 
-def test_hostile_demos_are_shown_like_any_other(ways: list[tuple[Way, Any, Any]]) -> None:
+def test_hostile_demos_are_shown_like_any_other(ways: list[Way]) -> None:
     """As a compile on hostile data would leave them: each record with its right answer."""
-    for way, (*_, harmless), _ in ways:
+    for way in ways:
         predictor = way.program.predictors()[0]
         forms = []
         for texts in (list(INJECTIONS.values()), [HARMLESS] * len(INJECTIONS)):
@@ -232,7 +214,7 @@ def test_hostile_demos_are_shown_like_any_other(ways: list[tuple[Way, Any, Any]]
         assert forms[0] == forms[1]
         roles = [role for role, _ in forms[0][1]]
         assert roles == ["system", *["user", "assistant"] * len(INJECTIONS), "user"]
-        assert forms[0][1][-1] == harmless[1][-1]
+        assert forms[0][1][-1] == way.fine[-1][1][-1]
 
 
 def assert_in_the_set(way: Way, answer: Any) -> None:
