@@ -78,18 +78,18 @@ def paper_of(paragraphs: tuple[str, ...]) -> Paper:
 
 
 @lru_cache(maxsize=PAPERS)
-def locate(source: Paper, passages: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return, for each passage, the places of the sentences that it holds: word for word but for what parsing changes,
-    a part of a sentence that is longer, or most words of one that was misread. The page behind a passage, "(p. 5)", is
-    no part of it."""
+def locate(source: Paper, passages: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the places of the sentences that passages hold, in the order of the passages: word for word but for what
+    parsing changes, a part of a sentence that is longer, or most words of one that was misread. The page behind a
+    passage, "(p. 5)", is no part of it."""
     passages = tuple(PAGE.sub("", passage.rstrip()) for passage in passages)
     stems = map(set, stemmed(source.sentences))
     sentences = [(letters(text), own) for text, own in zip(source.sentences, stems, strict=True)]
-    places = []
+    places: list[int] = []
     for passage, own in zip(passages, map(set, stemmed(passages)), strict=True):
         wanted = letters(passage), own
-        places.append(tuple(place for place, sentence in enumerate(sentences) if _holds(*wanted, *sentence)))
-    return tuple(places)
+        places += [place for place, sentence in enumerate(sentences) if _holds(*wanted, *sentence)]
+    return tuple(dict.fromkeys(places))
 
 
 def _holds(passage: str, passage_stems: set[str], sentence: str, stems: set[str]) -> bool:
@@ -179,7 +179,7 @@ def fit_weights(claims: Iterable[tuple[str, Paper, tuple[str, ...]]]) -> MethodW
     each with its paper and gold passages."""
     rows, gold = [], []
     for claim, source, passages in claims:
-        located = {place for places in locate(source, passages) for place in places}
+        located = locate(source, passages)
         candidates = [place for place in range(len(source.sentences)) if place not in source.idle]
         rows.append(features(claim, source)[candidates])
         gold += [place in located for place in candidates]
@@ -286,12 +286,11 @@ class Context24Text(Program):
         if record.gold is not None:
             right = {"gold": record.gold}
         if record.gold:
-            located = [place for held in locate(source, record.gold) for place in held if place in places]
+            located = [place for place in locate(source, record.gold) if place in places]
             if not located:  # the candidate that is most like what is gold
                 likeness = bm25(" ".join(record.gold), [source.sentences[place] for place in places])
                 located = [places[int(order(likeness)[0])]]
-            chosen = list(dict.fromkeys(located))[:SENTENCES]
-            right["chosen"] = [_id(place) for place in chosen]
+            right["chosen"] = [_id(place) for place in located[:SENTENCES]]
         return self.example(record, inputs, right)
 
     def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
@@ -300,8 +299,7 @@ class Context24Text(Program):
         if not example.gold:
             return None
         source: Paper = example.source
-        gold = sorted({place for places in locate(source, example.gold) for place in places})
-        right = gold[:SENTENCES] or [_place(key) for key in example.chosen]
+        right = sorted(locate(source, example.gold))[:SENTENCES] or [_place(key) for key in example.chosen]
         others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
         passages = _with_neighbours(source, sorted({*right, *others}))
         return example.copy(passages=passages, chosen=[_id(place) for place in right])
@@ -417,7 +415,7 @@ class Context24TextTask(Task):
         stand in a gold passage."""
         source: Paper = example.source
         gold = record.gold or ()
-        located = {_id(place) for places in locate(source, gold) for place in places}
+        located = set(map(_id, locate(source, gold)))
         return [
             *(Exhibit(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)),
             *(Exhibit(key=f"gold {k}", text=text, shown=False, gold=True) for k, text in enumerate(gold, start=1)),

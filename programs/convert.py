@@ -175,8 +175,8 @@ APART = re.compile(r"[,;&]|\sand\s", re.IGNORECASE)
 
 def labels_of(typed: str, where: str) -> list[str]:
     """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, TAB 1`. Quotes,
-    line ends and doubled blanks are left out. What is changed is printed, with where it stands."""
-    parts = (" ".join(part.split()) for part in APART.split(STRAY.sub("", typed)))
+    line ends, doubled blanks and a dot at the end are left out. What is changed is printed, with where it stands."""
+    parts = (" ".join(part.split()).rstrip(".") for part in APART.split(STRAY.sub("", typed)))
     labels = list(dict.fromkeys(part for part in parts if part and len(part) <= LONGEST and not UNFIT.search(part)))
     if labels != [typed]:
         print(f"  {where} {typed!r}: now {', '.join(labels) or 'left out'}")

@@ -84,7 +84,7 @@ def test_claims_get_the_paragraphs_of_their_papers(tmp_path: Path) -> None:
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
 CLAIMS = [
     {"id": "a-1", "claim": "Moss likes shade.", "citekey": "moss2020", "dataset": "a", "findings": ['FIG 2A"']},
-    {"id": "a-2", "claim": "Light kills moss.", "citekey": "moss2020", "dataset": "a", "findings": ["FIG 1\n"]},
+    {"id": "a-2", "claim": "Light kills moss.", "citekey": "moss2020", "dataset": "a", "findings": ["FIG 1.\n"]},
     {"id": "a-1", "claim": "Moss likes  shade.", "citekey": "moss2020", "dataset": "a", "findings": ["FIG  2B"]},
     {"id": "a-2", "claim": "Rain helps.", "citekey": "moss2020", "dataset": "a", "findings": ["TAB 1, FIG 9"]},
     {"id": "a-3", "claim": "Rain hurts.", "citekey": "fern2021", "dataset": "a", "findings": ["FIG 1"]},
@@ -117,7 +117,7 @@ def test_claims_get_the_figures_of_their_papers_and_every_change_is_printed(tmp_
     assert done.code == 0
     for change in (
         "a-1: findings: 'FIG 2A\"': now FIG 2A",
-        "a-2: findings: 'FIG 1\\n': now FIG 1",
+        "a-2: findings: 'FIG 1.\\n': now FIG 1",
         "a-1: the same claim as a-1; now one, with the findings of both",
         "a-2: the id of another claim already; now a-2-2",
         "a-2-2: FIG 9: gold, and no element of its paper",
