@@ -9,7 +9,6 @@ by position, and prints all that the organisers' scorer says of them.
 """
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from aisr.base.errors import UserError, exit_code
+from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics.meteor import meteor
 from aisr.metrics.scores import Floats, MeanScores, Report, Tally, check_pairs, tally_statements
@@ -275,4 +274,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(main))
+    run_command(main)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from aisr.base.errors import UserError, exit_code
+from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
 
@@ -232,4 +232,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(main))
+    run_command(main)

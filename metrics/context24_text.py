@@ -30,7 +30,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from aisr.base.errors import UserError, exit_code
+from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
 
@@ -168,4 +168,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(main))
+    run_command(main)

@@ -15,7 +15,6 @@ import argparse
 import ast
 import json
 import re
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +25,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.base.errors import UserError, exit_code
+from aisr.base.errors import UserError, run_command
 from aisr.base.files import replacing
 from aisr.base.jsonl import explain, read_as, read_list, valid_texts
 from aisr.metrics.context24_figures import tidy
@@ -335,4 +334,4 @@ def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code(main))
+    run_command(main)

@@ -19,25 +19,14 @@ class UserError(ValueError):
     """
 
 
-def exit_code(command: Callable[[], object]) -> int:
-    """Run the command of a module (`python -m aisr.metrics.averitec`): 0, or 2 with the message of its UserError on
-    standard error."""
-    try:
-        command()
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
 REFUSED = 2  # exit code: bad input, nothing was done
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
 
 
 def run_command(command: Callable[[], int | None]) -> NoReturn:
-    """Run a typer command and end the process by its exit code: what a user can mend ends in one line on standard error
-    and exit code 2. Characters that the terminal cannot show are replaced, and where output is closed what is printed
-    is discarded."""
+    """Run a command and end the process by the exit code that it returns, 0 for None: what a user can mend ends in one
+    line on standard error and exit code 2. Characters that the terminal cannot show are replaced, and where output is
+    closed what is printed is discarded."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

@@ -7,16 +7,13 @@ import dspy
 # DSPy's connections, where bodies of errors can still be seen.
 from dspy._vendor.lm15.transports import StdlibTransport
 
-# DSPy recognises calls of its own adapters by the LM's identity and warns of any other; ours stands in between.
-from dspy.clients._deprecation import adapter_message_call
-
 # Dictionaries whose items are attributes as well, as outputs have.
 from dspy.clients.call_result import attributes
 
 # Dictionaries in place of pydantic's models, which LiteLLM has.
 from dspy.clients.legacy_outputs import plain
 
-__all__ = ["StdlibTransport", "adapter_message_call", "attributes", "plain"]
+__all__ = ["StdlibTransport", "attributes", "plain"]
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):

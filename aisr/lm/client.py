@@ -29,7 +29,7 @@ from pydantic import BaseModel
 
 from aisr.base import redact
 from aisr.base.files import digest_text
-from aisr.base.private import adapter_message_call, attributes
+from aisr.base.private import attributes
 from aisr.lm.answers import Answer, adapter_for, read_answer
 from aisr.lm.budget import BudgetSpent, Ledger, Spend
 from aisr.lm.config import LMConfig, Price
@@ -245,8 +245,7 @@ class OpenLM(dspy.LM):
         self.ledger.check()
         usage: dict[str, Any] = {}
         try:
-            # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
-            with dspy.context(disable_history=False, callbacks=[]), adapter_message_call(self, messages):
+            with dspy.context(disable_history=False, callbacks=[]):
                 super().__call__(prompt, messages=messages, cache=False, **options)
             usage = _entry.get()["usage"]
         except LMError as error:

@@ -26,7 +26,7 @@ USD = Price(1.0, 10.0)  # a million tokens
 
 
 def call(lm: OpenLM) -> str:
-    return str(lm(messages=[{"role": "user", "content": "Is it so? " * 40}]))
+    return str(lm("Is it so? " * 40))
 
 
 # --- What is sent

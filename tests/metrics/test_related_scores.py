@@ -4,7 +4,6 @@ NLTK 3.9.1 with its own data; what labels and omissions are worth; and the comma
 import gzip
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aisr.base.errors import exit_code
+from aisr.base.errors import run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics import averitec, context24_figures, context24_text
 from aisr.metrics.averitec import Answer, ClaimGold, FactCheck, Matches, Pair, Predicted, Question, Verdict
@@ -32,7 +31,7 @@ def golden(name: str) -> list[dict[str, Any]]:
 
 def scored(main: Callable[[], None], *files: Path) -> Finished:
     """`python -m aisr.metrics.… FILES…`, as a shell would run it."""
-    return run_main(lambda: sys.exit(exit_code(main)), "score", *files)
+    return run_main(lambda: run_command(main), "score", *files)
 
 
 def as_json(file: Path, content: Any) -> Path:

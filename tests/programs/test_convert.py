@@ -1,13 +1,12 @@
 """The organisers' files of AVeriTeC and Context24 become records that hold what is needed to judge them, or nothing."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aisr.base.errors import exit_code
+from aisr.base.errors import run_command
 from aisr.base.jsonl import read
 from aisr.programs import convert
 from aisr.programs.averitec import Averitec, AveritecRecord
@@ -19,7 +18,7 @@ from support.corpora import write
 
 def converted(*words: object) -> Finished:
     """`python -m aisr.programs.convert WORDS…`, as a shell would run it."""
-    return run_main(lambda: sys.exit(exit_code(convert.main)), "convert", *words)
+    return run_main(lambda: run_command(convert.main), "convert", *words)
 
 
 def as_json(file: Path, content: Any) -> Path:
