@@ -261,7 +261,7 @@ class Program(dspy.Module):
         demos = self.nearest_demos(predict.demos, wording(inputs.get(self.statement)))
         call = {**inputs, "demos": demos, "config": config}
         # Answers that failed twice must not come from the cache in the next run.
-        keys = lm.record_keys() if hasattr(lm, "record_keys") else None
+        answers = lm.record_answers() if hasattr(lm, "record_answers") else []
         complaint: str | None = None
         reason: str | None = None
         for _ in range(2):
@@ -273,7 +273,7 @@ class Program(dspy.Module):
                     # The predictor raised before it entered the call into the trace, where bootstrapping looks for it.
                     known = {name: value for name, value in call.items() if name in predict.signature.input_fields}
                     dspy.settings.trace.append((predict, known, answer))
-            reason = lm.failed_ending() if hasattr(lm, "failed_ending") else None
+            reason = lm.failed_ending(answers[-1]) if answers else None
             if answer is not None:
                 complaint = check(answer) if check and not reason else None
                 if complaint is None and not reason:
@@ -287,8 +287,8 @@ class Program(dspy.Module):
             field = dspy.InputField(desc="what was wrong with your previous answer")
             call["signature"] = predict.signature.append("correction", field, str)
             call["correction"] = plain(f"{cut}. Answer again, in the form asked for.")
-        if keys is not None:
-            lm.invalidate(keys)
+        if answers:
+            lm.invalidate(answers)
         raise UnusableAnswer(reason or f"unusable answer, also after one repair: {complaint}")
 
     def decide(self, answer: dspy.Prediction, field: str) -> list[Judgement]:

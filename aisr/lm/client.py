@@ -9,7 +9,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -116,8 +116,7 @@ class Contact:
 
 CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
 TEMPERATURE = 0.0
-_calls: ContextVar[list[str] | None] = ContextVar("calls of an answer", default=None)
-_latest: ContextVar[Answer | None] = ContextVar("latest answer", default=None)
+_answers: ContextVar[list[Answer] | None] = ContextVar("answers of a task", default=None)
 _entry: ContextVar[dict[str, Any]] = ContextVar("latest entry of DSPy's history")
 
 
@@ -205,14 +204,13 @@ class OpenLM(dspy.LM):
     def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
         """Return the outputs of a call: of the cache, else of the LM. Raises `LMError`."""
         call = self.call_digest(prompt, messages=messages, **options)
-        if (calls := _calls.get()) is not None:
-            calls.append(call)
         if self.recorder:
             self.recorder.calls.add(call)
         answer = self.answer(call, prompt, messages, options)
         if self.recorder:
             answer = self.recorder.keep(answer)
-        _latest.set(answer)
+        if (answers := _answers.get()) is not None:
+            answers.append(answer)
         self.contact.succeed()
         return [attributes(output) for output in answer.outputs]
 
@@ -285,23 +283,21 @@ class OpenLM(dspy.LM):
     # --- Answers that are none
 
     @staticmethod
-    def record_keys() -> list[str]:
-        """Return a list that gets the digest of every call that this thread or task makes from here on."""
-        calls: list[str] = []
-        _calls.set(calls)
-        return calls
+    def record_answers() -> list[Answer]:
+        """Return a list that gets every answer to this thread or task from here on."""
+        answers: list[Answer] = []
+        _answers.set(answers)
+        return answers
 
-    def failed_ending(self) -> str | None:
-        """Return why the latest answer to this thread or task is none, see `Answer.failure`; None where it may be
-        one."""
+    def failed_ending(self, answer: Answer) -> str | None:
+        """Return why an answer is none, see `Answer.failure`; None where it may be one."""
         limit = self.kwargs.get("max_tokens") or self.kwargs.get("max_completion_tokens")
-        answer = _latest.get()
-        return answer.failure(limit, self.config.option("max_tokens")) if answer else None
+        return answer.failure(limit, self.config.option("max_tokens"))
 
-    def invalidate(self, calls: list[str]) -> None:
-        """Have the next process ask for the answers to some calls again. This one keeps them, as a compile judges the
-        same records over and over."""
-        for call in dict.fromkeys(calls):
+    def invalidate(self, answers: Iterable[Answer]) -> None:
+        """Have the next process ask for some answers again. This one keeps them, as a compile judges the same records
+        over and over."""
+        for call in {answer.call for answer in answers}:
             dspy.cache.put(self._cache_key(call), None, enable_memory_cache=False)
 
 
