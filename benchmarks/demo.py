@@ -13,13 +13,13 @@ from aisr.lm.config import EMBEDDED
 # How many records of each split are judged at most, the shortest.
 RECORDS = {"train": 6, "dev": 6, "test": 10}
 # How each task compiles: few tokens a prompt.
-FEW = ("--optimizer", "labeled", "--candidates", "1", "--demos", "1", "--max-train")
+FEW = "--optimizer labeled --candidates 1 --demos 1 --max-train"
 OPTIONS = {
-    "track1": (*FEW, "6"),
-    "track2": (*FEW, "6", "-T", "context_tokens=100"),
-    "averitec": (*FEW, "4", "--max-dev", "2", "--budget", "light"),
-    "context24-figures": (*FEW, "4", "--max-dev", "2"),
-    "context24-text": (*FEW, "4", "--max-dev", "2"),
+    "track1": f"{FEW} 6",
+    "track2": f"{FEW} 6 -T context_tokens=100",
+    "averitec": f"{FEW} 4 --max-dev 2 --budget light",
+    "context24-figures": f"{FEW} 4 --max-dev 2",
+    "context24-text": f"{FEW} 4 --max-dev 2",
 }
 
 

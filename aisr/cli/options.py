@@ -37,25 +37,11 @@ LM_SETTINGS = [name for name in TEACHER_SETTINGS if name != "api_base"]  # that 
 # --- Callbacks: nobody waits for the import of DSPy to learn of a typing error.
 
 
-def check_file(param: typer.CallbackParam, path: Path | None) -> Path | None:
-    """The path of an option or argument. Raises UserError where it is no file."""
+def check_file(path: Path | None) -> Path | None:
+    """A path that typer found. Raises UserError for a pipe or device: it could be read only once, and be waited for."""
     if path is not None and not path.is_file():
-        problem = "a folder" if path.is_dir() else "a pipe or device" if path.exists() else "no such file"
-        raise _wrong_path(param, path, problem)
+        raise UserError(f"{path}: a pipe or device; expected: a file")
     return path
-
-
-def check_folder(param: typer.CallbackParam, path: Path | None) -> Path | None:
-    """The path of an option or argument. Raises UserError where it is no folder."""
-    if path is not None and not path.is_dir():
-        raise _wrong_path(param, path, "no such folder")
-    return path
-
-
-def _wrong_path(param: typer.CallbackParam, path: Path, problem: str) -> UserError:
-    option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
-    expected = str(getattr(param, "help", None) or "a file").rstrip(".")
-    return UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
 
 
 def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
@@ -91,8 +77,8 @@ def is_place(value: str) -> bool:
 search_option = partial(typer.Option, rich_help_panel="Search")
 lm_option = partial(typer.Option, rich_help_panel="Language model and cost", show_envvar=False)
 output_option = partial(typer.Option, rich_help_panel="Output", show_envvar=False)
-file_option = partial(typer.Option, callback=check_file, show_default=False)
-file_argument = partial(typer.Argument, callback=check_file)
+file_option = partial(typer.Option, exists=True, dir_okay=False, callback=check_file, show_default=False)
+file_argument = partial(typer.Argument, exists=True, dir_okay=False, callback=check_file)
 
 TASK_NAMES = f"{', '.join(TASKS)}, or package.module:TASK"
 PROGRAM_NAMES = "artifacts/TASK/NAME, or models:/aisr-TASK@champion"
@@ -115,6 +101,8 @@ ImageRoot = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
+        exists=True,
+        file_okay=False,
         envvar="AISR_IMAGE_ROOT",
         show_envvar=False,
         help="Where picture paths start. Default: beside or above the data, where images/ is.",

@@ -43,14 +43,15 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.", callback=opt.check_folder
+            help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.", exists=True, file_okay=False
         ),
     ],
     image_root: Annotated[
         Path | None,
         typer.Option(
             help="Folder that the picture paths of the records start from; without it, captions stand in.",
-            callback=opt.check_folder,
+            exists=True,
+            file_okay=False,
         ),
     ] = None,
 ) -> None:
