@@ -66,6 +66,7 @@ test-newest:
 golden: setup
 	PYTHONPATH=tests $(BIN)/python tests/programs/test_golden_prompts.py $(CASES)
 	cd papers && PYTHONPATH=tests:../tests $(CURDIR)/$(BIN)/python -m paper_support.golden
+	git --no-pager diff tests/golden papers/tests/golden
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from support.chromium import browser as browser
+from support.pages import browser as browser
 
 if TYPE_CHECKING:
     from support.commands import Aisr

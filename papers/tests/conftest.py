@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.chromium import browser as browser
+from support.pages import browser as browser
 
 if TYPE_CHECKING:
     from paper_support.commands import CheckPaper

@@ -24,8 +24,7 @@ from paper_support.reasons import asks_why
 from paper_support.sample_key import FOLDER, REASONS, answer, faults, letters
 from support.commands import Finished
 from support.corpora import read_rows
-from support.faults import refused
-from support.loopback import HttpRequest, Loopback, Reply
+from support.loopback import HttpRequest, Loopback, Reply, refused
 
 AHEAD = r"TriSpec is ahead of \ours{}"  # a planted contradiction
 
@@ -108,7 +107,7 @@ def test_a_second_run_asks_nothing_and_after_an_edit_only_what_shows_it(
     assert AHEAD in text
     results_file.write_text(text.replace(AHEAD, AHEAD.replace("ahead of", "behind")))
     assert check(check_paper, keyed).code == 0
-    news = keyed.questions()[before:]
+    news = [request.question for request in keyed.requests[before:]]
     assert all("is behind Nightjar" in one or asks_why(one) for one in news)
     labels = [row["label"] for row in judged(read_rows(quick / "review" / "paper.jsonl"))]
     assert len([label for label in labels if label != "Supported"]) == 12 - 2 - 1  # those of the PDF, the mended one

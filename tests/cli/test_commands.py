@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support import processes
-from support.commands import Aisr
+from support.commands import Aisr, run_apart
 from support.compiled import Compiled
 from support.corpora import beginning, read_rows, write
 from support.paths import SAMPLE
@@ -115,7 +114,7 @@ def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Compil
         for name, source in (("folder", walk.folder(track)), ("name", f"models:/aisr-{track}@champion")):
             at = ["--data", inputs(walk, track), "--out", tmp_path / f"{track}-{name}.jsonl"]
             words.append(["predict", "--task", track, *at, "--program", source, *walk.lm])
-    done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(tmp_path / "cache")})
+    done = run_apart(words, {**os.environ, "DSPY_CACHEDIR": str(tmp_path / "cache")})
     assert done.returncode == 0, done.stdout + done.stderr
     for track in BOTH:
         here = predictions(walk, aisr, track, tmp_path).read_bytes()

@@ -14,7 +14,7 @@ from aisr.lm.open import open_lm
 from aisr.optimize.run import compile_program
 from aisr.optimize.search import Settings
 from support.loopback import Loopback
-from support.plans import SILENT, plan
+from support.runs import SILENT, plan
 from support.scripted import flat, requests, right, scripted
 
 

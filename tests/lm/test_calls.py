@@ -16,10 +16,10 @@ from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
-from support import faults, processes, runs
-from support.commands import Aisr
+from support import runs
+from support.commands import Aisr, run_apart
 from support.corpora import read_rows, write
-from support.loopback import Loopback, add_logprobs, answer_with, judged, serve
+from support.loopback import Loopback, add_logprobs, answer_with, hang, judged, refused, serve
 from support.scripted import claim
 
 USD = Price(1.0, 10.0)  # a million tokens
@@ -69,8 +69,8 @@ WHOLE = {"prompt_tokens": 200, "completion_tokens": 20}
 CHARGED: dict[str, tuple[Any, float, int]] = {  # tokens read and written, as the server reports them
     "whole": (answer_with(lambda body: body.update(usage=WHOLE), "yes"), 200, 20),
     "none": (answer_with(lambda body: body.pop("usage"), "yes"), 0, 0),
-    "500": (faults.refused(500, "oops"), 0, 0),
-    "late": (faults.hang, 0, 0),
+    "500": (refused(500, "oops"), 0, 0),
+    "late": (hang, 0, 0),
 }
 
 
@@ -134,7 +134,7 @@ def test_another_process_asks_for_no_answer_twice_and_the_cache_is_at_home(
     monkeypatch.delenv("DSPY_CACHEDIR")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for number in range(2):
-        done = processes.run(processes.several([[*words, "--out", tmp_path / f"{number}.jsonl"]]))
+        done = run_apart([[*words, "--out", tmp_path / f"{number}.jsonl"]])
         assert json.loads(done.stdout.splitlines()[-1]) == [0], done.stderr
     assert len(loopback.requests) == 3
     assert (tmp_path / "home" / ".dspy_cache").is_dir()
@@ -164,7 +164,7 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
 
 
 def test_a_wait_of_minutes_ends_the_run(loopback: Loopback) -> None:
-    loopback.reply = faults.refused(429, "come back tomorrow", Retry_After="121")
+    loopback.reply = refused(429, "come back tomorrow", Retry_After="121")
     program = TRACK1.build({})
     examples = [program.prepare(claim("Supported", number=k)) for k in range(3)]
     with pytest.raises(WaitTooLong, match="asks to wait for 121 s; run the same command again after that"):

@@ -12,7 +12,7 @@ from dspy.lm15 import Config, Message, Request
 from aisr.base.jsonl import read
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.programs.track2 import TRACK2
-from support import processes
+from support.commands import run_apart
 from support.corpora import read_rows, write
 from support.scripted import corpus
 
@@ -68,7 +68,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
             ["compile", *at, *search, "--optimizer", "bootstrap"],
             ["predict", *at, "--data", data, "--out", out, "--program", root / "track2" / "mine"],
         ]
-        done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
+        done = run_apart(words, {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
         assert done.returncode == 0, done.stdout + done.stderr
         for record, row in zip(read(data, TRACK2.record, "track2"), read_rows(out), strict=True):
             assert TRACK2.problem(record, TRACK2.prediction.model_validate(row).answer) is None

@@ -11,8 +11,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.tracking.runs import MOST_TRACES
 from aisr.tracking.store import open_store
-from support import processes
-from support.commands import Aisr
+from support.commands import Aisr, run_apart
 from support.corpora import beginning
 from support.loopback import HttpRequest, Loopback, completion, judged
 from support.paths import SAMPLE
@@ -52,7 +51,7 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     (folder / "tmp").mkdir()
     kept = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
     own = {"OPENAI_API_KEY": KEY, "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}
-    done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
+    done = run_apart(commands(loopback, folder), {**kept, **own})
     assert {request.authorization for request in loopback.requests} == {f"Bearer {KEY}"}
     assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 2]
     assert "<OPENAI_API_KEY>" in done.stdout  # the error stands there, without the key

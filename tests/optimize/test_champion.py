@@ -18,7 +18,7 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.report.page import write_compile_report
 from support.corpora import write
-from support.plans import SILENT
+from support.runs import SILENT
 from support.scripted import TRACKS, claim, examples, field, flat, question, requests, right, scripted, wording, written
 
 JSON = "Respond with a JSON object"

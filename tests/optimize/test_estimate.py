@@ -15,7 +15,7 @@ from aisr.programs.text import tokens
 from support.corpora import beginning
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
-from support.plans import SILENT
+from support.runs import SILENT
 from support.scripted import written
 
 RECORDS = {"train": 8, "dev": 5, "test": 2}

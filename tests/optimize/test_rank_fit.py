@@ -14,7 +14,7 @@ from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.retrieval import bm25
 from aisr.programs.track2 import TRACK2, Track2, Track2Record
 from support.corpora import write
-from support.plans import SILENT, plan
+from support.runs import SILENT, plan
 from support.scripted import question, scripted, written
 
 ADDED = ["amber", "basalt", "cobalt", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "kelp", "lagoon", "moss"]

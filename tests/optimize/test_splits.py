@@ -25,7 +25,7 @@ from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
 from support.corpora import CONTRA, S, citation, claim, read_rows, write
 from support.paths import SAMPLE
-from support.plans import SILENT, plan
+from support.runs import SILENT, plan
 from support.scripted import right, scripted
 
 

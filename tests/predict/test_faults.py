@@ -5,10 +5,14 @@ import multiprocessing
 import os
 import random
 import re
+import resource
 import signal
+import socket
+import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +26,64 @@ from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
 from support.corpora import read_rows, write
-from support.faults import ALL, PASSING, UNUSABLE, small_files
-from support.loopback import HttpRequest, Loopback, Reply, judged
+from support.loopback import HttpRequest, Loopback, Reply, completion, hang, judged, refused, send
 from support.paths import ROOT, SAMPLE, TESTS
 from support.runs import opened, predict_in_child, predict_words, run, save_program
 from support.scripted import TRACKS, citation, claim, right, scripted
 
 PATIENT = 5.0  # seconds that no answer takes but one that hangs, however busy the machine
+
+
+def hang_up(request: HttpRequest) -> Reply:
+    return lambda handler: handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def cut_short(request: HttpRequest) -> Reply:
+    """An answer that ends before it is over."""
+    return lambda handler: send(handler, 200, completion(request, judged(request)), missing=40)
+
+
+# Faults that pass: the same call may succeed the next time. They are retried until they do.
+PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
+    "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
+    "429 without Retry-After": refused(429, "slow down"),
+    "500": refused(500, "oops"),
+    "503": refused(503, "overloaded"),
+    "hang": hang,
+    "closed connection": hang_up,
+    "truncated body": cut_short,
+}
+# Answers that cannot be used, to either track. They are sent again once, with the reason.
+UNUSABLE: dict[str, str] = {
+    "not JSON": "The labels are as follows",
+    "JSON of the wrong shape": '[{"answer": {"labels": 3}}]',
+    "unknown label": '{"sentence_labels": ["Mostly Fine", "Fine"], "label": "Mostly Fine", "evidence_ids": []}',
+    "wrong label count": '{"sentence_labels": ["Supported"], "label": ["Overstate", "Irrelevant"], "evidence_ids": []}',
+    "empty content": "",
+    "refusal": "I'm sorry, but I can't help with that.",
+    "missing field, or ids not in the paper": '{"label": "Supported", "evidence_ids": ["P999"]}',
+}
+# Faults of the one call, for good.
+FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
+    "context length": refused(400, "maximum context length is 8192 tokens", "context_length_exceeded"),
+    "body that is not JSON": lambda request: (200, "<html>It works!</html>"),
+    "body of the wrong shape": lambda request: (200, '{"choices": {"no": "list"}}'),
+}
+
+
+@contextmanager
+def small_files(most: int) -> Iterator[None]:
+    """No file may grow over so many bytes: what a full disk is like."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    wrote, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # of a module, a part would be kept
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        sys.dont_write_bytecode = wrote
+        signal.signal(signal.SIGXFSZ, before)
 
 
 def many(folder: Path, task: Task, count: int) -> Path:
@@ -51,7 +106,10 @@ def inject(names: Iterable[str], loopback: Loopback, most: int = 99) -> Counter[
         with lock:
             counts[number] += 1
             is_wrong = number in faults and counts[number] <= most
-        return ALL[faults[number]](request) if is_wrong else judged(request)
+        if not is_wrong:
+            return judged(request)
+        fault = faults[number]
+        return UNUSABLE[fault] if fault in UNUSABLE else {**PASSING, **FINAL}[fault](request)
 
     loopback.reply = reply
     return counts

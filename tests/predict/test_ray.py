@@ -17,10 +17,10 @@ from aisr.base.errors import UserError
 from aisr.predict import ray as ray_module
 from aisr.predict.ray import join_cluster
 from aisr.programs.track1 import TRACK1
-from support import processes
-from support.commands import Aisr
+from support.commands import Aisr, as_process
 from support.corpora import read_rows, write
 from support.loopback import HttpRequest, Loopback
+from support.paths import ROOT
 from support.runs import predict_words, save_program
 from support.scripted import claim
 
@@ -30,10 +30,6 @@ COUNT = 60
 def command(folder: Path, url: str, out: str = "out.jsonl") -> list[object]:
     words = predict_words(TRACK1, folder / "mine", folder / "records.jsonl", folder / out, url)
     return [*words, "-L", "threads=4"]
-
-
-def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
-    return processes.start(processes.aisr(*words), {**os.environ, "DSPY_CACHEDIR": str(cache)})
 
 
 @pytest.fixture
@@ -72,7 +68,10 @@ def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: A
         return answer(request)
 
     loopback.reply = hold
-    process = start([*command(folder, loopback.url), "--ray", "local", "--workers", 2], folder / "cache")
+    words = as_process(*command(folder, loopback.url), "--ray", "local", "--workers", 2)
+    env = {**os.environ, "DSPY_CACHEDIR": str(folder / "cache")}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, env=env, cwd=ROOT, text=True, stdout=pipe, stderr=subprocess.STDOUT)
     try:
         held.wait(120)
         workers = workers_of(process)

@@ -27,7 +27,7 @@ from aisr.report.page import (
     write_compile_report,
 )
 from support.pages import listening
-from support.plans import SILENT
+from support.runs import SILENT
 from support.scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
 
 HOSTILE = (

@@ -1,11 +1,15 @@
-"""Commands run in this process: starting one of their own costs seconds of imports."""
+"""Commands as a test runs them: in this process, since one of their own costs seconds of imports, or apart."""
 
 import io
+import json
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 from unittest import mock
+
+from support.paths import ROOT
 
 
 class Finished(NamedTuple):
@@ -39,3 +43,33 @@ def run_main(main: Callable[[], None], name: str, *words: object) -> Finished:
         except SystemExit as end:
             code = end.code or 0
     return Finished(code if isinstance(code, int) else 1, out.getvalue(), err.getvalue())
+
+
+def as_process(*words: object) -> list[str]:
+    """The command line of an `aisr` command as a process."""
+    return [sys.executable, "-m", "aisr.cli", *map(str, words)]
+
+
+APART = """
+import json, sys
+from aisr.cli.__main__ import main
+codes = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["aisr", *words]
+    try:
+        main()
+    except SystemExit as end:
+        codes.append(end.code or 0)
+print(json.dumps(codes))
+sys.exit(max(codes))
+"""
+
+
+def run_apart(
+    commands: Sequence[Sequence[object]], env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Several `aisr` commands, one after the other in a process of their own. Behind what they print stands a line with
+    their exit codes as JSON; the process ends with the worst. env: the whole environment, by default ours."""
+    words = json.dumps([[*map(str, words)] for words in commands])
+    process = [sys.executable, "-c", APART, words]
+    return subprocess.run(process, env=env, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)

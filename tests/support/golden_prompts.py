@@ -7,10 +7,9 @@ A message stands below its digest; the same message later in the file is its dig
 """
 
 import base64
-import difflib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from dspy.lm15 import Request
 
 from aisr.artifact.program import parse, program_text
 from aisr.base.jsonl import read
-from aisr.lm.client import OpenLM
 from aisr.optimize.leakage import Prepare, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
@@ -28,7 +26,7 @@ from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
-from support.scripted import AS_JSON, Answers, requests, scripted, written
+from support.scripted import AS_JSON, requests, scripted, written
 
 FORMS = ("json", "chat")  # for an LM that takes a JSON schema, as the built-in one does, and one that takes none
 SETTINGS = Settings(demos=3, demo_tokens=3000, candidates=1)
@@ -46,7 +44,6 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict)
     compiled: Mapping[str, Any] = field(default_factory=dict)
     ranker: bool = False
-    forms: Sequence[str] = FORMS
 
 
 def render(case: Case, folder: Path, form: str) -> str:
@@ -54,7 +51,7 @@ def render(case: Case, folder: Path, form: str) -> str:
     records = list(read(folder / "records.jsonl", case.task.record, case.task.name))
     lines = (folder / "answers.jsonl").read_text(encoding="utf-8").splitlines()
     answers = {line["id"]: line for line in map(json.loads, lines)}
-    uncompiled, compiled = build_student(case, folder, form), build_compiled(case, folder, form)
+    uncompiled, compiled = build_student(case, folder), build_compiled(case, folder)
     sections = [
         *(("uncompiled", uncompiled, record, None) for record in records),
         *(("compiled", compiled, record, None) for record in records),
@@ -71,29 +68,23 @@ def render(case: Case, folder: Path, form: str) -> str:
     return text
 
 
-def write_anew(case: Case, folder: Path) -> str:
-    """Write the text files of a case, and return a unified diff of them."""
-    diff: list[str] = []
-    for form in case.forms:
-        file = folder / f"{form}.txt"
-        before, text = file.read_text(encoding="utf-8") if file.exists() else "", render(case, folder, form)
-        name = f"{folder.name}/{file.name}"
-        diff += difflib.unified_diff(before.split("\n"), text.split("\n"), f"before/{name}", f"now/{name}", lineterm="")
-        file.write_text(text, encoding="utf-8", newline="")
-    return "".join(f"{line}\n" for line in diff)
+def write_anew(case: Case, folder: Path) -> None:
+    """Write the text files of a case."""
+    for form in FORMS:
+        (folder / f"{form}.txt").write_text(render(case, folder, form), encoding="utf-8", newline="")
 
 
-def build_student(case: Case, folder: Path, form: str, **options: Any) -> Program:
-    """Return the uncompiled program, as a compile for an LM of this form begins with it."""
+def build_student(case: Case, folder: Path, **options: Any) -> Program:
+    """Return the uncompiled program, as a compile begins with it."""
     program = case.task.build({**case.options, **options})
     program.image_folder = ImageFolder(folder)
     return program
 
 
-def build_compiled(case: Case, folder: Path, form: str) -> Program:
+def build_compiled(case: Case, folder: Path) -> Program:
     """Return a program fitted and optimized on `train.jsonl` by the functions of a compile, then saved and loaded."""
     task, path = case.task, folder / "train.jsonl"
-    student = build_student(case, folder, form, **case.compiled)
+    student = build_student(case, folder, **case.compiled)
     train = list(read(path, task.record, task.name))
     prepare: Prepare = student.prepare
     if case.ranker:
@@ -102,7 +93,7 @@ def build_compiled(case: Case, folder: Path, form: str) -> Program:
         prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
     student.fit(train)
     rows = [row.example for row in prepare_all(task, prepare, train, path)]
-    lm = open_scripted([], form)  # the optimizers of the cases ask nothing
+    lm = scripted([])  # the optimizers of the cases ask nothing
     search = Search(task, student, rows, [], SETTINGS, lm, lm, print)
     program = compile_candidates(case.optimizer, search, [])[0].program
     loaded = parse(program_text(task, program), "the compiled program", task).program
@@ -118,18 +109,12 @@ def calls(program: Program, record: Record, form: str, answer: Any, unusable: An
         text = answer if unusable is None or is_repair else unusable
         return text if isinstance(text, str) else written("" if form == "chat" else AS_JSON, text)
 
-    lm = open_scripted(reply, form)
+    lm = scripted(reply, adapter=form)
+    lm.cache = False  # the second call may be the first one again
     example = program.prepare(record)
     with lm.context():
         program(**example.inputs())
     return requests(lm)
-
-
-def open_scripted(answers: Answers, form: str) -> OpenLM:
-    """Return a scripted LM with the adapter of a form, without a response cache."""
-    lm = scripted(answers, adapter=form)
-    lm.cache = False
-    return lm
 
 
 def messages(request: Request) -> list[tuple[str, str]]:

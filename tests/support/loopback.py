@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import select
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 
 from support import scripted
 
+RELEASE_AFTER = 30.0  # seconds; no client of a test waits that long
 _numbers = itertools.count()
 # The text of an answer; or a status and a body, sent as they stand; or what is done with the connection instead.
 Reply = str | tuple[int, str] | Callable[[BaseHTTPRequestHandler], None]
@@ -45,9 +47,6 @@ class Loopback:
     reply: Callable[[HttpRequest], Reply] = lambda request: judged(request)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def questions(self) -> list[str]:
-        return [request.question for request in self.requests]
-
 
 @contextmanager
 def serve() -> Iterator[Loopback]:
@@ -63,14 +62,10 @@ def serve() -> Iterator[Loopback]:
             reply = loopback.reply(request)
             if callable(reply):
                 reply(self)
-                return
-            status, text = (200, completion(request, reply)) if isinstance(reply, str) else reply
-            sent = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
+            elif isinstance(reply, str):
+                send(self, 200, completion(request, reply))
+            else:
+                send(self, *reply)
 
         do_GET = do_POST  # noqa: N815
 
@@ -122,6 +117,37 @@ def answer_with(change: Callable[[Any], object], text: str | None = None) -> Cal
         return 200, json.dumps(body)
 
     return reply
+
+
+def refused(status: int, message: str, code: str = "", **headers: str) -> Callable[[HttpRequest], Reply]:
+    """Replies with an HTTP error in OpenAI's form."""
+    body = json.dumps({"error": {"message": message, "type": "error", "code": code or None}})
+    return lambda request: lambda handler: send(handler, status, body, headers)
+
+
+def hang(request: HttpRequest) -> Reply:
+    """Nothing, until the client has given up and gone."""
+
+    def wait(handler: BaseHTTPRequestHandler) -> None:
+        gone = select.poll()
+        gone.register(handler.connection, select.POLLRDHUP)
+        gone.poll(RELEASE_AFTER * 1000)
+
+    return wait
+
+
+def send(
+    handler: BaseHTTPRequestHandler, status: int, body: str, headers: Mapping[str, str] | None = None, missing: int = 0
+) -> None:
+    """Send an answer whose last `missing` bytes never come."""
+    sent = body.encode()
+    handler.send_response(status)
+    handler.send_header("Content-Type", "application/json")
+    for name, value in (headers or {}).items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.send_header("Content-Length", str(len(sent)))
+    handler.end_headers()
+    handler.wfile.write(sent[: len(sent) - missing])
 
 
 def add_logprobs(body: Any, top: Mapping[str, Any], chosen: Any = -0.1) -> None:

@@ -1,5 +1,5 @@
-"""A run of `predict` with a loopback server that is not waited for long: here, in a process of its own, or as the words
-of a command."""
+"""Small compiles with a scripted LM; runs of `predict` with a loopback server that is not waited for long: here, in a
+process of their own, or as the words of a command."""
 
 import os
 from pathlib import Path
@@ -11,12 +11,16 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
+from aisr.optimize.run import Callbacks, Plan
+from aisr.optimize.search import Settings
 from aisr.predict.predict import Summary, predict
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
+from support.scripted import claim
 
 WHO = {"task": "any"}
+SILENT = Callbacks(lambda text: None, lambda: None, lambda contender: None)
 
 
 def opened(
@@ -54,3 +58,14 @@ def predict_words(task: Task, program: Path, data: Path, out: Path, url: str) ->
     """`aisr predict` with a loopback server."""
     at = ["--task", task.name, "--program", program, "--data", data, "--out", out, "--artifacts", out.parent]
     return ["predict", *at, "--lm", "openai/local", "--api-base", url]
+
+
+def plan(folder: Path, **changes: Any) -> Plan:
+    """A compile of eight records a split, written below `folder`."""
+    for name in ("train", "dev", "test"):
+        records = [claim("Supported", "Contradiction", number=k + 10 * len(name)) for k in range(8)]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.jsonl").write_text("".join(record.model_dump_json() + "\n" for record in records))
+    data = {name: folder / f"{name}.jsonl" for name in ("train", "dev", "test")}
+    defaults = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
+    return Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**defaults, **changes})

@@ -19,8 +19,8 @@ from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
 from aisr.tracking.registry import NotPromoted, load, promote, register_prompt
 from aisr.tracking.store import open_store
-from support import processes, servers
-from support.commands import Aisr
+from support import servers
+from support.commands import Aisr, as_process
 from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.corpora import read_rows
 from support.loopback import Loopback
@@ -262,7 +262,7 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
 @pytest.mark.slow
 def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: Path) -> None:
     port, nowhere = servers.free_port(), "http://127.0.0.1:9"
-    command = processes.aisr("ui", "--port", port, "--artifacts", artifacts)
+    command = as_process("ui", "--port", port, "--artifacts", artifacts)
     proxies = {f"{name}_proxy": nowhere for name in ("http", "https", "all")}  # whatever asks the web is refused
     env = {**os.environ, **proxies, "no_proxy": "127.0.0.1"}
     with servers.answering(command, port, env, ROOT, artifacts / "ui.log") as process:

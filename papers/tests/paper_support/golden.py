@@ -1,5 +1,5 @@
 """The golden prompts of the task draft (see `support.golden_prompts`), and what is read of papers; run, it writes both
-anew and prints the difference of the prompts."""
+anew."""
 
 from aisr_papers.draft_task import DRAFT
 from aisr_papers.open import read_draft
@@ -29,7 +29,7 @@ def recomputed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    print(write_anew(CASE, FOLDER), end="")
+    write_anew(CASE, FOLDER)
     for paper in READ_PAPERS:
         paper.with_name("draft.txt").write_text(as_text(read_draft(paper)), "utf-8")
     RECOMPUTED.write_text(recomputed(RECOMPUTED.read_text("utf-8")), "utf-8")
