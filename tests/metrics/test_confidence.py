@@ -7,7 +7,12 @@ import pytest
 from aisr.metrics.intervals import Interval, difference_interval, in_words, score_interval, survivors
 from aisr.metrics.scores import Tally, value
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
-from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_claims, judge_claims
+from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_claims
+
+
+def judge_claims(rng: Random, gold: list[list[list[str]]], right: float) -> list[list[str]]:
+    """Predictions of which each is right with probability `right`, and any label otherwise."""
+    return [[types[0] if rng.random() < right else rng.choice(CLAIM_LABELS) for types in row] for row in gold]
 
 
 def test_a_paired_difference_is_surer_than_the_two_scores() -> None:

@@ -14,24 +14,37 @@ S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]
 
 
-def claim(*types: Sequence[str] | None, text: str = "", pictures: Sequence[str] = (), **more: Any) -> Row:
-    """A Track 1 record in the official format, one sentence for each entry of `types` (None: withheld)."""
+def claim(
+    *types: Sequence[str] | None, number: int = 1, text: str = "", pictures: Sequence[str] = (), **more: Any
+) -> Row:
+    """A Track 1 record in the official format, one sentence for each entry of `types` (None: withheld), which says the
+    first of them."""
     sentences: list[Row] = [
-        {"sentence": f"Sentence {k}."} | ({"types": list(t)} if t else {}) for k, t in enumerate(types)
+        {"sentence": f"Row {number}.{k} is {labels[0] if labels else 'there'}."} | ({"types": labels} if labels else {})
+        for k, labels in enumerate(types, start=1)
     ]
     return {
         "claim_text": text or " ".join(row["sentence"] for row in sentences),
         "evidence_bundle": [{"type": "table", "table_caption": ["Table 1."], "img_path": path} for path in pictures]
-        or [{"type": "text", "text": "A result paragraph."}],
+        or [{"type": "text", "text": f"Row {number} is what it is."}],
         "sentence_label": sentences,
         **more,
     }
 
 
-def citation(label: str | None = "Supported", evidence: Sequence[str] = ("P2",), text: str = "", **more: Any) -> Row:
-    """A Track 2 record in the official format, of a paper with the paragraphs P1 to P4 (label None: withheld)."""
-    paper = {f"P{k}": f"Paragraph {k} about {word}." for k, word in enumerate(("apples", "pears", "plums", "figs"), 1)}
-    row = {"claim_text": text or "Pears are ripe.", "cited_paper_full_text": [{k: v} for k, v in paper.items()]}
+def citation(
+    label: str | None = "Supported",
+    evidence: Sequence[str] = ("P2",),
+    number: int = 1,
+    paragraphs: int = 4,
+    text: str = "",
+    **more: Any,
+) -> Row:
+    """A Track 2 record in the official format (label None: withheld), whose claim says which label is right, about a
+    paper whose paragraphs P1, P2, … all mention it."""
+    paper = {f"P{k}": f"Model {number}, part {k}." for k in range(1, paragraphs + 1)}
+    claim_text = text or f"Model {number} is {label} by {' and '.join(evidence) or 'nothing'}."
+    row = {"claim_text": claim_text, "cited_paper_full_text": [{k: v} for k, v in paper.items()]}
     gold = {"label": label, "evidence_para_ids": list(evidence), "evidence_texts": {k: paper[k] for k in evidence}}
     return row | (gold if label else {}) | more
 
@@ -64,8 +77,3 @@ def picture(path: Path, size: tuple[int, int] = (60, 40), color: str = "red", **
 def draw_claims(rng: Random, records: int, sentences: int = 5) -> list[list[list[str]]]:
     """Gold labels of a Track 1 corpus, one label a sentence, with `sentences` sentences in each record."""
     return [[[label] for label in rng.choices(CLAIM_LABELS, [6, 1, 1, 1, 1], k=sentences)] for _ in range(records)]
-
-
-def judge_claims(rng: Random, gold: list[list[list[str]]], right: float) -> list[list[str]]:
-    """Predictions of which each is right with probability `right`, and any label otherwise."""
-    return [[types[0] if rng.random() < right else rng.choice(CLAIM_LABELS) for types in row] for row in gold]

@@ -16,6 +16,7 @@ from aisr.lm.config import LMConfig, Price
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Citation, Track2Record
+from support import corpora
 
 BOTH = {task.name: task for task in (TRACK1, TRACK2)}
 AS_JSON = "Respond with a JSON object"  # in prompts of the adapter that takes a schema
@@ -51,7 +52,7 @@ class ScriptedEngine:
             model=request.model,
             message=Message.assistant([TextPart(answer)]),
             finish_reason="stop",
-            usage=Usage(input_tokens=prompt_tokens(request), output_tokens=10),
+            usage=Usage(input_tokens=100, output_tokens=10),
         )
 
     def close(self) -> None:
@@ -83,11 +84,6 @@ def wording(request: Request) -> str:
     return "\n".join([str(request.system), *(f"{message.role}: {message.text}" for message in request.messages)])
 
 
-def prompt_tokens(request: Request) -> int:
-    """What this LM counts: few, but no fewer than a prompt of that length can have."""
-    return max(100, len(wording(request)) // 32)
-
-
 def field(prompt: str, name: str) -> str | None:
     """The value of an input field in a message of DSPy's adapters."""
     match = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
@@ -104,28 +100,14 @@ def written(prompt: str, fields: dict[str, Any]) -> str:
 
 def claim(*labels: str, number: int = 1) -> Track1Record:
     """A paragraph whose sentences say which label is right."""
-    sentences = [f"Row {number}.{k} is {label}." for k, label in enumerate(labels, start=1)]
-    return Track1Record.model_validate(
-        {
-            "id": f"track1-{number:06d}",
-            "claim_text": " ".join(sentences),
-            "evidence_bundle": [{"type": "text", "text": f"Row {number} is what it is."}],
-            "sentence_label": [{"sentence": s, "types": [label]} for s, label in zip(sentences, labels, strict=True)],
-        }
-    )
+    row = corpora.claim(*([label] for label in labels), number=number)
+    return Track1Record.model_validate({"id": f"track1-{number:06d}", **row})
 
 
 def citation(label: str, *evidence: str, number: int = 1, paragraphs: int = 4) -> Track2Record:
-    """A claim that says which label is right, about a paper whose paragraphs P1, P2, … all mention it."""
-    return Track2Record.model_validate(
-        {
-            "id": f"track2-{number:06d}",
-            "claim_text": f"Model {number} is {label} by {' and '.join(evidence) or 'nothing'}.",
-            "cited_paper_full_text": [{f"P{k}": f"Model {number}, part {k}."} for k in range(1, paragraphs + 1)],
-            "label": label,
-            "evidence_para_ids": list(evidence),
-        }
-    )
+    """A claim that says which label is right."""
+    row = corpora.citation(label, evidence, number, paragraphs)
+    return Track2Record.model_validate({"id": f"track2-{number:06d}", **row})
 
 
 def right(request: Request) -> str:
