@@ -116,8 +116,6 @@ def compile_(
     folder = _check_folder(task, data)
     if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
-    if record and estimate:
-        raise UserError("--record writes answers, and --estimate asks for none; leave one of them out")
     from aisr.artifact.program import check_name
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.recorded import recording

@@ -146,12 +146,14 @@ def retrieval(
         rankers["fitted"] = _fitted(chosen, fit, file, claims)
     note(f"ranking the paragraphs of {file} for {len(claims)} claims with evidence")
     scores = [score_ranker(name, ranker, claims, context_tokens) for name, ranker in rankers.items()]
-    shares = [[*map(percent, row.hits), f"{row.mrr:.3f}", percent(row.recall)] for row in scores]
-    costs = [[f"{percent(row.tokens)} %", f"{row.milliseconds:.1f}"] for row in scores]
+    rows = [
+        [row.name, *map(percent, row.hits), f"{row.mrr:.3f}", percent(row.recall), f"{percent(row.tokens)} %"]
+        for row in scores
+    ]
     table(
         "gold evidence among the first k, and within the token budget",
-        ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
-        [[name, *share, *cost] for name, share, cost in zip(rankers, shares, costs, strict=True)],
+        ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens"],
+        rows,
     )
     if fit:
         *others, fitted = scores

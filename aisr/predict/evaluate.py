@@ -1,7 +1,6 @@
 """Scores on labelled records: of a program, by the official score with its interval, with its confidence beside it; of
 rankers of paragraphs, by the gold evidence."""
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +21,7 @@ from aisr.metrics.scores import Floats, Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
-from aisr.programs.ranker import count_paper
-from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
+from aisr.programs.retrieval import Matcher, fit_passages, paper_tokens, rank
 from aisr.programs.task import Query, Task
 from aisr.programs.text import tokens
 
@@ -188,7 +186,6 @@ class RetrievalScore(NamedTuple):
     ranks: list[int]  # of the first gold paragraph of each claim, from 1
     recall: float  # mean share of the gold paragraphs that a prompt shows within the token budget
     tokens: float  # tokens of the prompt, as a share of those of the whole paper
-    milliseconds: float  # wall time a claim, with indexing each paper once
 
     @property
     def hits(self) -> list[float]:
@@ -220,18 +217,15 @@ def matcher_ranker(matcher: Matcher) -> Ranker:
 
 def score_ranker(name: str, ranker: Ranker, claims: Sequence[Query], context_tokens: int) -> RetrievalScore:
     """Score a ranker on claims that have gold evidence."""
-    for cached in (indexed, split_sentences, embedded, count_paper):
-        cached.cache_clear()  # the cache of another ranker would flatter this one
-    start = time.perf_counter()
-    rankings = [ranker(claim) for claim in claims]
-    milliseconds = 1000 * (time.perf_counter() - start) / len(claims)
     ranks, recall, read_share = [], [], []
-    for (claim, paper, gold), ranking in zip(claims, rankings, strict=True):
+    for query in claims:
+        claim, paper, gold = query
+        ranking = ranker(query)
         passages = fit_passages(claim, paper, ranking, context_tokens)
         ranks.append(1 + min(ranking.index(key) for key in gold))
         recall.append(np.mean([key in passages.keys for key in gold]))
         read_share.append(tokens(passages.text) / paper_tokens(paper))
-    return RetrievalScore(name, ranks, float(np.mean(recall)), float(np.mean(read_share)), milliseconds)
+    return RetrievalScore(name, ranks, float(np.mean(recall)), float(np.mean(read_share)))
 
 
 def retrieval_gains(score: RetrievalScore, before: RetrievalScore, claims: Sequence[Query]) -> dict[str, Interval]:
