@@ -32,11 +32,10 @@ NOT_CONFIRMED = "not confirmed"
 SEEN = "read off the picture, not confirmed"
 MOST_WORDS, MOST_CHARACTERS = 25, 200  # of a reason
 MOST_QUOTED = 20  # words
-# In one question. Of 14 flags four had no reason while only the best rows of a table were shown, without its caption
-# and bold cells: the tables that a flag rests on are shown whole, and several flags share them.
+# In one question. All is shown that a flag was judged by, and tables whole: of 40 flags seven had no reason while the
+# rows or the passage that decides were left out here. Several flags share most of it.
 AT_ONCE, MOST_TOKENS = 16, 6_000  # sentences, and tokens of evidence; one sentence always
-# Tokens of other evidence for a sentence: of the paper, of a cited work; the best always.
-PASSAGES, PARAGRAPHS = 400, 600
+PARAGRAPHS = 600  # tokens of a cited work, for a citation; the best paragraph always
 BESIDE = 300  # characters of the sentence before and of the one after
 
 Done = Callable[[Sequence[Flag]], None]  # gets the flags that one question was about; may raise to end the rest
@@ -170,14 +169,17 @@ def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], 
     explained = []
     for number, one in _number(group):
         stated = by_number.get(str(number))
-        called = {piece: shown[piece] for piece in one.pieces if piece in one.shown}
-        reason = confirm(stated, one.pieces, called, seen) if stated else None
+        called = _may_be_quoted(one, shown)
+        reason = confirm(stated, tuple(called), called, seen) if stated else None
         flag = replace(one.flag, reasons=(reason,)) if reason else one.flag
         if reason is None:
             flag = replace(flag, failed=f"{NO_REASON}: the model names none")
         elif reason.mark:  # its line stands out, in the place of those that only share words
-            marks = (*(mark for mark in flag.marks if mark.place), reason.mark)
-            flag = replace(flag, pieces=one.pieces, marks=marks)
+            piece = list(called)[reason.mark.piece]
+            own = tuple(dict.fromkeys([*one.pieces, piece]))
+            mark = reason.mark._replace(piece=own.index(piece))
+            marks = (*(other for other in flag.marks if other.place), mark)
+            flag = replace(flag, pieces=own, marks=marks, reasons=(replace(reason, mark=mark),))
         explained.append(flag)
     return explained
 
@@ -189,22 +191,29 @@ _number = partial(enumerate, start=1)
 
 
 def _show(draft: Draft, place: int, flag: Flag) -> Asked:
-    """What is shown for a flag: whole the tables that it rests on, which are those with a marked line and those that
-    its sentence refers to; of the other evidence what speaks most of its statement, as far as there is room."""
+    """What is shown for a flag: all that its sentence was judged by; of a cited work what the program named, and what
+    speaks most of the claim, as far as there is room."""
     pieces = _with_whole_tables(draft, flag)
-    marked = [pieces[mark.piece] for mark in flag.marks]
-    is_claim = flag.kind == "claim"
-    rests_on = [*marked, *_referred(draft, flag, pieces)] if is_claim else []
-    shown = dict.fromkeys(piece for piece in rests_on if len(piece.lines) > 1 or piece.picture)
-    best = order(match(flag.statement, [ROW.join(piece.lines) for piece in pieces]))
-    left = PASSAGES if is_claim else PARAGRAPHS
-    for piece in dict.fromkeys([*marked, *(pieces[number] for number in best)]):
-        if piece not in shown and (_cost(piece) <= left or not shown):
-            shown[piece] = None
-            left -= _cost(piece)
+    shown = dict.fromkeys(pieces)
+    if flag.kind == "citation":
+        shown, left = {}, PARAGRAPHS
+        best = order(match(flag.statement, [ROW.join(piece.lines) for piece in pieces]))
+        for number in dict.fromkeys([*(mark.piece for mark in flag.marks), *map(int, best)]):
+            if _cost(pieces[number]) <= left or not shown:
+                shown[pieces[number]] = None
+                left -= _cost(pieces[number])
     paragraph, sentence = flag.position
     neighbours = _neighbours(draft.paragraphs[paragraph].sentences, sentence)
     return Asked(place, flag, pieces, tuple(shown), neighbours)
+
+
+def _may_be_quoted(one: Asked, shown: Mapping[Piece, str]) -> dict[Piece, str]:
+    """Of the pieces of a question, with their numbers, those that may be evidence for one of its flags: its own first;
+    of the paper also those of others, but for what repeats the sentence."""
+    own = {piece: shown[piece] for piece in one.shown}
+    if one.flag.kind == "citation":
+        return own
+    return own | {piece: number for piece, number in shown.items() if one.flag.statement not in piece.lines[0]}
 
 
 def _cost(piece: Piece) -> int:
