@@ -3,12 +3,14 @@
 A JSONL file is read as a stream: of each line a record, or what is wrong with it.
 """
 
+import itertools
 import json
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
+import jsonlines
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
@@ -16,6 +18,7 @@ from aisr.base.errors import UserError
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 LONGEST = 64 * 2**20  # bytes of a line
+TOO_LONG = b"longer than 64 MiB; expected one record"  # stands for a longer line
 MOST_FAULTS = 4  # of one line that are listed
 
 
@@ -38,14 +41,11 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it: prefix and
     running number from 1, six digits ("track1-000001"). A repeated id is a bad line."""
     first_places: dict[str, int] = {}  # of the ids
-    count = 0
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        for number, text in enumerate(_lines(file), start=1):
-            if text.isspace() and len(text) <= LONGEST:
-                continue
-            count += 1
+        for count, (number, content) in enumerate(_objects(file), start=1):
             try:
-                content = _object(text)
+                if isinstance(content, UserError):
+                    raise content
                 numbered = prefix is not None and content.get("id") is None
                 record = model.model_validate({**content, "id": f"{prefix}-{count:06d}"} if numbered else content)
                 key = getattr(record, "id", None)
@@ -67,24 +67,30 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
         yield line.record
 
 
+def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
+    """The number of each line with its object, or with what is wrong; blank lines are passed over."""
+    reader = jsonlines.Reader(_lines(file), loads=from_json)
+    for number in itertools.count(1):
+        try:
+            yield number, reader.read(type=dict)
+        except EOFError:
+            return
+        except jsonlines.InvalidLineError as error:
+            if error.line == TOO_LONG.decode():
+                yield number, UserError(error.line)
+            elif error.line.strip():
+                reason = f" ({str(error.__cause__)[:120]})" if error.__cause__ else ", but another value"
+                yield number, UserError(f"not a JSON object{reason}; expected one a line")
+
+
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; of one that is longer than `LONGEST`, the beginning, which is longer as well."""
+    """The lines of a file, of which no more than `LONGEST` bytes are ever held."""
     while line := file.readline(LONGEST + 1):
+        if len(line) > LONGEST:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST)
+            line = TOO_LONG
         yield line
-        while len(line) > LONGEST and not line.endswith(b"\n"):
-            line = file.readline(LONGEST + 1)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    if len(line) > LONGEST:
-        raise UserError("longer than 64 MiB; expected one record")
-    try:
-        content = from_json(line.decode("utf-8-sig"))
-    except ValueError as error:
-        raise UserError(f"not a JSON object ({str(error)[:120]}); expected one a line") from error
-    if not isinstance(content, dict):
-        raise UserError("not a JSON object, but another value; expected one a line")
-    return content
 
 
 def read_as(form: Any, path: Path) -> Any:
