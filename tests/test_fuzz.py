@@ -40,22 +40,17 @@ VALUES = st.recursive(
 
 @st.composite
 def altered(draw: st.DrawFn, start: Any) -> Any:
-    """A good value in which some part, anywhere, is replaced, left out or added."""
+    """A good value in which some part, anywhere, is replaced, left out, or has another beside it."""
     value = json.loads(json.dumps(start))
     for _ in range(draw(st.integers(0, 3))):
-        places = list(_places(value))
-        if not places:
-            break
-        holder, key = draw(st.sampled_from(places))
-        how = draw(st.sampled_from(["replace", "leave out", "add"]))
-        if how == "leave out":
-            del holder[key]
-        elif how == "add" and isinstance(holder, dict):
-            holder[draw(NAMES | TEXTS)] = draw(VALUES)
-        elif how == "add":
-            holder.append(draw(VALUES))
-        else:
-            holder[key] = draw(VALUES)
+        if places := list(_places(value)):
+            holder, key = draw(st.sampled_from(places))
+            if draw(st.booleans()):
+                del holder[key]
+            elif isinstance(holder, dict) and draw(st.booleans()):
+                holder[draw(NAMES | TEXTS)] = draw(VALUES)
+            else:
+                holder[key] = draw(VALUES)
     return value
 
 
