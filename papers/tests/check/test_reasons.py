@@ -16,7 +16,7 @@ from aisr_papers.check.questions import collect_checks
 from aisr_papers.check.review import Review
 from aisr_papers.check.write import format_line
 from aisr_papers.display import print_review
-from aisr_papers.draft import Draft, Float, Picture, Place, add_captions
+from aisr_papers.draft import Draft, Float, Paragraph, Picture, Place, Sentence, add_captions
 from paper_support import drafts, reasons
 from paper_support.judges import checker, opened
 from support.scripted import field, question, requests, written
@@ -154,6 +154,32 @@ def test_a_caption_that_is_flagged_is_no_evidence_for_itself() -> None:
     assert [one.label for one in review.flags] == ["Contradicted"]
     assert "99.9" not in str(field(questions[1], "evidence"))
     assert review.flags[0].reasons == (Reason(NOT_CONFIRMED),)
+
+
+@pytest.mark.parametrize(
+    ("quote", "place"),
+    [("Nobody heard it in May", "Section “Results”"), (CLAIM.removesuffix(" (Table 1)."), "")],
+)
+def test_what_was_shown_for_another_flag_may_be_quoted_but_not_the_sentence_itself(quote: str, place: str) -> None:
+    texts = (CLAIM, "It sang.", "It was loud.", "Nobody heard it in May.", "It was cold.")
+    made = drafts.draft(*texts, tables=(drafts.table(drafts.SITES, NOTE),))
+    other = Paragraph((Sentence("All birds of the heath were heard in May.", Place("main.tex", 9)),), ("Abstract",))
+    made = replace(made, paragraphs=(*made.paragraphs, other))
+
+    def answer(request: Any) -> str:
+        prompt = question(request)
+        if reasons.asks_why(prompt):
+            number = next(number for number in "123456789" if f"[{number}] Section “Results”: {quote[:6]}" in prompt)
+            stated = [reasons.stated(sentence=k, item=number, quote=quote) for k, _ in reasons.flagged(prompt)]
+            return written(prompt, {"reasons": stated})
+        asked = json.loads(str(field(prompt, "sentences")))
+        wrong = [text == CLAIM or "All birds" in text for text in asked]
+        return written(prompt, {"sentence_labels": ["Contradicted" if one else "Supported" for one in wrong]})
+
+    lm = opened(answer)
+    flags = review_draft(made, collect_checks(made, {}), [checker(lm)], lm).flags
+    (reason,) = next(one.reasons for one in flags if one.sentence == CLAIM)
+    assert (reason.place.name if reason.place else "") == place
 
 
 @pytest.mark.parametrize(
