@@ -1,9 +1,11 @@
 """Claims of a draft about the works that it cites, one a citation, and its verbatim quotes of them."""
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from heapq import nlargest
+from itertools import accumulate
 from typing import NamedTuple
 
 from aisr.text import sentences, stretch
@@ -92,22 +94,27 @@ class Misquote(NamedTuple):
 
 
 def find_misquotes(draft: Draft, papers: Mapping[str, Mapping[str, str]]) -> Iterator[Misquote]:
-    """The wrong quotes of a draft, in order. papers: key of a work -> its paragraphs, id -> text. Where one of the
-    works that a sentence cites has no file, its quotes are not judged: they may be from there."""
-    for position, sentence in draft.placed_sentences():
-        works = [key for key in sentence.work_keys if papers.get(key)]
-        if sentence.hidden or not works or len(works) < len(set(sentence.work_keys)):
-            continue
-        for quote in find_quotes(sentence.text):
-            if not any(_is_in(quote, papers[key]) for key in works):
+    """The wrong quotes of a draft, in order, at the sentences that they end in: long ones go over several. papers: key
+    of a work -> its paragraphs, id -> text. Where one of the works that these sentences cite has no file, a quote is
+    not judged: it may be from there."""
+    for number, paragraph in enumerate(draft.paragraphs):
+        places = [place for place, one in enumerate(paragraph.sentences) if not one.hidden]
+        sentences = [paragraph.sentences[place] for place in places]
+        ends = list(accumulate(len(one.text) + 1 for one in sentences))
+        for start, end, quote in find_quotes(" ".join(one.text for one in sentences)):
+            first, last = bisect(ends, start), bisect(ends, end)
+            works = list(dict.fromkeys(key for one in sentences[first : last + 1] for key in one.work_keys))
+            if works and all(map(papers.get, works)) and not any(_is_in(quote, papers[key]) for key in works):
                 nearest = _nearest(quote, {key: papers[key] for key in works})
-                yield Misquote(position, quote, *(nearest or (works[0],)))
+                yield Misquote((number, places[last]), quote, *(nearest or (works[0],)))
 
 
-def find_quotes(text: str) -> list[str]:
-    """What stands in quotation marks and is long enough to be verbatim."""
-    quotes = [next(filter(None, match.groups())) for match in QUOTED.finditer(text)]
-    return [quote.strip() for quote in quotes if len(WORD.findall(quote)) >= FEWEST_QUOTED]
+def find_quotes(text: str) -> Iterator[tuple[int, int, str]]:
+    """What stands in quotation marks and is long enough to be verbatim, and where its first and last characters are."""
+    for match in QUOTED.finditer(text):
+        quote = next(filter(None, match.groups())).strip()
+        if len(WORD.findall(quote)) >= FEWEST_QUOTED:
+            yield match.start(), match.end() - 1, quote
 
 
 def _is_in(quote: str, paper: Mapping[str, str]) -> bool:

@@ -56,7 +56,7 @@ class BlockReader:
         """The draft of what was read."""
         self._take_references()
         floats = self._take_floats()
-        blocks = ((self._resolved(one), one.headings, one.hidden) for one in self.blocks)
+        blocks = ((map(self._with_names, one.pieces), one.headings, one.hidden) for one in self.blocks)
         paragraphs = build_paragraphs(blocks, floats, self.works)
         works = cited_works(paragraphs, self.works, self.files)
         return Draft(self.files.folder, self.title, paragraphs, floats, works, tuple(self.files.unread))
@@ -130,11 +130,8 @@ class BlockReader:
                 self.works.setdefault(entry.work.key, entry)
         self.blocks = blocks
 
-    def _resolved(self, block: Block) -> list[Piece]:
-        """The pieces of a block, with names for references to labels and for `@key` without brackets."""
-        return [self._with_names(piece) for piece in block.pieces]
-
     def _with_names(self, piece: Piece) -> Piece:
+        """A piece with names for references to labels and for `@key` without brackets."""
         cited: list[str] = []
 
         def name_label(match: re.Match[str]) -> str:

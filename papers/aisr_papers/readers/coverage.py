@@ -26,7 +26,7 @@ from aisr_papers.readers.latex_commands import (
     TEXTUAL,
     name_set,
 )
-from aisr_papers.readers.latex_stream import INPUTS, Stream
+from aisr_papers.readers.latex_stream import Stream
 from aisr_papers.readers.latex_tokens import Token, source
 
 WORD = re.compile(r"[^\W\d_]{2,40}")
@@ -92,12 +92,6 @@ def _stretches(words: list[Word], lost: list[bool]) -> list[Missing]:
 
 NO_WORDS = {"thebibliography", *SKIPPED, *MATH}
 CLOSING = {"(": ")", "[": "]", "iffalse": "fi"}  # of what is no words either
-DEFINITION = name_set(
-    "newcommand renewcommand providecommand DeclareRobustCommand def gdef edef xdef let newenvironment "
-    "renewenvironment newtheorem NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand DeclareMathOperator"
-)
-# Of these, what has two groups behind its name.
-TWOFOLD = name_set("newenvironment renewenvironment NewDocumentCommand RenewDocumentCommand ProvideDocumentCommand")
 # Commands whose arguments are no words, beside those that the reader drops.
 NO_TEXT = {
     **dict.fromkeys((*IN_BRACKETS, *TEXTUAL), "oom"), **dict.fromkeys(REFERENCES, "m"),
@@ -110,7 +104,7 @@ NO_TEXT = {
         "csvautotabular"
     ), "om"),
     **dict.fromkeys(name_set("multicolumn setcounter addtocounter numberwithin"), "mm"),
-    "includegraphics": "oom", "multirow": "omomo", "SI": "omm", "qty": "omm", "Block": "omo",
+    "newtheorem": "smomo", "includegraphics": "oom", "multirow": "omomo", "SI": "omm", "qty": "omm", "Block": "omo",
     "ctable": "ommm",
 }  # fmt: skip
 BEGUN = {**ARGUMENTS, **FLOATS, **SUBFLOATS, **TABULARS}
@@ -170,15 +164,7 @@ class _Words:
                 self.stream.end_file()
         elif name in CLOSING:
             self._skip("command", CLOSING[name])
-        elif name in INPUTS:
-            self.stream.read_input(token)
-        elif name in DEFINITION:
-            self.stream.drop("smoo")
-            for _ in range(1 + (name in TWOFOLD)):
-                while (following := self.stream.peek()) is not None and following.kind in ("parameter", "text"):
-                    self.stream.raw()
-                self.stream.argument()
-        else:
+        elif not self.stream.read_definition(token):
             usual = "oom" if name.endswith(("ref", "cite")) else "" if name == "item" else "o"
             self.stream.drop(self.no_text.get(name, usual))
         return " "

@@ -34,35 +34,7 @@ KEPT = name_set(
 )
 # References that papers define by plainer ones: \newcommand{\eqref}[1]{\ref{eq:#1}}.
 REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)
-
-
-# Commands of packages and styles that are plain macros, as a paper would define them.
-BUILT_IN = r"""\newcommand{\nicefrac}[2]{#1/#2}\newcommand{\sfrac}[2]{#1/#2}\newcommand{\replaced}[3][]{#2}%
-\newcommand{\tnote}[1]{\textsuperscript{#1}}\newcommand{\tablenotemark}[1]{\textsuperscript{#1}}%
-\newcommand{\nodata}{…}\newcommand{\tablename}{Table}\newcommand{\figurename}{Figure}%
-\newcommand{\tablehead}[1]{\startdata#1\tabularnewline}%
-\newcommand{\tablenotetext}[2]{\enddata{} #1: #2 }\newcommand{\tablecomments}[1]{\enddata{} #1 }%
-\newcommand{\tablerefs}[1]{\enddata{} #1 }%
-\newcommand{\ttabbox}{\captionsetup{type=table}\FBoptions}\newcommand{\ffigbox}{\captionsetup{type=figure}\FBoptions}%
-\newcommand{\floatbox}[2][]{\captionsetup{type=#2}\FBoptions}%
-\newcommand{\cutinhead}[1]{\\#1\\}\newcommand{\sidehead}[1]{\\#1\\}%
-\newcommand{\plotone}[1]{\includegraphics{#1}}\newcommand{\plottwo}[2]{\includegraphics{#1}\includegraphics{#2}}%
-\newcommand{\acknowledgments}{\section*{Acknowledgments}}\newcommand{\acknowledgements}{\section*{Acknowledgments}}%
-\newcommand{\ie}{i.e.\xspace}\newcommand{\eg}{e.g.\xspace}%
-\newcommand{\etal}{et al.\xspace}\newcommand{\etc}{etc.\xspace}%
-\newcommand{\tablenum}[2][]{#2}\newcommand{\num}[2][]{#2}\newcommand{\unit}[2][]{#2}\newcommand{\si}[2][]{#2}\newcommand{\ce}[1]{#1}%
-\newcommand{\qty}[3][]{#2 #3}\newcommand{\SI}[3][]{#2 #3}\newcommand{\numrange}[3][]{#2 to #3}%
-\newcommand{\qtyrange}[4][]{#2 to #3 #4}\newcommand{\SIrange}[4][]{#2 to #3 #4}\newcommand{\enquote}[1]{“#1”}%
-\newcommand{\crefrange}[2]{\cref{#1} to \cref{#2}}\newcommand{\Crefrange}[2]{\cref{#1} to \cref{#2}}%
-\newcommand{\captionabove}{\caption}\newcommand{\captionbelow}{\caption}\newcommand{\tablecaption}{\caption}%
-\newcommand{\captionaboveof}{\captionof}\newcommand{\captionbelowof}{\captionof}\newcommand{\Title}{\title}%
-\newcommand{\diagbox}[3][]{#2 / #3}\newcommand{\backslashbox}[3][]{#2 / #3}\newcommand{\slashbox}[3][]{#2 / #3}%
-\newcommand{\stepcounter}[1]{\addtocounter{#1}{1}}\newcommand{\refstepcounter}[1]{\addtocounter{#1}{1}}%
-\newcommand{\cr}{\\}\newcommand{\tabularnewline}{\\}%
-\newcommand{\thechapter}{\arabic{chapter}}\newcommand{\thesection}{\of@chapter\arabic{section}}%
-\newcommand{\thesubsection}{\thesection.\arabic{subsection}}%
-\newcommand{\thesubsubsection}{\thesubsection.\arabic{subsubsection}}%
-\newcommand{\thefigure}{\of@chapter\arabic{figure}}\newcommand{\thetable}{\of@chapter\arabic{table}}%"""
+BUILT_IN = Path(__file__).with_name("built_in.tex")
 
 
 class Macro(NamedTuple):
@@ -87,7 +59,7 @@ class Stream:
         self._levels = 0  # of macros
         self._expanded = 0
         self._flags = {"iffalse": False, "iftrue": True, **ENGINES}
-        self.push(tokenize(BUILT_IN, "", files))
+        self.push(tokenize(BUILT_IN.read_text("utf-8"), "", files))
         self.next()
         self._built_in = dict(self.macros)
 
@@ -254,7 +226,7 @@ class Stream:
                 return token
             if (macro := self.macros.get(token.text)) is not None:
                 self.expand(token, macro)
-            elif not self._read_definition(token) and not self._read_condition(token):
+            elif not self.read_definition(token) and not self._read_condition(token):
                 return token
         return None
 
@@ -284,8 +256,8 @@ class Stream:
         self._ends.append((len(self._stack), "macro"))
         self._stack.append(body[::-1])
 
-    def _read_definition(self, token: Token) -> bool:
-        """Read a definition or a file to put in, if the token begins one."""
+    def read_definition(self, token: Token) -> bool:
+        """Read a definition or go on with a file to put in; whether the token begins one."""
         name = token.text
         if name in DEFINING:
             self.star()
@@ -323,7 +295,7 @@ class Stream:
             opening = (Token("command", "operatorname", place), Token("open", "{", place))
             self._define(command, 0, (*opening, *operator, Token("close", "}", place)), None, token)
         elif name in INPUTS:
-            self.read_input(token)
+            self._read_input(token)
         else:
             return False
         return True
@@ -407,7 +379,7 @@ class Stream:
             token = self.raw()
         return token
 
-    def read_input(self, token: Token) -> None:
+    def _read_input(self, token: Token) -> None:
         r"""Go on with the file that \input or one of its kin names."""
         if token.text == "includestandalone":
             self.option()

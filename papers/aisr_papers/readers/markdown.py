@@ -188,7 +188,10 @@ class _Reader(BlockReader):
                 text = one.content
             elif one.type == "text":
                 text = FORMULA.sub(lambda match: formula(match[1]), NOTE.sub("", one.content))
-                text = RAISED.sub(_print_raised, TEX_LABEL.sub("", LABEL.sub("", text.replace(FILLER, ""))))
+                text = RAISED.sub(
+                    lambda match: f"^{match[1]}" if match[1] else match[2],
+                    TEX_LABEL.sub("", LABEL.sub("", text.replace(FILLER, ""))),
+                )
             pieces.append(Piece(text, Place(self.name, line)))
         return pieces
 
@@ -206,7 +209,3 @@ def _print_formulas(text: str) -> str:
             pieces += [text[end : begin.start()], f"`{printed}`", f"\n{FILLER}" * source.count("\n")]
             end = close + len(closing)
     return "".join([*pieces, text[end:]])
-
-
-def _print_raised(match: re.Match[str]) -> str:
-    return f"^{match[1]}" if match[1] else str(match[2])

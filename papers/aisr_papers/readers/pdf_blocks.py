@@ -44,7 +44,7 @@ def find_headings(lines: Sequence[Line], body: Type) -> dict[Line, int]:
     for place, line in enumerate(lines):
         if line in result or not _is_candidate(lines, place, body):
             continue
-        depth = numbering.depth_of(split_number(line.text)[0], is_set_off(line, body))
+        depth = numbering.depth_of(split_number(line.text)[0], line.bold or line.size > body.size + SAME_SIZE)
         if depth:
             result[line] = depth
             for before, other in pairwise(lines[place : place + MOST_LINES]):
@@ -58,11 +58,6 @@ def is_near(before: Line, line: Line, body: Type) -> bool:
     """Whether a line stands below another as in one paragraph."""
     leading = body.leading * max(line.size, before.size) / body.size
     return is_beside(before, line) and line.baseline - before.baseline < APART * leading
-
-
-def is_set_off(line: Line, body: Type) -> bool:
-    """Whether a line is larger than the text, or bold."""
-    return line.size > body.size + SAME_SIZE or line.bold
 
 
 def _is_alike(before: Line, line: Line) -> bool:

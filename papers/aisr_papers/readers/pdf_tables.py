@@ -97,7 +97,11 @@ def take_unruled_tables(
         if line.caption is None or not line.caption["kind"].lower().startswith("tab"):
             continue
         end = place + 1
-        while end < len(lines) and _is_next(lines[end - 1], lines[end], body) and not _ends_caption(lines[end]):
+        while (
+            end < len(lines)
+            and _is_next(lines[end - 1], lines[end], body)
+            and not (lines[end].caption or _is_row(lines[end]))
+        ):
             end += 1
         for way in (range(end, len(lines)), range(place - 1, -1, -1)):
             rows = _adjacent_rows(lines, end - 1 if way.step > 0 else place, way, body, headings)
@@ -142,10 +146,6 @@ def _adjacent_rows(lines: Sequence[Line], start: int, way: range, body: Type, he
         rows.append(place)
         before = lines[place]
     return rows
-
-
-def _ends_caption(line: Line) -> bool:
-    return line.caption is not None or _is_row(line)
 
 
 def _is_row(line: Line) -> bool:

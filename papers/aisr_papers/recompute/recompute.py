@@ -255,7 +255,7 @@ SLIP = 2.0  # times by which a percentage may be off to be a slip; what is farth
 def _check_share(text: str, match: re.Match[str]) -> Iterator[Fact]:
     """A percentage whose counts stand beside it."""
     percent = match["percent"] or match["equal"]
-    part, whole, places = _whole(match["part"]), _whole(match["whole"]), _places(percent)
+    part, whole, places = _whole(match["part"]), _whole(match["whole"]), len(percent.partition(".")[2])
     if whole == 0 or part > whole or RANK.search(text[: match.start("part")]):
         return
     exact, step, printed = 100 * part / whole, 10**-places, float(percent)
@@ -271,7 +271,3 @@ def _check_share(text: str, match: re.Match[str]) -> Iterator[Fact]:
 
 def _whole(digits: str) -> int:
     return int(re.sub(r"\D", "", digits))
-
-
-def _places(digits: str) -> int:
-    return len(digits.partition(".")[2])

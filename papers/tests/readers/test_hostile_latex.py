@@ -108,27 +108,6 @@ def test_macro_bombs_end_and_are_listed(paper: Path, monkeypatch: pytest.MonkeyP
     assert "what it stands for is left out" in draft.unread[-1].reason
 
 
-def test_broken_markup_loses_little_and_is_listed(paper: Path) -> None:
-    lines = [
-        "One {open.",
-        "Two} closed} more.",
-        "A $x formula.",
-        "\\section{Open",
-        "Three \\end{figure} four.",
-        "Five \\[ six.",
-    ]
-    draft = read(paper, "\n\n".join(lines))
-    assert text_of(draft) == "Words. One open. Two closed more. A x formula. Three four. Five six."
-    assert draft.paragraphs[-1].headings == ("Open",)
-    assert sorted((one.place.line, one.reason) for one in draft.unread) == [
-        (4, "a } too many is left out"),
-        (6, "a formula that does not end in its paragraph"),
-        (8, "a { without its partner ends with its paragraph"),
-        (10, "\\end{figure} without a \\begin"),
-        (12, "a formula that does not end in its paragraph"),
-    ]
-
-
 def test_control_characters_and_other_encodings(paper: Path) -> None:
     (paper / "latin.tex").write_bytes("Le caf\xe9\x00\x1b[31m.".encode("latin-1"))
     draft = read(paper, r"\input{latin} Null\0.".replace("\\0", "\0"))
