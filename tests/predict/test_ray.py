@@ -56,7 +56,10 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: Aisr) -> None:
+def test_a_limit_holds_for_all_workers_and_a_killed_one_costs_nothing(
+    loopback: Loopback, folder: Path, aisr: Aisr
+) -> None:
+    """The second command goes on where the limit stopped the first."""
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     answer, release = loopback.reply, threading.Event()
     held = threading.Barrier(5)  # four calls in flight, two of each worker, and this test
@@ -68,10 +71,14 @@ def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: A
         return answer(request)
 
     loopback.reply = hold
-    words = as_process(*command(folder, loopback.url), "--ray", "local", "--workers", 2)
-    env = {**os.environ, "DSPY_CACHEDIR": str(folder / "cache")}
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(words, env=env, cwd=ROOT, text=True, stdout=pipe, stderr=subprocess.STDOUT)
+    words = [*command(folder, loopback.url), "--ray", "local", "--workers", 2]
+    stopped = aisr(*words, "--max-calls", 10)
+    assert stopped.code == 1
+    assert "LM calls were sent and --max-calls is 10" in stopped.out
+    assert 10 <= len(loopback.requests) < 10 + 4  # what was under way is ended
+    process = subprocess.Popen(
+        as_process(*words), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     try:
         held.wait(120)
         workers = workers_of(process)
@@ -81,12 +88,12 @@ def test_a_killed_worker_costs_nothing(loopback: Loopback, folder: Path, aisr: A
         release.set()
         output, _ = process.communicate(timeout=180)
     assert process.returncode == 0, output
+    assert f"{COUNT} records" in output
     loopback.reply = answer
     assert aisr(*command(folder, loopback.url, "whole.jsonl")).code == 0
     out = folder / "out.jsonl"
     assert out.read_bytes() == (folder / "whole.jsonl").read_bytes()
     assert [row["id"] for row in read_rows(out)] == [f"track1-{k:06d}" for k in range(1, COUNT + 1)]
-    assert f"{COUNT} records" in output
 
 
 def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,17 +110,3 @@ def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) ->
         finished = aisr(*command(folder, "http://127.0.0.1:9/v1"), "--ray", "local")
     assert finished.code == 2
     assert "pip install 'aisr[ray]'" in finished.err
-
-
-@pytest.mark.slow
-def test_a_limit_holds_for_all_workers_and_the_same_command_goes_on(
-    loopback: Loopback, folder: Path, aisr: Aisr
-) -> None:
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    words = [*command(folder, loopback.url), "--ray", "local", "--workers", 2]
-    stopped = aisr(*words, "--max-calls", 10)
-    assert stopped.code == 1
-    assert "LM calls were sent and --max-calls is 10" in stopped.out
-    assert 10 <= len(loopback.requests) < 10 + 4  # what was under way is ended
-    assert aisr(*words).code == 0
-    assert len(loopback.requests) == COUNT

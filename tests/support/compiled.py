@@ -35,9 +35,18 @@ class Compiled(NamedTuple):
         return self.root / track / "first"
 
     def copied(self, root: Path) -> "Compiled":
-        """The same at another place, for a test that adds to it. The server is the same one, and so are its cached
-        answers."""
-        return self._replace(root=copied(self.root, root))
+        """The same at another place, for a test that adds to it. Its MLflow store, which has absolute paths, is changed
+        accordingly. The server is the same one, and so are its cached answers."""
+        shutil.copytree(self.root, root)
+        with closing(sqlite3.connect(root / ".mlflow" / "mlflow.db")) as store:
+            tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for table in tables:
+                for _, column, kind, *_ in store.execute(f"PRAGMA table_info({table})").fetchall():
+                    if "CHAR" in kind or "TEXT" in kind:
+                        change = f"UPDATE {table} SET {column} = replace({column}, ?, ?)"
+                        store.execute(change, (str(self.root), str(root)))
+            store.commit()
+        return self._replace(root=root)
 
 
 def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> list[object]:
@@ -53,19 +62,3 @@ def compile_both(root: Path, server: Loopback, aisr: Aisr) -> None:
     for track in BOTH:
         finished = aisr(*compile_words(track, "first", "labeled", Compiled(root, server).lm))
         assert finished.code == 0, finished.err
-
-
-def copied(source: Path, target: Path) -> Path:
-    """An artifacts folder at another place. Its MLflow store, which has absolute paths, is changed accordingly."""
-    shutil.copytree(source, target)
-    with closing(sqlite3.connect(target / ".mlflow" / "mlflow.db")) as store:
-        tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        for table in tables:
-            for _, column, kind, *_ in store.execute(f"PRAGMA table_info({table})").fetchall():
-                if "CHAR" in kind or "TEXT" in kind:
-                    store.execute(
-                        f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE instr({column}, ?)",
-                        (str(source), str(target), str(source)),
-                    )
-        store.commit()
-    return target
