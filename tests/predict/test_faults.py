@@ -25,11 +25,11 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
-from support.corpora import read_rows, write
+from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback, Reply, completion, hang, judged, refused, send
 from support.paths import ROOT, SAMPLE, TESTS
 from support.runs import opened, predict_in_child, predict_words, run, save_program
-from support.scripted import TRACKS, citation, claim, right, scripted
+from support.scripted import TRACKS, right, scripted, write_corpus
 
 PATIENT = 5.0  # seconds that no answer takes but one that hangs, however busy the machine
 
@@ -86,17 +86,6 @@ def small_files(most: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, before)
 
 
-def many(folder: Path, task: Task, count: int) -> Path:
-    numbers = range(1, count + 1)
-    labels = task.labels
-    records = (
-        [claim(labels[k % 5], "Supported", number=k) for k in numbers]
-        if task is TRACK1
-        else [citation(labels[k % 4], number=k) for k in numbers]
-    )
-    return write(folder / "records.jsonl", [record.model_dump(mode="json") for record in records])
-
-
 def inject(names: Iterable[str], loopback: Loopback, most: int = 99) -> Counter[int]:
     """Let the server answer record k by fault k as often as that, and right after that; gets the requests a record."""
     faults, counts, lock = dict(enumerate(names, start=1)), Counter[int](), threading.Lock()
@@ -120,7 +109,7 @@ def test_records_are_accounted_for_where_a_fault_passes_at_one_more_call(
     task: Task, loopback: Loopback, tmp_path: Path
 ) -> None:
     faults = [*PASSING, *UNUSABLE]
-    data, out, whole = many(tmp_path, task, len(faults) + 4), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    data, out, whole = write_corpus(tmp_path, task, len(faults) + 4), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     run(task, data, whole, opened(loopback.url + "/undisturbed", threads=16, timeout=PATIENT))
     counts = inject(faults, loopback, most=1)
     summary = run(task, data, out, opened(loopback.url, threads=16, timeout=PATIENT))
@@ -144,7 +133,7 @@ STAYING = {  # the calls, and the reason
 
 def test_records_are_accounted_for_where_a_fault_stays_and_fails_one_alone(loopback: Loopback, tmp_path: Path) -> None:
     counts = inject(STAYING, loopback)
-    data, out = many(tmp_path, TRACK2, len(STAYING) + 4), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK2, len(STAYING) + 4), tmp_path / "out.jsonl"
     summary = run(TRACK2, data, out, opened(loopback.url, threads=16, timeout=PATIENT))
     assert (summary.records, summary.judged, len(summary.failures)) == (
         len(STAYING) + 4,
@@ -171,7 +160,7 @@ def test_what_is_in_flight_is_written_before_an_error_ends_the_run(error: LMErro
         return right(request)
 
     lm = scripted(refuse_one, threads=4)
-    data, out = many(tmp_path, TRACK1, 4), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1, 4), tmp_path / "out.jsonl"
     with pytest.raises(type(error)):
         run(TRACK1, data, out, lm)
     assert sorted(line["id"][-1] for line in read_rows(out)) == ["1", "3", "4"]
@@ -185,7 +174,7 @@ def uncached(answer: Any) -> OpenLM:
 
 
 def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path) -> None:
-    data, out = many(tmp_path, TRACK1, 40), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1, 40), tmp_path / "out.jsonl"
     message = r"out.jsonl: cannot be written \(.+\); what was finished before is kept"
     with small_files(1000), pytest.raises(CannotWrite, match=message):
         run(TRACK1, data, out, uncached(right))
@@ -214,7 +203,7 @@ def test_kills_leave_the_file_of_an_undisturbed_run(
     loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kill -9 at random moments, each time going on from what was left; no kill loses a line that was written."""
-    data, out, whole = many(tmp_path, TRACK1, 400), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    data, out, whole = write_corpus(tmp_path, TRACK1, 400), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     run(TRACK1, data, whole, opened(loopback.url + "/undisturbed", threads=4))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{TESTS}")
     processes = multiprocessing.get_context("forkserver")
@@ -242,7 +231,7 @@ def test_kills_leave_the_file_of_an_undisturbed_run(
 
 
 def test_the_command_takes_a_timeout_and_limits(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
-    data, out = many(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
     words = predict_words(TRACK1, save_program(tmp_path / "mine", TRACK1), data, out, loopback.url)
     inject(["hang"], loopback, most=1)
     stopped = aisr(*words, "-L", "threads=1", "-L", "timeout=0.2", "--max-calls", "3")

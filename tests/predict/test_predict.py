@@ -1,6 +1,5 @@
 """Predicting a file: every record accounted for, nothing sent twice, whatever happens in between."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,17 +15,13 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
-from support.corpora import beginning, read_rows, write
+from support.corpora import beginning, read_rows
 from support.loopback import Loopback, answer_with, judged
 from support.paths import SAMPLE
 from support.runs import predict_words, save_program
-from support.scripted import TRACKS, corpus, labels_of, question, requests, right, scripted
+from support.scripted import TRACKS, corpus, labels_of, question, requests, right, scripted, write_corpus
 
 IDENTITY = {"task": "track1", "program": "abc", "lm": "scripted"}
-
-
-def file_of(folder: Path, task: Task = TRACK1) -> Path:
-    return write(folder / "records.jsonl", [json.loads(record.model_dump_json()) for record in corpus(task)])
 
 
 def run(
@@ -50,7 +45,7 @@ def failing_on(*numbers: int) -> Callable[[Any], str]:
 @pytest.mark.parametrize("threads", [1, 8])
 def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp_path: Path) -> None:
     out = tmp_path / "new folder" / "out.jsonl"
-    summary, _ = run(file_of(tmp_path, task), out, right, task, threads=threads)
+    summary, _ = run(write_corpus(tmp_path, task), out, right, task, threads=threads)
     assert summary == Summary(12, 12)
     assert {file.name for file in out.parent.iterdir()} == {out.name, ".aisr"}
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
@@ -64,7 +59,7 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     "torn", [b'{"id": "track1-000004", "lab', b"\x00\x00", None], ids=["torn", "zeros", "without its end"]
 )
 def test_a_line_torn_by_a_kill_or_forged_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1), tmp_path / "out.jsonl"
     run(data, out, right)
     whole = out.read_bytes()
     kept = whole.splitlines(keepends=True)
@@ -83,7 +78,7 @@ def test_a_line_torn_by_a_kill_or_forged_is_judged_again(torn: bytes | None, tmp
 
 
 def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1), tmp_path / "out.jsonl"
     summary, _ = run(data, out, failing_on(3, 7))
     assert list(summary.failures) == ["track1-000003", "track1-000007"]
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(TRACK1)]
@@ -103,7 +98,7 @@ def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
 
 
 def test_another_run_is_refused_and_the_same_one_asks_nothing(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1), tmp_path / "out.jsonl"
     run(data, out, right)
     before = out.read_bytes()
     with pytest.raises(UserError, match="begun with another program: abc then, new now"):
@@ -119,12 +114,12 @@ def test_a_file_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     out.write_text("precious\n")
     with pytest.raises(UserError, match="was not written by aisr"):
-        run(file_of(tmp_path), out, [])
+        run(write_corpus(tmp_path, TRACK1), out, [])
     assert out.read_text() == "precious\n"
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1), tmp_path / "out.jsonl"
     sidecar(out, "lock").parent.mkdir()
     with FileLock(sidecar(out, "lock")), pytest.raises(UserError, match="another process is writing it"):
         run(data, out, [])
@@ -132,7 +127,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_bad_input_line_is_named_before_anything_is_asked(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data, out = write_corpus(tmp_path, TRACK1), tmp_path / "out.jsonl"
     data.write_text(data.read_text() + "{}\n")
     with pytest.raises(ValueError, match=rf"{re.escape(str(data))}:13: "):
         run(data, out, [])  # a script that would run dry at the first call

@@ -18,11 +18,11 @@ from aisr.predict import ray as ray_module
 from aisr.predict.ray import join_cluster
 from aisr.programs.track1 import TRACK1
 from support.commands import Aisr, as_process
-from support.corpora import read_rows, write
+from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback
 from support.paths import ROOT
 from support.runs import predict_words, save_program
-from support.scripted import claim
+from support.scripted import write_corpus
 
 COUNT = 60
 
@@ -36,8 +36,7 @@ def command(folder: Path, url: str, out: str = "out.jsonl") -> list[object]:
 def folder(tmp_path: Path) -> Path:
     """A program, and records to predict."""
     save_program(tmp_path / "mine", TRACK1)
-    records = [claim("Supported", "Contradiction", number=k).model_dump(mode="json") for k in range(1, COUNT + 1)]
-    write(tmp_path / "records.jsonl", records)
+    write_corpus(tmp_path, TRACK1, COUNT)
     return tmp_path
 
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -133,15 +134,19 @@ def flat(request: Request) -> str:
     return written(prompt, {"label": "Supported", "evidence_ids": []})
 
 
-def corpus(task: Task) -> list[Any]:
-    """Twelve labelled records of a task with all its labels."""
-    if task.name == "track1":
-        labels = task.labels
-        return [claim(labels[k % 5], labels[(k + 2) % 5], "Supported", number=k + 1) for k in range(12)]
-    return [
-        citation(task.labels[k % 4], *(["P2"] if task.labels[k % 4] != "Irrelevant" else []), number=k + 1)
-        for k in range(12)
-    ]
+def corpus(task: Task, count: int = 12) -> list[Any]:
+    """Labelled records of a track with all its labels."""
+    labels = task.labels
+    if task is TRACK1:
+        return [claim(labels[k % 5], labels[(k + 2) % 5], "Supported", number=k + 1) for k in range(count)]
+    named: dict[str, list[str]] = {"Irrelevant": []}
+    return [citation(labels[k % 4], *named.get(labels[k % 4], ["P2"]), number=k + 1) for k in range(count)]
+
+
+def write_corpus(folder: Path, task: Task, count: int = 12) -> Path:
+    """The same as a file."""
+    records = [record.model_dump(mode="json") for record in corpus(task, count)]
+    return corpora.write(folder / "records.jsonl", records)
 
 
 def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
