@@ -114,7 +114,7 @@ def compiled(
     tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: "Aisr"
 ) -> Iterator["Compiled"]:
     """Both tracks compiled, logged and registered; for reading only. A test that writes takes `compiled.copied(…)`."""
-    from support.compiled import KEY, Compiled, compile_both
+    from support.compiled import KEY, Compiled, compile_words
     from support.loopback import serve
 
     with serve() as server:
@@ -123,7 +123,10 @@ def compiled(
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("OPENAI_API_KEY", KEY)
                 patch.chdir(place)
-                compile_both(fresh_store(place / "artifacts"), server, aisr)
+                made = Compiled(fresh_store(place / "artifacts"), server)
+                for track in ("track1", "track2"):
+                    finished = aisr(*compile_words(track, "first", "labeled", made.lm))
+                    assert finished.code == 0, finished.err
 
         root = once(tmp_path_factory, "compiled", make) / "artifacts"
         yield Compiled(root, server)

@@ -6,10 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from support.commands import Aisr
 from support.loopback import Loopback
 from support.paths import SAMPLE
-from support.scripted import BOTH
 
 KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may appear anywhere
 FEW = ("--max-train", "8", "--max-dev", "6", "--max-test", "4")
@@ -55,10 +53,3 @@ def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> li
     # To fit label weights takes most of the time of so small a compile.
     plain = ("--candidates", "1", "--budget", "light")
     return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *plain, *lm]
-
-
-def compile_both(root: Path, server: Loopback, aisr: Aisr) -> None:
-    """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile."""
-    for track in BOTH:
-        finished = aisr(*compile_words(track, "first", "labeled", Compiled(root, server).lm))
-        assert finished.code == 0, finished.err

@@ -16,7 +16,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
-from aisr.programs.track2 import TRACK2, Citation, Track2Record
+from aisr.programs.track2 import TRACK2, Track2Record
 from support import corpora
 
 BOTH = {task.name: task for task in (TRACK1, TRACK2)}
@@ -119,11 +119,6 @@ def right(request: Request) -> str:
     text = field(prompt, "claim") or ""
     label, by = re.findall(r" is (.*) by (.*)\.", text)[0]
     return written(prompt, {"label": label, "evidence_ids": re.findall(r"P\d+", by)})
-
-
-def labels_of(answer: Any) -> list[str]:
-    """The labels of an answer to either track."""
-    return [answer.label] if isinstance(answer, Citation) else list(answer)
 
 
 def flat(request: Request) -> str:
