@@ -13,7 +13,6 @@ AISR_IMAGE_ROOT  the folder that the pictures of records are in
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from mlflow import MlflowException
 from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
@@ -38,10 +37,19 @@ class RegisteredProgram(PythonModel):
     """A program with its language model."""
 
     def load_context(self, context: PythonModelContext) -> None:
-        """Open program and language model. Raises `aisr.UserError` and `aisr.LMUnavailable`."""
+        """Open the program, and the language model of the environment, which is asked in the form that the program was
+        compiled with. Raises `aisr.UserError` and `aisr.LMUnavailable`."""
         folder, task = Path(context.artifacts["program"]).parent, os.environ.get("AISR_TASK") or None
         self.program = aisr.load(folder, task, image_root=os.environ.get("AISR_IMAGE_ROOT"))
-        self.lm = _open_lm(context.model_config)
+        config = context.model_config
+        spec = os.environ.get("AISR_LM") or (EMBEDDED if config["lm"] == EMBEDDED else None)
+        if spec is None:
+            raise aisr.LMUnavailable(
+                f"the program was compiled with {config['lm']}: set AISR_LM to that, or to another on purpose, and "
+                "AISR_API_BASE where a server of your own serves it"
+            )
+        api_base = os.environ.get("AISR_API_BASE") or None
+        self.lm = aisr.open_lm(spec, api_base=api_base, schema=config["schema"], logprobs=config["logprobs"])
 
     def predict(self, model_input: list[ServedRecord]) -> Sequence[Mapping[str, object]]:
         """Return a line of a predictions file for each record. Raises MlflowException for a record of the wrong form
@@ -54,25 +62,6 @@ class RegisteredProgram(PythonModel):
             raise MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None
         except aisr.UserError as error:
             raise MlflowException.invalid_parameter_value(str(error)) from error
-
-
-def _open_lm(config: dict[str, Any]) -> aisr.LanguageModel:
-    """Return the language model of the environment, asked in the form that the program was compiled with.
-
-    config: `lm` is the name of the one that it was compiled with. Raises `aisr.LMUnavailable`.
-    """
-    spec = os.environ.get("AISR_LM") or (EMBEDDED if config["lm"] == EMBEDDED else None)
-    if spec is None:
-        raise aisr.LMUnavailable(
-            f"the program was compiled with {config['lm']}: set AISR_LM to that, or to another on purpose, and "
-            "AISR_API_BASE where a server of your own serves it"
-        )
-    return aisr.open_lm(
-        spec,
-        api_base=os.environ.get("AISR_API_BASE") or None,
-        schema=config["schema"],
-        logprobs=config["logprobs"],
-    )
 
 
 set_model(RegisteredProgram())

@@ -28,7 +28,6 @@ class Contender:
     dev: Result
     gain: Interval  # the paired difference from the uncompiled program on the same records
     finished: bool = True  # False: the race dropped it, and its result is on a part of dev
-    calls: int = 0  # LM calls of the compile until its result was known, sent or answered from the cache
     prompt_tokens: int = 0  # of the part of its prompt that is the same for each record, with its demos, about
 
 
@@ -64,7 +63,6 @@ def choose(
     order = [dev[row] for row in nested([task.balance_key(example.gold) for example in dev])]
     outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
     running, unscored = list(outcomes), []
-    calls = dict.fromkeys(outcomes, 0)
     for size in rungs(len(order)):
         for k in list(running):
             try:
@@ -76,7 +74,6 @@ def choose(
                 unscored.append(candidates[k].name)
                 continue
             outcomes[k] += fresh
-            calls[k] = lm.ledger.spend.requested
         if size < len(order):
             scores = [score_records(task, order[:size], outcomes[k]) for k in running]
             running = [running[row] for row in survivors(scores, groups_of(order[:size]))]
@@ -88,7 +85,7 @@ def choose(
         dev_result = score_outcomes(task, judged, outcomes[k])
         baseline = score_records(task, judged, outcomes[0][: len(judged)])
         gain = difference_interval(dev_result.scores, baseline, group=dev_result.group)
-        contenders.append(Contender(name, program, dev_result, gain, k in running, calls[k], prompt_tokens(program)))
+        contenders.append(Contender(name, program, dev_result, gain, k in running, prompt_tokens(program)))
         done(contenders[-1])
     finished = [contender for contender in contenders if contender.finished]
     champion = max(finished, key=lambda one: value(one.dev.scores.smoothed()))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain, islice
@@ -193,7 +193,6 @@ class Run:
         """Run the optimizers, each on the uncompiled program, and choose the champion among all that they left, on dev
         (see `aisr.optimize.champion`)."""
         task, dev, stage = self.plan.task, self.examples["dev"], self.callbacks.stage
-        calls = self.lm.ledger.spend.requested
         search = Search(
             task=task,
             student=self.student,
@@ -218,13 +217,10 @@ class Run:
         if others := len(candidates) - 1:
             compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
             stage(f"comparing {compared} on {len(dev)} records of dev")
-        choice = choose(task, candidates, dev, self.lm, self.callbacks.scored)
+        self.choice = choice = choose(task, candidates, dev, self.lm, self.callbacks.scored)
         for optimizer, own in names.items():
             if reason := why_none_was_kept(choice, own):
                 stage(f"{optimizer}: {reason}")
-        first, *rest = choice.contenders
-        # The uncompiled program was judged before the search (`check_alive`).
-        self.choice = replace(choice, contenders=[replace(first, calls=calls), *rest])
         self.champion = self._reload(choice.champion.program)
 
     def _check_teacher(self) -> None:

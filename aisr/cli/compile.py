@@ -220,7 +220,7 @@ def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifac
         callbacks = Callbacks(progress.stage, progress.judged, lambda one: note(_describe_contender(one)))
         run = compile_program(plan, lm, teacher, artifacts, callbacks)
         progress.stage("report, from the response cache")
-        report = write_compile_report(plan, run, lm)
+        report = write_compile_report(run)
     print_result(run)
     display.print_end({}, plan.image_folder, lm.ledger.spend)
     note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
@@ -228,7 +228,7 @@ def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifac
     if not track:
         return not failed
     problem = f"{run.folder}/ is whole, but not registered in MLflow"
-    lines = display.log(lambda: log_compile(artifacts, run, report, lm), problem)
+    lines = display.log(lambda: log_compile(artifacts, run, report), problem)
     for line in lines or ():
         note(line)
     return lines is not None and not failed

@@ -48,11 +48,6 @@ class Spend:
         usd = price.usd(prompt, completion) if price else None if prompt or completion else 0.0
         return cls(1, 0, prompt, completion, usd, prefix)
 
-    @property
-    def requested(self) -> int:
-        """Calls sent and calls answered from the cache: the same however often a command is run."""
-        return self.calls + self.cached_calls
-
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
 

@@ -28,7 +28,7 @@ from aisr.programs.records import SentenceRecord
 from aisr.programs.task import Answer, Exhibit, Task
 
 if TYPE_CHECKING:
-    from aisr.optimize.run import Plan, Run
+    from aisr.optimize.run import Run
 
 HERE = Path(__file__).parent
 FILE, RECORDS = "report.html", "records.json"
@@ -193,22 +193,22 @@ class CompileReport(NamedTuple):
     scored: list[ReplayedRecord]  # of test, or of dev where there is no test split
 
 
-def write_compile_report(plan: "Plan", run: "Run", lm: OpenLM) -> CompileReport:
+def write_compile_report(run: "Run") -> CompileReport:
     """Into the artifact's folder: the champion as it was saved, record by record on dev.
 
     Test records are never listed one by one: whoever read them would choose by them.
     """
-    task, champion, test = plan.task, run.choice.champion, run.test
+    plan, task, champion, test = run.plan, run.plan.task, run.choice.champion, run.test
     loaded = load_program(run.folder, task)
     program = loaded.program
     program.copy_context(champion.program)
 
     def replayed(split: str, result: Result) -> list[ReplayedRecord]:
-        return replay(task, program, plan.data[split], lm, plan.limits.get(split), result.failures)
+        return replay(task, program, plan.data[split], run.lm, plan.limits.get(split), result.failures)
 
     dev = replayed("dev", champion.dev)
     result = score_outcomes(task, run.examples["dev"], [one.outcome for one in dev])
-    about = _about(f"{task.name} · {plan.name}", loaded, lm, plan.data["dev"].name, result)
+    about = _about(f"{task.name} · {plan.name}", loaded, run.lm, plan.data["dev"].name, result)
     if test is None:
         about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
     else:

@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +41,16 @@ DIGITS = 4  # of a score in 0-1: MLflow shows every digit that there is
 FAILED = "failed"  # in the place of a label
 
 
-def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> list[str]:
+def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
     """Log a compile as a run of its task's experiment and register its champion. The alias `champion` moves to it if it
     is better on the same test split than the one that has it, or was compiled on other data. Returns lines that say
     what was registered."""
-    mlflow, task, manifest, choice = open_store(root), run.plan.task, run.manifest, run.choice
+    mlflow, task, manifest = open_store(root), run.plan.task, run.manifest
     name, title = model_name(task), f"{run.plan.name} · {manifest.optimizer}"
     tags = {
         "aisr.kind": "compile",
         "aisr.optimizer": manifest.optimizer,
-        "aisr.candidate": choice.champion.name,
+        "aisr.candidate": run.choice.champion.name,
         LM_TAG: manifest.lm.spec,
         DIGEST_TAG: manifest.digest,
     }
@@ -59,13 +58,13 @@ def log_compile(root: Path, run: Run, report: CompileReport, lm: OpenLM) -> list
         mlflow.log_params(_params(manifest))
         scores = {f"{split}_": score for split, score in manifest.scores.items()}
         mlflow.log_metrics(_metrics(scores, manifest.spend, manifest.seconds))
-        mlflow.MlflowClient().log_batch(run_id, metrics=_search_curves(choice))
+        mlflow.MlflowClient().log_batch(run_id, metrics=_search_curve(run.choice))
         for split, path in run.plan.data.items():
             _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
         mlflow.log_artifacts(str(run.folder), ARTIFACT)
         _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name}")
         version = register(mlflow, task, run.folder, manifest)
-        log_traces(mlflow, task, report.program, lm, report.dev)
+        log_traces(mlflow, task, report.program, run.lm, report.dev)
     where = _describe_run(mlflow, run_id)
     try:
         replaced = promote(mlflow, name, version, compiled=True)
@@ -176,23 +175,15 @@ def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: flo
     return metrics
 
 
-def _search_curves(choice: Choice) -> list[Any]:
-    """The search as curves: each candidate's score on dev by its number, and the best so far by the LM calls until
-    then. A candidate that the race dropped has a score on a part of dev, and is never the best.
+def _search_curve(choice: Choice) -> list[Any]:
+    """The score of each candidate on dev, by its number; of one that the race dropped that on a part of dev.
 
     What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
     """
     from mlflow.entities import Metric
 
-    now = int(time.time() * 1000)
-    scores = [round(one.dev.score.score, DIGITS) for one in choice.contenders]
-    finished = sorted((one.calls, score) for one, score in zip(choice.contenders, scores, strict=True) if one.finished)
-    best = accumulate((score for _, score in finished), max)
-    curve = {calls: top for (calls, _), top in zip(finished, best, strict=True)}  # of equal calls the last
-    return [
-        *(Metric("candidates/dev_score", score, now, step) for step, score in enumerate(scores)),
-        *(Metric("candidates/best_dev_score", score, now, calls) for calls, score in curve.items()),
-    ]
+    now, scores = int(time.time() * 1000), [one.dev.score.score for one in choice.contenders]
+    return [Metric("candidates/dev_score", round(score, DIGITS), now, step) for step, score in enumerate(scores)]
 
 
 def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], title: str) -> None:

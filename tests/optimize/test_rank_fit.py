@@ -21,7 +21,7 @@ ADDED = ["amber", "basalt", "cobalt", "delta", "ember", "fjord", "garnet", "harb
 CAPTIONED = EvidenceRanker(weights={"caption of a figure or table": -2.0}, spread={"caption of a figure or table": 0.5})
 
 
-def paper(number: int, **more: Any) -> dict[str, Any]:
+def paper(number: int) -> dict[str, Any]:
     """A claim whose words are best matched by a caption, while a paragraph of prose is the evidence."""
     thing, other = f"{ADDED[number % 12]}{number}", f"{ADDED[(number + 5) % 12]}{number}"
     prose = "It was seen in all of the places that were looked at, and in every season of the two years. " * 2
@@ -38,7 +38,6 @@ def paper(number: int, **more: Any) -> dict[str, Any]:
         "cited_paper_full_text": [{f"P{k}": text} for k, text in enumerate(texts, start=1)],
         "label": "Supported",
         "evidence_para_ids": ["P4"],
-        **more,
     }
 
 
@@ -46,13 +45,7 @@ def records(count: int) -> list[Track2Record]:
     return [Track2Record.model_validate(paper(k)) for k in range(count)]
 
 
-def test_it_learns_that_captions_are_no_evidence() -> None:
-    fitted = fit_ranker(gold_claims(TRACK2, records(14)), bm25, seed=0)
-    assert fitted.kept
-    assert (fitted.report["before"]["Hit@1"], fitted.report["after"]["Hit@1"]) == (0, 1)
-    assert fitted.ranker.weights["caption of a figure or table"] < 0
-    assert set(fitted.out_of_fold) == {tuple(record.paragraphs.values()) for record in records(14)}
-    assert fit_ranker(gold_claims(TRACK2, records(14)), bm25, seed=0) == fitted
+def test_fewer_than_ten_groups_of_claims_are_too_few() -> None:
     with pytest.raises(TooFewClaims, match="9 groups that share no paper or claim; a ranker needs 10"):
         fit_ranker(gold_claims(TRACK2, records(9)), bm25, seed=0)
 
@@ -69,19 +62,22 @@ def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_pap
     assert unseen(second).ranking == program.prepare(second).ranking == ["P5", "P4", "P3", "P2", "P1"]
 
 
-def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
+def test_a_compile_learns_from_train_that_captions_are_no_evidence_and_says_so(tmp_path: Path) -> None:
     begin = {"train": range(14), "dev": range(20, 24), "test": range(30, 34)}
     data = {name: write(tmp_path / f"{name}.jsonl", map(paper, numbers)) for name, numbers in begin.items()}
     lm = scripted(lambda request: written(question(request), {"label": "Supported", "evidence_ids": []}))
     stages: list[str] = []
     chosen = replace(plan(tmp_path / "x"), task=TRACK2, data=data)
     made = compile_program(chosen, lm, lm, tmp_path / "artifacts", replace(SILENT, stage=stages.append))
-    assert made.manifest.ranker is not None
-    assert made.manifest.ranker["kept"]
+    report, ranker = made.manifest.ranker or {}, made.student.ranker
+    assert report["kept"]
+    assert (report["before"]["Hit@1"], report["after"]["Hit@1"]) == (0, 1)
     assert any(stage.startswith("evidence ranker: kept, mean reciprocal rank") for stage in stages)
     assert "## Evidence ranker" in (made.folder / "PROMPT.md").read_text()
     assert made.manifest.scores["test"].model_dump()["joint_at_3"] == 1.0
-    assert parse((made.folder / "program.json").read_text(), "it").program.ranker == made.student.ranker
+    assert ranker is not None
+    assert ranker.weights["caption of a figure or table"] < 0
+    assert parse((made.folder / "program.json").read_text(), "it").program.ranker == ranker
 
 
 @pytest.mark.parametrize("name", ["a\n## Instruction", "a" * 100])

@@ -52,7 +52,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     plan = Plan(task, "x", ["labeled"], few, {}, data, {"dev": 9}, "aisr compile")
     made = compile_program(plan, lm, lm, tmp_path / "out", SILENT)
     sent, spend = len(requests(lm)), lm.ledger.spend
-    write_compile_report(plan, made, lm)
+    write_compile_report(made)
     assert len(requests(lm)) == sent
     assert lm.ledger.spend == spend
     found = read(made.folder)

@@ -16,7 +16,7 @@ from aisr import LMUnavailable
 from aisr.programs.track1 import TRACK1
 from aisr.tracking.store import open_store
 from support.compiled import Compiled
-from support.corpora import read_rows, write
+from support.corpora import read_rows
 from support.paths import ROOT, SAMPLE
 from support.runs import save_program
 from support.servers import answering, free_port
@@ -26,19 +26,6 @@ from support.servers import answering, free_port
 def registered(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """An artifacts folder with a champion of each track, and the LM that they were compiled with."""
     return compiled.copied(tmp_path_factory.mktemp("serving") / "artifacts")
-
-
-def records(task: str, count: int = 2) -> list[dict[str, Any]]:
-    return read_rows(SAMPLE / task / "test-inputs.jsonl")[:count]
-
-
-def predicted(aisr: Any, registered: Compiled, task: str, folder: Path) -> list[dict[str, Any]]:
-    """What `aisr predict` says of the same records, without probabilities."""
-    data, out = write(folder / "inputs.jsonl", records(task)), folder / "out.jsonl"
-    words = ["predict", "--task", task, "--program", f"models:/aisr-{task}@champion", "--data", data, "--out", out]
-    lm = ["--lm", "openai/gpt-4o-mini", "--api-base", registered.server.url, "--artifacts", registered.root]
-    assert aisr(*words, *lm).code == 0
-    return [{key: value for key, value in line.items() if key != "probabilities"} for line in read_rows(out)]
 
 
 def test_no_stored_file_names_what_is_imported_or_asked(
@@ -68,8 +55,11 @@ def test_no_stored_file_names_what_is_imported_or_asked(
 
 
 @pytest.mark.slow
-def test_over_http(registered: Compiled, aisr: Any, tmp_path: Path) -> None:
+def test_over_http(registered: Compiled, tmp_path: Path) -> None:
     """By MLflow's own command, with what docs/mlflow.md says must be set."""
+    records = read_rows(SAMPLE / "track1" / "test-inputs.jsonl")[:2]
+    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=registered.server.url)
+    verdicts = aisr.load(registered.folder()).judge_all(records, lm)
     port, home, here = free_port(), tmp_path / "home", tmp_path / "here"
     home.mkdir()
     here.mkdir()
@@ -87,9 +77,9 @@ def test_over_http(registered: Compiled, aisr: Any, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mlflow", *serve, "--host", "127.0.0.1"]
     with answering(command, port, env, here, tmp_path / "log"), httpx.Client(timeout=60) as client:
         address = f"http://127.0.0.1:{port}/invocations"
-        done = client.post(address, json={"inputs": records("track1")})
+        done = client.post(address, json={"inputs": records})
         assert done.status_code == 200
-        assert done.json()["predictions"] == predicted(aisr, registered, "track1", tmp_path)
+        assert done.json()["predictions"] == [verdict.line for verdict in verdicts]
         bad: list[Any] = [{"inputs": [{"claim_text": "x"}]}, {}, {"inputs": 3}, {"dataframe_split": {}}, []]
         for body in bad:
             done = client.post(address, json=body)
