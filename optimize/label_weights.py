@@ -44,7 +44,6 @@ RESAMPLES = 200  # for a standard error
 SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-ChooseEvidence = Callable[[str, Sequence[str], Sequence[str]], list[str]]  # `Program.choose_evidence`
 
 
 class JudgedRecord(NamedTuple):
@@ -79,16 +78,12 @@ class LabelWeightsFit(NamedTuple):
 
 
 def fit_label_weights(
-    task: Task,
-    judged: Sequence[JudgedRecord],
-    seed: int,
-    fitted_on: str = "",
-    choose_evidence: ChooseEvidence | None = None,
+    task: Task, program: Program, judged: Sequence[JudgedRecord], seed: int, fitted_on: str = ""
 ) -> LabelWeightsFit:
-    """The label weights for judged records of train and dev.
+    """The label weights of a program for the records of train and dev that it judged.
 
-    fitted_on: the LM that judged, to tell it from others later; choose_evidence: of the program, in tasks that ask for
-    some. With too few judged records for cross-validation there are none. Raises UserError for no records.
+    fitted_on: the LM that judged, to tell it from others later. With too few judged records for cross-validation there
+    are none. Raises UserError for no records.
     """
     if not judged:
         raise UserError("no judged records: nothing to fit label weights on")
@@ -97,7 +92,7 @@ def fit_label_weights(
     if len(set(group)) < FOLDS:
         why = f"{len(set(group))} groups of records that share nothing; {FOLDS} are needed"
         return LabelWeightsFit(None, {"kept": False, "why": why, "sources": sources})
-    validation = CrossValidation(task, judged, group, seed, choose_evidence)
+    validation = CrossValidation(task, program, judged, group, seed)
     alone, best, gain = validation.alone, validation.best(), validation.nested_gain()
     kept = best if gain.low > 0 else alone
     report = {
@@ -139,19 +134,14 @@ class CrossValidation:
     that move much have to gain much."""
 
     def __init__(
-        self,
-        task: Task,
-        judged: Sequence[JudgedRecord],
-        group: Sequence[int],
-        seed: int,
-        choose_evidence: ChooseEvidence | None,
+        self, task: Task, program: Program, judged: Sequence[JudgedRecord], group: Sequence[int], seed: int
     ) -> None:
-        """group: of each record; choose_evidence: as for `fit_label_weights`."""
+        """group: of each record."""
         self.task, self.group = task, group
         gold = [row.example.gold for row, _ in judged]
         said = [judgement for _, outcome in judged for judgement in outcome.judgements]
         self.gold_labels = [task.gold_labels(one) for one in gold]
-        self.evidence_right = np.array([_evidence_right(task, one, choose_evidence) for one in judged], dtype=np.bool_)
+        self.evidence_right = np.array([_evidence_right(task, program, one) for one in judged], dtype=np.bool_)
         self.judgements = Judgements.of(
             [judgement.probabilities for judgement in said], self.gold_labels, self.evidence_right, task
         )
@@ -212,13 +202,13 @@ class CrossValidation:
         return CrossValidated(predicted, tally, share, rules)
 
 
-def _evidence_right(task: Task, judged: JudgedRecord, choose_evidence: ChooseEvidence | None) -> bool:
+def _evidence_right(task: Task, program: Program, judged: JudgedRecord) -> bool:
     """Whether a record would be right if its label were; so are all of a task that asks for no evidence."""
     gold, outcome = judged.row.example.gold, judged.outcome
     answer = outcome.answer
-    if task.names_evidence and choose_evidence is not None:
+    if task.names_evidence:
         label = task.first_labels(gold)[0]
-        answer = task.label_answer([label], choose_evidence(label, outcome.lm_evidence_ids, outcome.ranking))
+        answer = task.label_answer([label], program.choose_evidence(label, outcome.lm_evidence_ids, outcome.ranking))
     return task.evidence_right(gold, answer) is not False
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
-from aisr.metrics.intervals import Interval, mean_interval
+from aisr.metrics.intervals import mean_interval
 from aisr.optimize.leakage import Prepare, all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
 from aisr.programs.program import Program
 from aisr.programs.ranker import EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Matcher, order
-from aisr.programs.task import Query, Task
+from aisr.programs.task import Task
 
 FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
 PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
@@ -36,52 +36,34 @@ class TooFewClaims(UserError):
     """There are too few claims with gold evidence to fit on."""
 
 
-class GoldClaims(NamedTuple):
-    """Claims with gold evidence, and the group of each: claims of different groups share nothing (see
-    `aisr.optimize.leakage`)."""
-
-    claims: list[Query]
-    group: list[int]
-
-
 class RankerFit(NamedTuple):
     """The ranker of all claims, and how it does on claims that it was not fitted on."""
 
     ranker: EvidenceRanker
     out_of_fold: dict[Paper, EvidenceRanker]  # for each paper a ranker that saw neither it nor its group
-    gain: Interval  # cross-validated, in mean reciprocal rank, over the unfitted retriever
+    kept: bool  # whether it is better than the unfitted retriever, by the 95 % interval over groups
     report: dict[str, Any]  # its part of the manifest
 
-    @property
-    def kept(self) -> bool:
-        """Whether it is better than the unfitted retriever, by the 95 % interval over groups."""
-        return self.gain.low > 0
 
-
-def gold_claims(task: Task, records: Sequence[Record]) -> GoldClaims:
-    """The claims of records that have gold evidence; none of a task that retrieves nothing."""
-    pairs = [(record, claim) for record in records if (claim := task.query(record)) is not None and claim.gold]
-    return GoldClaims(
-        [claim for _, claim in pairs], groups(all_keys([fingerprint(task, record) for record, _ in pairs]))
-    )
-
-
-def fit_ranker(data: GoldClaims, unfitted: Matcher, seed: int) -> RankerFit:
-    """The ranker of claims, and its gain on groups that it was not fitted on. Raises `TooFewClaims`
-    where there are fewer than `FOLDS` groups.
+def fit_ranker(task: Task, records: Sequence[Record], unfitted: Matcher, seed: int) -> RankerFit:
+    """The ranker of the claims of records that have gold evidence, and its gain, in mean reciprocal rank, on groups
+    that it was not fitted on: claims of different groups share nothing (see `aisr.optimize.leakage`). Raises
+    `TooFewClaims` where there are fewer than `FOLDS` groups.
     """
-    known = len(set(data.group))
+    pairs = [(record, claim) for record in records if (claim := task.query(record)) is not None and claim.gold]
+    group = groups(all_keys([fingerprint(task, record) for record, _ in pairs]))
+    known = len(set(group))
     if known < FOLDS:
         raise TooFewClaims(
             f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {FOLDS}"
         )
-    claims = [claim.claim for claim in data.claims]
-    papers = [tuple(claim.paragraphs.values()) for claim in data.claims]
-    gold = [np.array([key in claim.gold for key in claim.paragraphs]) for claim in data.claims]
+    claims = [claim.claim for _, claim in pairs]
+    papers = [tuple(claim.paragraphs.values()) for _, claim in pairs]
+    gold = [np.array([key in claim.gold for key in claim.paragraphs]) for _, claim in pairs]
     before = np.array(
         [_rank(unfitted(claim, paper), right) for claim, paper, right in zip(claims, papers, gold, strict=True)]
     )
-    fold = fold_of([""] * len(gold), data.group, FOLDS, seed)
+    fold = fold_of([""] * len(gold), group, FOLDS, seed)
     common, common_outside = _common_words(papers, fold)
     stems = [by_stem(table) for table in common_outside]
     tables = [measure(claim, paper, stems[part]) for claim, paper, part in zip(claims, papers, fold, strict=True)]
@@ -93,7 +75,7 @@ def fit_ranker(data: GoldClaims, unfitted: Matcher, seed: int) -> RankerFit:
         for k in np.flatnonzero(fold == part):
             after[k] = _rank(ranker.score(tables[k]), gold[k])
             out_of_fold[papers[k]] = ranker
-    gain = mean_interval(1 / (1 + after) - 1 / (1 + before), data.group)
+    gain = mean_interval(1 / (1 + after) - 1 / (1 + before), group)
     report = {
         "kept": gain.low > 0,
         "claims": len(gold),
@@ -102,7 +84,7 @@ def fit_ranker(data: GoldClaims, unfitted: Matcher, seed: int) -> RankerFit:
         "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in DEPTHS},
         "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in DEPTHS},
     }
-    return RankerFit(_fit(tables, gold, common), out_of_fold, gain, report)
+    return RankerFit(_fit(tables, gold, common), out_of_fold, gain.low > 0, report)
 
 
 def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paper, EvidenceRanker]) -> Prepare:

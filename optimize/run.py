@@ -27,7 +27,7 @@ from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
 from aisr.optimize.leakage import RULE, LabeledRecord, Leak, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
+from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import attach, picture_digest
@@ -110,7 +110,7 @@ class Run:
     rows: dict[str, list[LabeledRecord]] = field(init=False)  # by split, of train those to judge
     examples: dict[str, list[dspy.Example]] = field(init=False)  # the same
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
-    ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: nothing to fit on
+    ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: the program has none
     choice: Choice = field(init=False)
     champion: Program = field(init=False)  # as it is saved
     fitted: LabelWeightsFit | None = None  # its label weights
@@ -146,17 +146,17 @@ class Run:
         """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
         task, student, stage = self.plan.task, self.student, self.callbacks.stage
         prepare_train: Prepare = student.prepare
-        claims = gold_claims(task, train)
-        if student.takes_ranker and claims.claims:
-            stage(f"evidence ranker: {len(claims.claims)} claims of train with gold evidence")
+        if student.takes_ranker:
+            stage("evidence ranker: fitting it to the gold evidence of train")
             try:
-                fitted = fit_ranker(claims, student.match, self.plan.settings.seed)
+                fitted = fit_ranker(task, train, student.match, self.plan.settings.seed)
             except TooFewClaims as error:
                 stage(f"evidence ranker: not fitted, {error}")
                 self.ranker = {"why": str(error)}
             else:
                 kept = "kept" if fitted.kept else "not kept"
-                stage(f"evidence ranker: {kept}, mean reciprocal rank {fitted.gain} more")
+                gain, count = Interval(*fitted.report["gain"]), fitted.report["claims"]
+                stage(f"evidence ranker: {kept}, mean reciprocal rank {gain} more on {count} claims")
                 self.ranker = fitted.report
                 if fitted.kept:
                     student.ranker = fitted.ranker
@@ -254,7 +254,7 @@ class Run:
         except BudgetSpent:
             self.callbacks.stage("label weights: not fitted, the budget is spent")
             return
-        self.fitted = fit_label_weights(task, judged, seed, self.lm.identity, self.champion.choose_evidence)
+        self.fitted = fit_label_weights(task, self.champion, judged, seed, self.lm.identity)
         self.champion.label_weights = self.fitted.weights
         self.champion = self._reload(self.champion)
 

@@ -169,19 +169,17 @@ def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.base.jsonl import read
-    from aisr.optimize.ranker_fit import fit_ranker, gold_claims
+    from aisr.optimize.ranker_fit import fit_ranker
     from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.retrieval import bm25
 
-    known = gold_claims(task, list(read(train, task.record, task.name)))
-    made = fit_ranker(known, bm25, seed=0)
-    note(f"fitted on {len(known.claims)} claims with evidence, in {len(set(known.group))} groups")
+    made = fit_ranker(task, list(read(train, task.record, task.name)), bm25, seed=0)
+    note(f"fitted on {made.report['claims']} claims with evidence, in {made.report['groups']} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
         unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
-    papers = {tuple(one.paragraphs.values()) for one in known.claims}
-    if count := sum(tuple(one.paragraphs.values()) in papers for one in claims):
+    if count := sum(tuple(one.paragraphs.values()) in made.out_of_fold for one in claims):
         note(f"{count} of {len(claims)} claims cite papers that it was fitted on: their scores are optimistic")
     return matcher_ranker(made.ranker.matcher())

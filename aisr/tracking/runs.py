@@ -14,13 +14,12 @@ from typing import Any
 
 import dspy
 
-from aisr.artifact.manifest import Manifest, Score
+from aisr.artifact.manifest import Score
 from aisr.base import redact
 from aisr.base.files import digest_file
 from aisr.base.private import clear_events
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.optimize.champion import Choice
 from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation
 from aisr.predict.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
@@ -55,10 +54,20 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
         DIGEST_TAG: manifest.digest,
     }
     with _run(mlflow, root, task, title, tags, run.plan.command, manifest.seconds) as run_id:
-        mlflow.log_params(_params(manifest))
+        mlflow.log_params(
+            {
+                "optimizer": manifest.optimizer,
+                **{f"optimizer.{key}": value for key, value in manifest.settings.items()},
+                **{f"program.{key}": value for key, value in manifest.options.items()},
+                **{f"lm.{key}": value for key, value in manifest.lm.model_dump().items() if value is not None},
+                **{f"data.{split}": about.digest for split, about in manifest.data.items()},
+            }
+        )
         scores = {f"{split}_": score for split, score in manifest.scores.items()}
         mlflow.log_metrics(_metrics(scores, manifest.spend, manifest.seconds))
-        mlflow.MlflowClient().log_batch(run_id, metrics=_search_curve(run.choice))
+        for number, contender in enumerate(run.choice.contenders):
+            # What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
+            mlflow.log_metric("candidates/dev_score", round(contender.dev.score.score, DIGITS), step=number)
         for split, path in run.plan.data.items():
             _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
         mlflow.log_artifacts(str(run.folder), ARTIFACT)
@@ -150,16 +159,6 @@ def _experiment(mlflow: Any, root: Path, task: Task) -> str:
     return str(mlflow.create_experiment(name, artifact_location=file_location(root), tags=tags))
 
 
-def _params(manifest: Manifest) -> dict[str, Any]:
-    return {
-        "optimizer": manifest.optimizer,
-        **{f"optimizer.{key}": value for key, value in manifest.settings.items()},
-        **{f"program.{key}": value for key, value in manifest.options.items()},
-        **{f"lm.{key}": value for key, value in manifest.lm.model_dump().items() if value is not None},
-        **{f"data.{split}": about.digest for split, about in manifest.data.items()},
-    }
-
-
 def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: float) -> dict[str, float]:
     """The scores in 0-1 by their prefix, the ranking score with the ends of its 95 % interval; what a run cost, in USD
     only where the price is known. spend: `Spend.as_dict`."""
@@ -173,17 +172,6 @@ def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: flo
         exact = {**score.model_dump(exclude={"interval", "records"}), "score_low": low, "score_high": high}
         metrics |= {f"{prefix}{name}": round(value, DIGITS) for name, value in exact.items()}
     return metrics
-
-
-def _search_curve(choice: Choice) -> list[Any]:
-    """The score of each candidate on dev, by its number; of one that the race dropped that on a part of dev.
-
-    What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
-    """
-    from mlflow.entities import Metric
-
-    now, scores = int(time.time() * 1000), [one.dev.score.score for one in choice.contenders]
-    return [Metric("candidates/dev_score", round(score, DIGITS), now, step) for step, score in enumerate(scores)]
 
 
 def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], title: str) -> None:

@@ -59,7 +59,7 @@ def test_noise_is_not_kept_for_a_gain() -> None:
     for row, _ in judged_claims(40, seed=4):
         thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
         rows.append(JudgedRecord(row, Outcome(None, None, thoughts)))
-    fitted = fit_label_weights(TRACK1, rows, seed=4)
+    fitted = fit_label_weights(TRACK1, TRACK1.build({}), rows, seed=4)
     assert fitted.report["kept"] is False
 
 
@@ -71,12 +71,12 @@ def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_th
             one._replace(label=S, probabilities=unsure) if one.label == SCOPE else one for one in outcome.judgements
         ]
         rows.append(JudgedRecord(row, Outcome([one.label for one in thoughts], None, thoughts)))
-    first, second = (fit_label_weights(TRACK1, rows, seed) for seed in range(2))
+    program = TRACK1.build({})
+    first, second = (fit_label_weights(TRACK1, program, rows, seed) for seed in range(2))
     assert first.report["kept"]
     assert second.report["kept"]
     assert first.report["gain"][0] == pytest.approx(second.report["gain"][0], abs=0.01)
     assert first.report["cross_validated"]["LM alone"] < 0.75 < first.report["cross_validated"]["with label weights"]
-    program = TRACK1.build({})
     program.label_weights = first.weights
     loaded = parse(program_text(TRACK1, program), "a test").program
     for weights in (first.weights, loaded.label_weights):

@@ -20,7 +20,7 @@ from aisr.artifact.program import parse, program_text
 from aisr.base.jsonl import read
 from aisr.optimize.leakage import Prepare, prepare_all
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.ranker_fit import fit_ranker, gold_claims, out_of_fold_prepare
+from aisr.optimize.ranker_fit import fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Search, Settings
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
@@ -88,7 +88,7 @@ def build_compiled(case: Case, folder: Path) -> Program:
     train = list(read(path, task.record, task.name))
     prepare: Prepare = student.prepare
     if case.ranker:
-        fitted = fit_ranker(gold_claims(task, train), student.match, SETTINGS.seed)
+        fitted = fit_ranker(task, train, student.match, SETTINGS.seed)
         student.ranker = fitted.ranker
         prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
     student.fit(train)
