@@ -175,12 +175,10 @@ class RecordedLM(OpenLM):
         self.gives_logprobs, self.supports_vision = model.gives_logprobs, model.supports_vision
         self.reflection_tokens = model.reflection_tokens
         self.header, self.answers = header, answers
-        self.asked: set[str] = set()
 
     def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
         """Return the answer to a call. Raises `UnknownPrompt`, and from then on always, for the teacher as well: DSPy's
         optimizers take the error for a failed record, and would go on to another program."""
-        self.asked.add(call)
         if self.ledger.final_error is None and call not in self.answers:
             self.ledger.final_error = UnknownPrompt(self._explanation())
         if self.ledger.final_error is not None:
@@ -189,13 +187,12 @@ class RecordedLM(OpenLM):
         return _unpacked(self.answers[call])
 
     def _explanation(self) -> str:
-        asked, options = len(self.asked), {"lm": "--lm", "teacher": "--teacher-lm"}
+        options = {"lm": "--lm", "teacher": "--teacher-lm"}
         lms = " ".join(f"{options.get(role, role)} {model.spec}" for role, model in self.header.lms.items())
         return (
-            f"{_path(self.config)} holds no answer to a prompt; it held those to {asked - 1} of {asked} prompts so "
-            f"far. Prompts change with the version of aisr (recorded: {self.header.aisr}, this one: "
-            f"{version('aisr')}), with data, options, optimizer and seed, and with the LMs (recorded: {lms}); repeat "
-            f"the recorded command with {RECORDED}FILE in place of each LM, or ask an LM itself"
+            f"{_path(self.config)} holds no answer to a prompt. Prompts change with the version of aisr (recorded: "
+            f"{self.header.aisr}, this one: {version('aisr')}), with data, options, optimizer and seed, and with the "
+            f"LMs (recorded: {lms}); repeat the recorded command with {RECORDED}FILE in place of each LM, or ask an LM"
         )
 
 

@@ -8,7 +8,6 @@ import pytest
 from aisr.artifact.program import load_program
 from aisr.cli.compile import print_result
 from aisr.lm.budget import Ledger, Limits
-from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.run import compile_program
@@ -18,17 +17,12 @@ from support.runs import SILENT, plan
 from support.scripted import flat, requests, right, scripted
 
 
-def limited(calls: int) -> OpenLM:
-    lm = scripted(right)
-    lm.ledger = Ledger(Limits(calls=calls))
-    return lm
-
-
 @pytest.mark.parametrize(("calls", "scored"), [(8, 1), (24, 3)])
 def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     tmp_path: Path, calls: int, scored: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lm = limited(calls)
+    lm = scripted(right)
+    lm.ledger = Ledger(Limits(calls=calls))
     made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert len(requests(lm)) == calls
     assert len(made.choice.contenders) == scored

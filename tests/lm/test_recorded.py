@@ -29,13 +29,8 @@ def compile_(aisr: Aisr, root: Path, *words: object) -> Finished:
     return aisr("compile", *at, *FEW, *words)
 
 
-def lines_of(path: Path) -> list[Any]:
-    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-
-
-def write_lines(path: Path, lines: list[Any]) -> Path:
-    path.write_bytes(gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode()))
-    return path
+def packed(*lines: Any) -> bytes:
+    return gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode(), mtime=0)
 
 
 def saved(root: Path) -> dict[str, Any]:
@@ -80,13 +75,26 @@ def recorded(aisr: Aisr, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "answers.jsonl.gz"
 
 
-def test_a_compile_is_repeated_without_its_server(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
-    second = compile_(aisr, tmp_path, "--lm", f"recorded:{recorded}", *KNN)
+def test_a_compile_is_repeated_without_its_server_and_other_commands_are_served(
+    aisr: Aisr, tmp_path: Path, recorded: Path
+) -> None:
+    lm = ["--lm", f"recorded:{recorded}"]
+    second = compile_(aisr, tmp_path, *lm, *KNN)
     assert second.code in (0, 1), second.err
-    assert saved(tmp_path) == saved(recorded.with_name("first"))
+    repeated = saved(tmp_path)
+    assert repeated == saved(recorded.with_name("first"))
     assert "\n0 LM calls (+" in second.out
-    assert any(NONSENSE in str(line) for line in lines_of(recorded))
-    assert any("top_logprobs" in str(line) for line in lines_of(recorded))
+    answers = gzip.decompress(recorded.read_bytes()).decode()
+    assert NONSENSE in answers
+    assert "top_logprobs" in answers
+
+    test = beginning(DATA / "test.jsonl", 4, tmp_path / "test.jsonl")
+    at = ["--task", "track1", "--program", tmp_path / "track1" / "it", "--data", test]
+    predicted = aisr("predict", *at, *lm, "--out", tmp_path / "predictions.jsonl")
+    assert predicted.code in (0, 1), predicted.err
+    aisr("evaluate", *at, *lm, "--no-track", "--output", tmp_path / "report.json")
+    score = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["score"]
+    assert score == repeated["scores"]["test"]["score"]
 
 
 def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path) -> None:
@@ -105,23 +113,12 @@ def test_a_teacher_is_recorded_in_the_same_file(aisr: Aisr, tmp_path: Path) -> N
     assert saved(tmp_path / "second")["teacher"]["spec"] == "openai/strong"
 
 
-def test_a_recording_serves_other_commands(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
-    test = beginning(DATA / "test.jsonl", 4, tmp_path / "test.jsonl")
-    folder, lm = recorded.with_name("first") / "track1" / "it", ["--lm", f"recorded:{recorded}"]
-    at = ["--task", "track1", "--program", folder, "--data", test]
-    predicted = aisr("predict", *at, *lm, "--out", tmp_path / "predictions.jsonl")
-    assert predicted.code in (0, 1), predicted.err
-    aisr("evaluate", *at, *lm, "--no-track", "--output", tmp_path / "report.json")
-    score = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["score"]
-    assert score == saved(recorded.with_name("first"))["scores"]["test"]["score"]
-
-
 def test_an_unknown_prompt_ends_a_compile(aisr: Aisr, tmp_path: Path, recorded: Path) -> None:
     """Its own draws are the first unknown ones. DSPy's optimizers take any error for a failed record and go on."""
     words = ["--optimizer", "bootstrap", "--budget", "light", "-L", "threads=1"]
     finished = compile_(aisr, tmp_path / "second", "--lm", f"recorded:{recorded}", *words)
     assert finished.code == 2
-    assert re.search(r"holds no answer to a prompt; it held those to [1-9]\d* of \d+ prompts so far", finished.err)
+    assert "holds no answer to a prompt" in finished.err
     assert "(recorded: --lm openai/local)" in finished.err
     assert not (tmp_path / "second" / "track1" / "it" / "program.json").exists()
 
@@ -154,16 +151,15 @@ ANSWER = {"call": "0", "outputs": ["a"], "finish": ["stop"]}
     ("content", "message"),
     [
         (None, ":1: No such file or directory; expected a recording, which `aisr compile"),
-        ([HEADER, {**ANSWER, "outputs": [1]}], r":2: outputs\[0\]"),
-        (gzip.compress(json.dumps(HEADER).encode(), mtime=0)[:-9], ":1: Compressed file ended"),
-        ([HEADER, ANSWER], ": that compile had no such LM"),
+        (packed(HEADER, {**ANSWER, "outputs": [1]}), r":2: outputs\[0\]"),
+        (packed(HEADER)[:-9], ":2: Compressed file ended"),
+        (packed(HEADER, ANSWER), ": that compile had no such LM"),
     ],
+    ids=["no file", "no answer", "cut", "another LM"],
 )
-def test_what_is_no_recording_is_refused_with_its_line(tmp_path: Path, content: Any, message: str) -> None:
+def test_what_is_no_recording_is_refused_with_its_line(tmp_path: Path, content: bytes | None, message: str) -> None:
     file = tmp_path / "answers.jsonl.gz"
-    if isinstance(content, list):
-        write_lines(file, content)
-    elif content is not None:
+    if content is not None:
         file.write_bytes(content)
     with pytest.raises(api.LMUnavailable, match=f"{file}{message}"):
         api.open_lm(f"recorded:{file}")
