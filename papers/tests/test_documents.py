@@ -30,7 +30,7 @@ def test_commands_their_options_and_files_exist() -> None:
         name: {"--help", *(each for one in typer.main.get_command(app).params for each in one.opts)}
         for name, app in (("", CHECK), ("mcp", MCP))
     }
-    ours = re.compile(r"(?:^|\s)(?:papers/)?((?:tests|docs|aisr_papers|sample|benchmarks)/[\w./-]+)")
+    ours = re.compile(r"(?:^|\s)(?:papers/)?((?:tests|docs|aisr_papers|sample)/[\w./-]+)")
     for page, text in [(one, text) for one in PAGES for text in code(one)]:
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text))
         if command := re.search(r"(?:^|[\s/])check-paper( mcp\b)?", text):

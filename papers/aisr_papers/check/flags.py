@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, computed_field
 
 from aisr.text import digest_texts
+from aisr_papers.check.layout import Layout, read_layout
 from aisr_papers.draft import Draft, Place
 from aisr_papers.draft_record import DRAFT_DEFINITIONS, DraftLabel
-from aisr_papers.recompute.grid import Layout, read_layout
 from aisr_papers.recompute.recompute import MEANINGS
 
 Kind = Literal["claim", "citation", "hidden", "statistics", "quote"]

@@ -7,13 +7,14 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from aisr.task import Matcher, bm25, fused, order, stemmed
+from aisr_papers.check.layout import Layout, read_layout
 from aisr_papers.check.statements import result_numbers, without_pointers
 from aisr_papers.draft import MOST_TABLES, Draft, Float, Sentence, sums_up
-from aisr_papers.recompute.grid import Grid, find_mentions, make_grids
 from aisr_papers.recompute.numbers import find_numbers, parse_cell
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
+MOST_CELLS = 2_000  # of a table in whose rows and columns names are looked for; a larger one is data
 MOST_READ = 200_000  # characters of a table's cells; a longer one is data
 RANKED = 20  # passages that are looked through for a sentence; more have no room beside those of others
 COPY = 0.6  # share of two sentences' stems that both have, from which on one restates the other
@@ -24,6 +25,8 @@ FEWEST = 5  # stems of a sentence that can be called a restatement
 REFERRED, IN_PARAGRAPH = 4.0, 1.0
 PART = re.compile(r"(?i:figure|table) \S{0,12}\d[a-h]")
 MOST_PARTS = 12  # of a figure
+WORD = re.compile(r"\w[\w.+%-]*\w|\w")
+SHORT = 3  # letters
 NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
 # By all words, and by the names and numbers alone where a sentence has some.
 match: Matcher = fused(bm25, lambda text, texts: bm25(" ".join(NAME_OR_NUMBER.findall(text)) or text, texts))
@@ -44,16 +47,26 @@ class PaperIndex:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.tables: tuple[Grid, ...] = make_grids(draft.floats.values())[:MOST_TABLES]
         has_headings = any(paragraph.headings for paragraph in draft.paragraphs)
         self.sums_up = [sums_up(paragraph, has_headings) for paragraph in draft.paragraphs]
         self._passages = list(self._split())
         self._texts = tuple(" ".join(one.texts) for one in self._passages)
-        self._by_key = {table.key: table for table in self.tables}
         self._stems = cache(stems)
         self._families: dict[str, list[str]] = {}
         for key, one in draft.floats.items():
             self._families.setdefault(_whole(one), []).append(key)
+
+    @cached_property
+    def _tables(self) -> dict[str, Layout]:
+        """The tables, but for those that are data."""
+        rows = {key: [line.split("\t") for line in one.rows.split("\n")] for key, one in self.draft.floats.items()}
+        tables = [key for key, lines in rows.items() if 1 < sum(map(len, lines)) <= MOST_CELLS][:MOST_TABLES]
+        return {key: read_layout(rows[key]) for key in tables}
+
+    @cached_property
+    def _names(self) -> dict[str, frozenset[str]]:
+        """The names of the rows and columns of each table, as they are compared."""
+        return {key: frozenset(map(_words, _all_names(table))) for key, table in self._tables.items()}
 
     @cached_property
     def _printed(self) -> dict[str, frozenset[str]]:
@@ -101,9 +114,11 @@ class PaperIndex:
         for key, printed in self._printed.items():
             for number in numbers & printed:
                 with_number[number].append(key)
-        for key, table in self._by_key.items():
-            for label in {one.label.casefold() for one in find_mentions(text, table)}:
-                with_name[label].append(key)
+        words = _words(text)
+        for key, names in self._names.items():
+            for name in names:
+                if name in words:
+                    with_name[name].append(key)
         for keys in (*with_number.values(), *with_name.values()):
             for key in keys:
                 scores[key] += 1 / len(keys)
@@ -138,14 +153,13 @@ class PaperIndex:
     def rows_of(self, key: str, texts: Sequence[str]) -> list[int]:
         """The rows of a table, from 0, that sentences name, or whose numbers they have; first those with both: a name
         may stand in every row."""
-        table = self._by_key.get(key)
-        if table is None:  # a table of more cells than are read as one
+        table = self._tables.get(key)
+        if table is None:  # data
             return []
-        names = {(one.level, one.label) for text in texts for one in find_mentions(without_pointers(text), table)}
-        beside = [(level, label) for level, label in names if level < table.beside]
+        words = _words(" ".join(map(without_pointers, texts)))
         numbers = {_digits(one.text) for text in texts for one in result_numbers(text)}
-        by_name = {cell.row for cell in table.cells if any(cell.at[level] == label for level, label in beside)}
-        by_number = {cell.row for cell in table.cells if _digits(cell.number.text) in numbers}
+        by_name = {row for row, names in table.beside.items() if any(_words(one) in words for one in names if one)}
+        by_number = {row for row in table.beside for one in table.numbers[row] if one and _digits(one.text) in numbers}
         both = by_name & by_number
         return [*sorted(both), *sorted((by_name | by_number) - both)]
 
@@ -155,6 +169,20 @@ def _whole(one: Float) -> str:
     if PART.fullmatch(one.name):
         return one.name[:-1]
     return one.name if one.name[-1:].isdigit() else one.key
+
+
+def _all_names(table: Layout) -> Iterator[str]:
+    """The names of rows, of their sections and of columns that have two letters."""
+    above = (name for row in table.rows[: table.header] for name in row)
+    for name in (*above, *(name for names in table.beside.values() for name in names)):
+        if sum(map(str.isalpha, name)) > 1:
+            yield name
+
+
+def _words(text: str) -> str:
+    """The words of a text between blanks, as names are looked up in it; of short ones, such as "IT", capitals count."""
+    words = (word if len(word) <= SHORT else word.casefold() for word in WORD.findall(text))
+    return f" {' '.join(words)} "
 
 
 def _numbers_of(one: Float) -> frozenset[str]:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from aisr.text import clean, digest_text, digest_texts, tokens
 from aisr.text import item as as_item
 from aisr_papers.check.index import PaperIndex, Passage
+from aisr_papers.check.layout import read_layout
 from aisr_papers.check.statements import MARKED, choose_statements
 from aisr_papers.cited_claims import split_claims
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
 from aisr_papers.draft_record import DraftRecord
-from aisr_papers.recompute.grid import read_layout
 
 AT_ONCE = 8  # statements in one question
 MOST_TOKENS = 2_400  # of evidence in one question, estimated

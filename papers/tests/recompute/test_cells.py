@@ -2,9 +2,8 @@
 
 import pytest
 
-from aisr_papers.recompute.grid import make_grid
+from aisr_papers.check.layout import read_layout
 from aisr_papers.recompute.numbers import find_numbers, parse_cell
-from paper_support.drafts import table
 
 CELLS = [
     ("81.1_±0.2", "81.1"), ("61.0 ± 0.3", "61.0"), ("83.9^+0.2_-0.3", "83.9"), ("80.1 (+1.2)", "80.1"),
@@ -29,10 +28,8 @@ def test_marks_in_a_sentence_are_no_part_of_its_numbers() -> None:
 def test_cells_know_all_names_that_they_stand_for() -> None:
     rows = "Model | Bog | Bog\n | P | R\nBirds | Birds | Birds\n"
     rows += "Wren | 61.0 ± 0.3 | .705\nOthers | Others | Others\nBat | 1,204 | –"
-    made = make_grid(table(rows))
-    assert made is not None
-    assert [(cell.at, cell.number.value) for cell in made.cells] == [
-        (("Birds", "Wren", "Bog", "P"), 61.0), (("Birds", "Wren", "Bog", "R"), 0.705),
-        (("Others", "Bat", "Bog", "P"), 1204.0),
+    made = read_layout([line.split(" | ") for line in rows.split("\n")])
+    numbers = [(row, column) for row in made.beside for column, one in enumerate(made.numbers[row]) if one]
+    assert [(*made.beside[row], *made.above(column)) for row, column in numbers] == [
+        ("Birds", "Wren", "Bog", "P"), ("Birds", "Wren", "Bog", "R"), ("Others", "Bat", "Bog", "P"),
     ]  # fmt: skip
-    assert make_grid(table("Word | Meaning\nWren | a bird")) is None
