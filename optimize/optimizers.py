@@ -17,6 +17,7 @@ from dspy.evaluate.evaluate import EvaluationResult
 from dspy.teleprompt.gepa import InstructionProposer
 from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
+from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize
 from aisr.base.private import EvaluatedMIPRO
@@ -177,11 +178,11 @@ def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate
     if not isinstance(programs, list) or {*map(type, programs)} - {search.task.program}:
         raise UserError(f"optimizer {optimizer} returned something else than a list of programs of {search.task.name}")
     candidates = list(known)
-    identities = {identity(candidate.program) for candidate in known}
+    texts = {program_text(search.task, candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if identity(program) not in identities:
-            identities.add(identity(program))
+        if (text := program_text(search.task, program)) not in texts:
+            texts.add(text)
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
     return candidates
 
@@ -196,12 +197,6 @@ def strip(program: Program) -> None:
         outputs = predictor.signature.output_fields
         predictor.demos = [row for row in rows if is_complete(row, outputs) and is_text_alone(row)]
         predictor.traces, predictor.train = [], []
-
-
-def identity(program: Program) -> str:
-    """What distinguishes a program from others: its options, instructions and demos."""
-    predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
-    return str((program.options, predictors))
 
 
 @contextlib.contextmanager
