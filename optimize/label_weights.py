@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import dspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from aisr.base.errors import UserError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.scores import FN, Floats, Tally, f1_scores, ranking_value, tally_statements, value
@@ -49,7 +49,8 @@ Mask = NDArray[np.bool_]
 class JudgedRecord(NamedTuple):
     """A labelled record, and its outcome from the program without label weights."""
 
-    row: LabeledRecord
+    example: dspy.Example
+    group: int  # records of different groups share nothing
     outcome: Outcome
 
 
@@ -63,11 +64,11 @@ def judge_without_own_demos(
     """
     group = group_records(rows)
     exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
-    fair = [row for key, row in zip(group, rows, strict=True) if key not in exposed]
+    fair = [(row.example, key) for key, row in zip(group, rows, strict=True) if key not in exposed]
     unweighted = program.deepcopy()
     unweighted.label_weights = None
-    outcomes = judge_all(task, unweighted, [row.example for row in fair], lm, done)
-    return [JudgedRecord(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
+    outcomes = judge_all(task, unweighted, [example for example, _ in fair], lm, done)
+    return [JudgedRecord(*one, outcome) for one, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
 
 
 class LabelWeightsFit(NamedTuple):
@@ -83,16 +84,14 @@ def fit_label_weights(
     """The label weights of a program for the records of train and dev that it judged.
 
     fitted_on: the LM that judged, to tell it from others later. With too few judged records for cross-validation there
-    are none. Raises UserError for no records.
+    are none.
     """
-    if not judged:
-        raise UserError("no judged records: nothing to fit label weights on")
-    sources = dict(Counter(judgement.source for _, outcome in judged for judgement in outcome.judgements))
-    group = group_records([row for row, _ in judged])
-    if len(set(group)) < FOLDS:
-        why = f"{len(set(group))} groups of records that share nothing; {FOLDS} are needed"
+    sources = dict(Counter(judgement.source for one in judged for judgement in one.outcome.judgements))
+    groups = len({one.group for one in judged})
+    if groups < FOLDS:
+        why = f"{groups} groups of records that share nothing; {FOLDS} are needed"
         return LabelWeightsFit(None, {"kept": False, "why": why, "sources": sources})
-    validation = CrossValidation(task, program, judged, group, seed)
+    validation = CrossValidation(task, program, judged, seed)
     alone, best, gain = validation.alone, validation.best(), validation.nested_gain()
     kept = best if gain.low > 0 else alone
     report = {
@@ -133,13 +132,10 @@ class CrossValidation:
     the choice among them by their gain over the LM as it is, less `SURE` standard errors (bootstrap over groups): rules
     that move much have to gain much."""
 
-    def __init__(
-        self, task: Task, program: Program, judged: Sequence[JudgedRecord], group: Sequence[int], seed: int
-    ) -> None:
-        """group: of each record."""
-        self.task, self.group = task, group
-        gold = [row.example.gold for row, _ in judged]
-        said = [judgement for _, outcome in judged for judgement in outcome.judgements]
+    def __init__(self, task: Task, program: Program, judged: Sequence[JudgedRecord], seed: int) -> None:
+        self.task, self.group = task, [one.group for one in judged]
+        gold = [one.example.gold for one in judged]
+        said = [judgement for one in judged for judgement in one.outcome.judgements]
         self.gold_labels = [task.gold_labels(one) for one in gold]
         self.evidence_right = np.array([_evidence_right(task, program, one) for one in judged], dtype=np.bool_)
         self.judgements = Judgements.of(
@@ -147,10 +143,10 @@ class CrossValidation:
         )
         seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
         strata = [task.stratify_by(one) for one in gold]
-        self.folds = [fold_of(strata, group, FOLDS, one) for one in seeds]  # of each record, in every repetition
+        self.folds = [fold_of(strata, self.group, FOLDS, one) for one in seeds]  # of each record, in every repetition
         self.alone = self._validated(np.array([task.labels.index(judgement.label) for judgement in said]))
         self.fitted = self._fit()
-        self.resamples = resampled(self.alone.tally.rows, RESAMPLES, group=group)
+        self.resamples = resampled(self.alone.tally.rows, RESAMPLES, group=self.group)
 
     def best(self, kept: Mask | None = None) -> CrossValidated:
         """The rules with the highest such gain on the records that a mask keeps, if that is above 0; else the LM as it
@@ -204,7 +200,7 @@ class CrossValidation:
 
 def _evidence_right(task: Task, program: Program, judged: JudgedRecord) -> bool:
     """Whether a record would be right if its label were; so are all of a task that asks for no evidence."""
-    gold, outcome = judged.row.example.gold, judged.outcome
+    gold, outcome = judged.example.gold, judged.outcome
     answer = outcome.answer
     if task.names_evidence:
         label = task.first_labels(gold)[0]

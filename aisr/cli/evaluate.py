@@ -76,7 +76,7 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
     with TemporaryDirectory() as temporary:
         folder = output.with_name(f"{output.stem}-report") if output else Path(temporary)
         if output or artifacts:
-            write_evaluation_report(done, replayed, folder, done.loaded.program.image_folder)
+            write_evaluation_report(done, replayed, folder)
         if output:
             write_whole(output, as_json(done.result.report()))
             note(f"wrote {output} and, for `aisr report {folder}`, {folder}/")

@@ -217,14 +217,12 @@ def write_compile_report(run: "Run") -> CompileReport:
     return CompileReport(program, dev, replayed("test", test) if test else dev)
 
 
-def write_evaluation_report(
-    done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path, image_folder: ImageFolder | None
-) -> None:
+def write_evaluation_report(done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path) -> None:
     """Into a folder: the scores, every record of an evaluation, and the page."""
     task = done.loaded.task
     write_whole(folder / REPORT, as_json(done.result.report()))
     about = _about(f"{task.name} · {done.program}", done.loaded, done.lm, done.data.name, done.result)
-    _write_records(folder, gather(task, about, replayed), image_folder)
+    _write_records(folder, gather(task, about, replayed), done.loaded.program.image_folder)
 
 
 def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) -> About:

@@ -36,8 +36,7 @@ def judged_claims(count: int, wrong: float = 0.0, seed: int = 0) -> list[JudgedR
         record = scripted.claim(*labels, number=k + 1)
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
-        (row,) = prepare_all(TRACK1, program.prepare, [record], Path("train.jsonl"))
-        rows.append(JudgedRecord(row, outcome))
+        rows.append(JudgedRecord(program.prepare(record), k, outcome))
     return rows
 
 
@@ -56,21 +55,24 @@ def test_noise_is_not_kept_for_a_gain() -> None:
     records that had no part in choosing it."""
     draw = Random(4)
     rows = []
-    for row, _ in judged_claims(40, seed=4):
+    for one in judged_claims(40, seed=4):
         thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
-        rows.append(JudgedRecord(row, Outcome(None, None, thoughts)))
+        rows.append(one._replace(outcome=Outcome(None, None, thoughts)))
     fitted = fit_label_weights(TRACK1, TRACK1.build({}), rows, seed=4)
     assert fitted.report["kept"] is False
+    nothing = fit_label_weights(TRACK1, TRACK1.build({}), [], seed=4)
+    assert nothing.report["why"] == "0 groups of records that share nothing; 5 are needed"
 
 
 def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_the_seed() -> None:
     """What is saved decides alike."""
     rows, unsure = [], [0.55, 0.05, 0.05, 0.3, 0.05]
-    for row, outcome in judged_claims(40):
+    for record in judged_claims(40):
         thoughts = [
-            one._replace(label=S, probabilities=unsure) if one.label == SCOPE else one for one in outcome.judgements
+            one._replace(label=S, probabilities=unsure) if one.label == SCOPE else one
+            for one in record.outcome.judgements
         ]
-        rows.append(JudgedRecord(row, Outcome([one.label for one in thoughts], None, thoughts)))
+        rows.append(record._replace(outcome=Outcome([one.label for one in thoughts], None, thoughts)))
     program = TRACK1.build({})
     first, second = (fit_label_weights(TRACK1, program, rows, seed) for seed in range(2))
     assert first.report["kept"]
@@ -91,12 +93,12 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = prepare_all(TRACK1, program.prepare, [parent, other, beside], Path("train.jsonl"))
     program.main_predictor.demos = [rows[2].example.toDict()]
-    assert [row.example.id for row, _ in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
+    assert [one.example.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
     program.main_predictor.demos = []
     program.main_predictor.signature = program.main_predictor.signature.with_instructions(
         "Row 2.1 is Unsupported Entity, for one."
     )
-    assert [row.example.id for row, _ in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [
+    assert [one.example.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [
         parent.id,
         "beside",
     ]
