@@ -1,7 +1,7 @@
 """The champion: the best of all candidates on dev, the uncompiled program among them, by the official score, smoothed
 for rare labels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import dspy
@@ -46,13 +46,7 @@ class Choice:
         return scores.rare_labels if isinstance(scores, Tally) else {}
 
 
-def choose(
-    task: Task,
-    candidates: Sequence[Candidate],
-    dev: Sequence[dspy.Example],
-    lm: OpenLM,
-    done: Callable[[Contender], None] = lambda contender: None,
-) -> Choice:
+def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[dspy.Example], lm: OpenLM) -> Choice:
     """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
     the score smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`); of equals the first, so that ties go to
     the uncompiled program, which always runs to the end.
@@ -86,7 +80,6 @@ def choose(
         baseline = score_records(task, judged, outcomes[0][: len(judged)])
         gain = difference_interval(dev_result.scores, baseline, group=dev_result.group)
         contenders.append(Contender(name, program, dev_result, gain, k in running, prompt_tokens(program)))
-        done(contenders[-1])
     finished = [contender for contender in contenders if contender.finished]
     champion = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
     return Choice(champion, contenders, unscored)
@@ -99,8 +92,10 @@ def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
         return None
     tried = [contender for contender in choice.contenders if contender.name in names]
     finished = [contender for contender in tried if contender.finished]
-    if not tried:
+    if not names:
         return "no program that differs from the others"
+    if not tried:
+        return "none of its programs was scored: the budget is spent"
     lost = "its program was not kept" if len(tried) == 1 else f"none of its {len(tried)} programs was kept"
     if not finished:
         return f"{lost}: dropped by the race on dev"

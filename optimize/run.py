@@ -217,7 +217,9 @@ class Run:
         if others := len(candidates) - 1:
             compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
             stage(f"comparing {compared} on {len(dev)} records of dev")
-        self.choice = choice = choose(task, candidates, dev, self.lm, self.callbacks.scored)
+        self.choice = choice = choose(task, candidates, dev, self.lm)
+        for contender in choice.contenders:
+            self.callbacks.scored(contender)
         for optimizer, own in names.items():
             if reason := why_none_was_kept(choice, own):
                 stage(f"{optimizer}: {reason}")
