@@ -119,20 +119,15 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
         return lm
     # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
     warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
+    if needs_key:
+        _check_provider(config)
+        if not listed and provider == "openai":
+            address = config.option("api_base")
+            log.warning(
+                f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}"
+            )
     lm = OpenLM(config.model, config, ledger, price, MAX_TOKENS, timeout=config.timeout)
     lm.supports_vision = bool(listed.get("supports_vision")) if listed else None
-    option, address = f"{config.option('lm')} {config.model}", config.option("api_base")
-    if not lm.supported_params:  # neither DSPy nor LiteLLM knows of any
-        raise LMUnavailable(
-            f"{option}: no provider is called {provider!r}; an OpenAI-compatible server is openai/MODEL with {address}"
-        )
-    if needs_key and (missing := _missing_keys(config.model)):
-        raise LMUnavailable(
-            f"{option} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), pass {address} "
-            f"for a server of your own, or {config.option('lm')} embedded for the built-in model"
-        )
-    if needs_key and not listed and provider == "openai":
-        log.warning(f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}")
     return lm
 
 
@@ -144,20 +139,33 @@ def _listing(model: str) -> dict[str, Any]:
     return models.get(model) or models.get(model.partition("/")[2]) or {}
 
 
-def _missing_keys(model: str) -> list[str]:
-    """Return the variables that the environment lacks for a model, any of which would do, as DSPy says; for providers
-    that it leaves to LiteLLM, which takes seconds to import, as that says."""
-    provider, _, name = model.partition("/")
+def _check_provider(config: LMConfig) -> None:
+    """Raise `LMUnavailable` where the key of a model is not in the environment, as DSPy says; of providers that it
+    leaves to LiteLLM, which takes seconds to import, as that says, and where it knows none of the name."""
+    provider, _, name = config.model.partition("/")
+    option, address = config.option("lm"), config.option("api_base")
+    missing: list[str] = []  # variables; none where the first call alone shows what is missing, as of Azure
     try:
         LMRouter().lm(f"{provider}:{name}")
     except NotConfiguredError as error:
-        return list(error.env_keys)  # none where the first call alone shows what is missing, as of Azure
+        missing = list(error.env_keys)
     except UnknownModelError:
         import litellm
 
+        if provider not in litellm.provider_list:
+            raise LMUnavailable(
+                f"{option} {config.model}: no provider is called {provider!r}; for an OpenAI-compatible server use "
+                f"openai/MODEL with {address}"
+            ) from None
+        environment = litellm.validate_environment(config.model)
         # Ollama is a server on this machine, at an address that LiteLLM knows.
-        return [] if provider.startswith("ollama") else litellm.validate_environment(model)["missing_keys"]
-    return []
+        if not environment["keys_in_environment"] and not provider.startswith("ollama"):
+            missing = environment["missing_keys"]
+    if missing:
+        raise LMUnavailable(
+            f"{option} {config.model} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), "
+            f"pass {address} for a server of your own, or {option} embedded for the built-in model"
+        )
 
 
 # --- A server of the user's own
