@@ -23,7 +23,7 @@ from aisr_papers.readers.pdf_blocks import (
     Block,
     Headings,
     Kind,
-    Text,
+    TextWord,
     build_blocks,
     count_words,
     find_headings,
@@ -31,6 +31,7 @@ from aisr_papers.readers.pdf_blocks import (
     run_in_words,
     take_references,
     text_of,
+    words_of,
 )
 from aisr_papers.readers.pdf_floats import read_floats
 from aisr_papers.readers.pdf_lines import Line, body_type, read_lines
@@ -150,7 +151,7 @@ def split_entries(lines: Sequence[Line], words: Counter[str]) -> list[str]:
             entries.append([line])
         else:
             entries[-1].append(line)
-    return [text_of(Block(Kind.PARAGRAPH, tuple(entry)), words).text for entry in entries]
+    return [text_of(Block(Kind.PARAGRAPH, tuple(entry)), words) for entry in entries]
 
 
 def _begins_by_indent(lines: Sequence[Line]) -> list[bool]:
@@ -213,7 +214,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     floats, unread, parts = read_floats(path, blocks, words, pdf.pages, regions, unruled, other_rows)
     # What of the front is prose: an abstract without a heading, say.
     prose = [one for one in all_blocks[:start] if one.kind is Kind.PARAGRAPH and len(one.text.split()) >= FRONT_WORDS]
-    front = ((_pieces(path.name, text_of(one, words), 0, (), works), (), False) for one in prose)
+    front = ((_pieces(path.name, words_of(one, words), 0, ()), (), False) for one in prose)
     paragraphs = build_paragraphs([*front, *_paragraphs(path.name, blocks, words, works)], floats, works)
     cited = [key for paragraph in paragraphs for one in paragraph.sentences for key in one.work_keys]
     hidden, notes = read_hidden(path.name, pdf.pages)
@@ -251,7 +252,7 @@ def _paragraphs(
 ) -> Iterator[tuple[Iterable[Piece], tuple[str, ...], bool]]:
     """The paragraphs and footnotes among the blocks, with the headings above each."""
     above = Headings(blocks)
-    cites_raised = _cites_raised(blocks, works)
+    cited = works if _cites_raised(blocks, works) else {}
     notes = {
         (block.lines[0].page, mark)
         for block in blocks
@@ -266,36 +267,31 @@ def _paragraphs(
             skip = run_in_words(block) if block.kind is Kind.PARAGRAPH else 0
             if skip:
                 above.put(" ".join(atom.text for atom in block.lines[0].atoms[:skip]), DEEPEST)
-            text = text_of(block, words, skip)
-            abstract = ABSTRACT.match(text.text)
+            text = words_of(block, words, skip)
+            abstract = ABSTRACT.match("".join(word.text for word in text))
             if abstract:
                 above.put("Abstract", 1)
             headings = above.now()
-            pages = [(text.page(place), mark) for place, mark in text.marks]
+            marks = [(word.page, mark) for word in text for mark in word.marks]
             if block.kind is Kind.NOTE:
-                headings = note_headings.get(pages[0], headings) if pages else headings
+                headings = note_headings.get(marks[0], headings) if marks else headings
             else:
-                note_headings.update(dict.fromkeys(pages, headings))
-            marks = [
-                (place, mark)
-                for (place, mark), page in zip(text.marks, pages, strict=True)
-                if cites_raised and (block.kind is Kind.NOTE or page not in notes)
-            ]
-            yield _pieces(file, text, abstract.end() if abstract else 0, marks, works), headings, False
+                note_headings.update(dict.fromkeys(marks, headings))
+                text = [
+                    word._replace(marks=tuple(mark for mark in word.marks if (word.page, mark) not in notes))
+                    for word in text
+                ]
+            yield _pieces(file, text, abstract.end() if abstract else 0, cited), headings, False
 
 
-def _pieces(
-    file: str, text: Text, begin: int, marks: Sequence[tuple[int, str]], works: Collection[str]
-) -> Iterator[Piece]:
-    """A text from its first sign behind the mark of a list, parted where pages begin, and before the last sign of each
-    word that cites by raised numbers. marks: where these stand."""
-    bullet = ITEM.match(text.text, begin)  # or the number of an item of a list
+def _pieces(file: str, text: Sequence[TextWord], begin: int, works: Collection[str]) -> Iterator[Piece]:
+    """A text from its first sign behind the mark of a list, word by word. works: those that raised numbers cite."""
+    bullet = ITEM.match("".join(word.text for word in text), begin)  # or the number of an item of a list
     begin = bullet.end() if bullet else begin
-    cited: dict[int, list[str]] = {}
-    for place, mark in marks:
-        for first, last in RANGE.findall(mark):
-            keys = map(str, range(int(first), int(last or first) + 1)[:LONGEST_RANGE])
-            cited.setdefault(place - 1, []).extend(key for key in keys if key in works)
-    cuts = {begin, len(text.text), *cited, *(place for place, _ in text.pages)}
-    for start, end in pairwise(sorted(cut for cut in cuts if cut >= begin)):
-        yield Piece(text.text[start:end], Place(file, page=text.page(start)), (), tuple(cited.get(start, ())))
+    for word in text:
+        ranges = [
+            range(int(first), int(last or first) + 1) for mark in word.marks for first, last in RANGE.findall(mark)
+        ]
+        keys = (str(number) for one in ranges for number in one[:LONGEST_RANGE])
+        yield Piece(word.text[begin:], Place(file, page=word.page), (), tuple(key for key in keys if key in works))
+        begin = max(begin - len(word.text), 0)

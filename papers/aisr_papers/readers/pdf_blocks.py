@@ -342,49 +342,45 @@ def count_words(lines: Iterable[Line]) -> Counter[str]:
     return words
 
 
-class Text(NamedTuple):
-    """A block's text in one line."""
+class TextWord(NamedTuple):
+    """A word of a text in one line."""
 
-    text: str
-    pages: tuple[tuple[int, int], ...]  # where in it each page begins
-    marks: tuple[tuple[int, str], ...]  # where raised numbers stand
-
-    def page(self, place: int) -> int:
-        return [page for begin, page in self.pages if begin <= place][-1]
+    text: str  # with the blank before it
+    page: int
+    marks: tuple[str, ...] = ()  # raised numbers behind it
 
 
-def text_of(block: Block, words: Counter[str], skip: int = 0) -> Text:
-    """The text of a block, words that were broken at the end of a line whole again. skip: words left out in front."""
-    text = ""
-    pages: list[tuple[int, int]] = []
-    marks: list[tuple[int, str]] = []
-    for number, line in enumerate(block.lines):
-        atoms = line.atoms[skip:] if number == 0 else line.atoms
+def text_of(block: Block, counts: Counter[str]) -> str:
+    """The text of a block in one line."""
+    return "".join(word.text for word in words_of(block, counts))
+
+
+def words_of(block: Block, counts: Counter[str], skip: int = 0) -> list[TextWord]:
+    """The words of a block, those that were broken at the end of a line whole again. counts: of `count_words`; skip:
+    words left out in front."""
+    words: list[TextWord] = []
+    for number, line in enumerate((*block.lines, None)):
+        atoms = line.atoms[skip if number == 0 else 0 :] if line else ()
         if number in block.formulas:
-            begins = atoms[0].text[:1] if atoms else ""
-            text += " [formula]" if begins.islower() else " [formula]."
+            stop = "" if atoms and atoms[0].text[:1].islower() else "."
+            words.append(TextWord(f" [formula]{stop}", words[-1].page if words else block.lines[0].page))
         for place, atom in enumerate(atoms):
-            if place == 0 and text.endswith("-") and number not in block.formulas:
-                text = _join_hyphen(text, atom.text, words)
-            elif text:
-                text += " "
-            if not pages or pages[-1][1] != line.page:
-                pages.append((len(text), line.page))
-            text += atom.text
-            marks += [(len(text), mark) for mark in atom.marks]
-    if len(block.lines) in block.formulas:
-        text += " [formula]."
-    return Text(text, tuple(pages) or ((0, block.lines[0].page),), tuple(marks))
+            goes_on = place == 0 and bool(words) and words[-1].text.endswith("-")
+            if goes_on and not _keeps_hyphen("".join(word.text for word in words[-5:]), atom.text, counts):
+                words[-1] = words[-1]._replace(text=words[-1].text[:-1])
+            blank = " " if words and not goes_on else ""
+            words.append(TextWord(f"{blank}{atom.text}", block.lines[number].page, atom.marks))
+    return words
 
 
-def _join_hyphen(text: str, rest: str, words: Counter[str]) -> str:
-    """A text that ends in a hyphen as it is to go on with the rest of the word."""
+def _keeps_hyphen(text: str, rest: str, counts: Counter[str]) -> bool:
+    """Whether the hyphen that a text ends in stays before the rest of the word."""
     begin = text.rsplit(" ", 1)[-1].lstrip("(\"“‘['")
     end = rest.rstrip(".,;:()[]\"“”'’!?")
-    without_hyphen, with_hyphen = words[(begin[:-1] + end).lower()], words[(begin + end).lower()]
+    without_hyphen, with_hyphen = counts[(begin[:-1] + end).lower()], counts[(begin + end).lower()]
     is_word = end[:1].isalpha() and begin[-2:-1].isalpha() and "-" not in begin[:-1]
     # A name begins behind a hyphen that is meant ("Smith-Jones"); small capitals go on small ("Night-jar").
-    return text[:-1] if is_word and with_hyphen <= without_hyphen and not end[:1].isupper() else text
+    return not is_word or with_hyphen > without_hyphen or end[:1].isupper()
 
 
 # --- How a PDF's blocks are divided: title, sections, list of references.
@@ -402,7 +398,7 @@ def read_front(blocks: Sequence[Block], metadata_title: str, words: Counter[str]
     size = max((blocks[place].lines[0].size for place in headings), default=0)
     largest = [place for place in headings if blocks[place].lines[0].size > size - SAME_SIZE]
     if largest and largest[-1] - largest[0] == len(largest) - 1 and not blocks[largest[0]].depth:
-        title = " ".join(text_of(blocks[place], words).text for place in largest)
+        title = " ".join(text_of(blocks[place], words) for place in largest)
         return title, largest[-1] + 1 if start is None or start < largest[-1] else start
     # As large as a section: this is a part of a longer work.
     return "" if FILE_NAME.search(metadata_title) else metadata_title.strip(), start or 0
@@ -446,7 +442,7 @@ class Headings:
             self._ranks.setdefault(size, place)
 
     def add(self, block: Block, words: Counter[str]) -> None:
-        name = split_number(text_of(block, words).text)[1]
+        name = split_number(text_of(block, words))[1]
         self.put(name, block.depth or (1 if KNOWN.fullmatch(name) else self._ranks[block.lines[0].size]))
 
     def put(self, text: str, rank: int) -> None:

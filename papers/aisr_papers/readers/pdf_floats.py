@@ -175,7 +175,7 @@ def read_floats(
         if kind == "figure" and picture_box is None:
             unread.append(Unread(place, f"the drawing of {name}: nothing drawn stands beside its caption"))
         pictures = (Picture(path, number, (*picture_box,)),) if picture_box else ()
-        text = text_of(block, words).text[caption.end() :].strip()
+        text = text_of(block, words)[caption.end() :].strip()
         floats[name] = Float(name, name, kind, text, place, "", pictures)
     captioned = {(line.page, box) for line, box in matches.items()}
     for page in pages:
