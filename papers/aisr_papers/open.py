@@ -6,8 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from aisr import UserError
-from aisr.text import INVISIBLE
-from aisr_papers.draft import Draft, Paragraph, add_captions
+from aisr_papers.draft import Draft, add_captions
 from aisr_papers.readers.figures import draw_figures
 
 # Each is imported when a file of its form is opened: its packages take time to load, and may be missing.
@@ -56,28 +55,5 @@ def read_draft(file: Path, root: Path | None = None) -> Draft:
     if suffix not in READERS:
         raise UserError(f"{file}: neither LaTeX, Markdown, Word nor PDF; its name should end in {', '.join(READERS)}")
     reader = import_module(READERS[suffix])
-    return _visible(reader.read(file) if suffix == ".pdf" else reader.read(file, root))
-
-
-def _visible(draft: Draft) -> Draft:
-    """The draft without characters that nobody sees: a soft hyphen or a zero-width space within a number would make
-    another number of it."""
-
-    def visible(text: str) -> str:
-        return text if text.isascii() else INVISIBLE.sub("", text)
-
-    def visible_paragraph(one: Paragraph) -> Paragraph:
-        sentences = tuple(each._replace(text=visible(each.text)) for each in one.sentences)
-        return one._replace(sentences=sentences, headings=tuple(map(visible, one.headings)))
-
-    floats = {
-        key: one._replace(
-            caption=visible(one.caption),
-            rows=visible(one.rows),
-            notes=visible(one.notes),
-            headings=tuple(map(visible, one.headings)),
-        )
-        for key, one in draft.floats.items()
-    }
-    paragraphs = tuple(map(visible_paragraph, draft.paragraphs))
-    return replace(draft, title=visible(draft.title), paragraphs=paragraphs, floats=floats)
+    draft: Draft = reader.read(file) if suffix == ".pdf" else reader.read(file, root)
+    return draft

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from aisr.text import INVISIBLE
 from aisr_papers.citations import Entry, WorkIndex, cited_in_words
 from aisr_papers.draft import Float, Paragraph, Place, Sentence, split_sentences
 
@@ -90,12 +91,14 @@ class Flat(NamedTuple):
 
 
 def flatten(pieces: Iterable[Piece]) -> Flat:
-    """The pieces as one text."""
+    """The pieces as one text, without characters that nobody sees: a soft hyphen or a zero-width space within a number
+    would make another number of it."""
     texts: list[str] = []
     starts: list[tuple[int, Piece]] = []
     length = 0
     open_blank = True  # nothing, or a blank, stands before
-    for piece in pieces:
+    for one in pieces:
+        piece = one._replace(text=INVISIBLE.sub("", one.text))
         if piece.close and texts and not open_blank and texts[-1][-1] in ".!?":
             stop = texts[-1][-1]
             texts[-1] = texts[-1][:-1]

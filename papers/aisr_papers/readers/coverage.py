@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from aisr.text import INVISIBLE
 from aisr_papers.draft import Coverage, Draft, Missing, Place
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_commands import (
@@ -70,7 +71,7 @@ def _texts(draft: Draft) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text)
+    plain = unicodedata.normalize("NFKD", INVISIBLE.sub("", text))
     return WORD.findall("".join(one for one in plain if not unicodedata.combining(one)).lower())
 
 

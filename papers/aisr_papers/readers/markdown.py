@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from aisr import UserError
+from aisr.text import INVISIBLE
 from aisr_papers.citations import read_bibtex
 from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import Piece, flatten, lay_out, mark_bold, spread
@@ -73,7 +74,7 @@ class _Reader(BlockReader):
         for number, line in enumerate(head.split("\n"), start=1):
             setting = SETTING.match(line)
             if setting and setting[1] == "title":
-                self.title = setting[2].strip().strip("\"'")
+                self.title = INVISIBLE.sub("", setting[2]).strip().strip("\"'")
             elif setting:
                 place = Place(self.name, number)
                 file = self.files.find(setting[2].strip().strip("\"'[]"), place, ("", ".bib"))

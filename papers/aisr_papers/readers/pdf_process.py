@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr import UserError
+from aisr.text import INVISIBLE
 
 ROOT = str(Path(__file__).parents[2])
 # The only variables passed on: whoever breaks out of the library should find no key there.
@@ -152,6 +153,7 @@ def read_pages(file: Path, limits: Limits = LIMITS) -> Pages:
         else:
             width, height, words, *boxes = line
             rules, graphics = (tuple(Box(*box) for box in some) for some in boxes)
-            texts = tuple(Word(text, Box(*box), *look) for text, box, *look in words)
+            seen = ((INVISIBLE.sub("", text), box, look) for text, box, *look in words)
+            texts = tuple(Word(text, Box(*box), *look) for text, box, look in seen if text)
             pages.append(Page(number, width, height, texts, rules, graphics))
-    return Pages(title, tuple(pages), unread)
+    return Pages(INVISIBLE.sub("", title), tuple(pages), unread)

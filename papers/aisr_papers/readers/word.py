@@ -19,6 +19,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from aisr import UserError
+from aisr.text import INVISIBLE
 from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import MAX_SPAN, Piece, lay_out, mark_bold
 from aisr_papers.readers.blocks import CAPTION, Block, BlockReader
@@ -124,7 +125,7 @@ def join_runs(runs: Iterable[Run]) -> str:
     """The text of runs. Raised numbers behind a word are citations in brackets, before its full stop."""
     pieces: list[str] = []
     for raised, group in groupby(runs, key=lambda run: run.raised):
-        part = "".join(run.text for run in group)
+        part = INVISIBLE.sub("", "".join(run.text for run in group))
         cited = BEFORE_CITED.search("".join(pieces[-5:])[-5:]) if raised and CITED.fullmatch(part.strip()) else None
         if cited and cited[1]:
             pieces[-1] = pieces[-1][:-1]
