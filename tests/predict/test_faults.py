@@ -43,32 +43,34 @@ def cut_short(request: HttpRequest) -> Reply:
     return lambda handler: send(handler, 200, completion(request, judged(request)), missing=40)
 
 
-# Faults that pass: the same call may succeed the next time. They are retried until they do.
-PASSING: dict[str, Callable[[HttpRequest], Reply]] = {
-    "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
-    "429 without Retry-After": refused(429, "slow down"),
-    "500": refused(500, "oops"),
-    "503": refused(503, "overloaded"),
-    "hang": hang,
-    "closed connection": hang_up,
-    "truncated body": cut_short,
+STILL = "UnusableAnswer: unusable answer, also after one repair"
+# What the server does; the calls of a record that meets it each time, and the reason of its failure then.
+FAULTS: dict[str, tuple[Reply | Callable[[HttpRequest], Reply], int, str]] = {
+    # The same call may succeed the next time: it is retried.
+    "429 with Retry-After": (refused(429, "slow down", Retry_After="0.01"), 9, "LMRateLimitError: .*slow down"),
+    "429 without Retry-After": (refused(429, "slow down"), 9, "LMRateLimitError: .*slow down"),
+    "500": (refused(500, "oops"), 4, "LMServerError: .*oops"),
+    "503": (refused(503, "overloaded"), 9, "LMServerError: .*overloaded"),
+    "closed connection": (hang_up, 4, "LMTransportError: "),
+    "truncated body": (cut_short, 4, "LMTransportError: "),
+    # Answers that cannot be used, to either track: they are sent again once, with the reason.
+    "not JSON": ("The labels are as follows", 2, STILL),
+    "JSON of the wrong shape": ('[{"answer": {"labels": 3}}]', 2, STILL),
+    "unknown label": ('{"sentence_labels": ["Fine"], "label": "Mostly Fine", "evidence_ids": []}', 2, STILL),
+    "wrong label count": ('{"sentence_labels": ["Supported"], "label": ["Overstate", "Irrelevant"]}', 2, STILL),
+    "empty content": ("", 2, STILL),
+    "refusal": ("I'm sorry, but I can't help with that.", 2, STILL),
+    "missing field, or ids not in the paper": ('{"label": "Supported", "evidence_ids": ["P999"]}', 2, STILL),
+    # The one call fails for good.
+    "context length": (
+        refused(400, "maximum context length is 8192 tokens", "context_length_exceeded"),
+        1,
+        "ContextWindowExceededError: .*maximum context length is 8192 tokens",
+    ),
+    "body that is not JSON": ((200, "<html>It works!</html>"), 1, "LM"),
+    "body of the wrong shape": ((200, '{"choices": {"no": "list"}}'), 1, "LM"),
 }
-# Answers that cannot be used, to either track. They are sent again once, with the reason.
-UNUSABLE: dict[str, str] = {
-    "not JSON": "The labels are as follows",
-    "JSON of the wrong shape": '[{"answer": {"labels": 3}}]',
-    "unknown label": '{"sentence_labels": ["Mostly Fine", "Fine"], "label": "Mostly Fine", "evidence_ids": []}',
-    "wrong label count": '{"sentence_labels": ["Supported"], "label": ["Overstate", "Irrelevant"], "evidence_ids": []}',
-    "empty content": "",
-    "refusal": "I'm sorry, but I can't help with that.",
-    "missing field, or ids not in the paper": '{"label": "Supported", "evidence_ids": ["P999"]}',
-}
-# Faults of the one call, for good.
-FINAL: dict[str, Callable[[HttpRequest], Reply]] = {
-    "context length": refused(400, "maximum context length is 8192 tokens", "context_length_exceeded"),
-    "body that is not JSON": lambda request: (200, "<html>It works!</html>"),
-    "body of the wrong shape": lambda request: (200, '{"choices": {"no": "list"}}'),
-}
+PASSING = {"hang": hang, **{name: reply for name, (reply, calls, _) in FAULTS.items() if calls > 1}}
 
 
 @contextmanager
@@ -86,19 +88,16 @@ def small_files(most: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, before)
 
 
-def inject(names: Iterable[str], loopback: Loopback, most: int = 99) -> Counter[int]:
+def inject(faults: Iterable[Any], loopback: Loopback, most: int = 99) -> Counter[int]:
     """Let the server answer record k by fault k as often as that, and right after that; gets the requests a record."""
-    faults, counts, lock = dict(enumerate(names, start=1)), Counter[int](), threading.Lock()
+    replies, counts, lock = dict(enumerate(faults, start=1)), Counter[int](), threading.Lock()
 
     def reply(request: HttpRequest) -> Reply:
         number = int(re.findall(r"(?:Row|Model) (\d+)", request.question)[0])
         with lock:
             counts[number] += 1
-            is_wrong = number in faults and counts[number] <= most
-        if not is_wrong:
-            return judged(request)
-        fault = faults[number]
-        return UNUSABLE[fault] if fault in UNUSABLE else {**PASSING, **FINAL}[fault](request)
+            wrong = replies.get(number, judged) if counts[number] <= most else judged
+        return wrong(request) if callable(wrong) else wrong
 
     loopback.reply = reply
     return counts
@@ -108,45 +107,29 @@ def inject(names: Iterable[str], loopback: Loopback, most: int = 99) -> Counter[
 def test_records_are_accounted_for_where_a_fault_passes_at_one_more_call(
     task: Task, loopback: Loopback, tmp_path: Path
 ) -> None:
-    faults = [*PASSING, *UNUSABLE]
-    data, out, whole = write_corpus(tmp_path, task, len(faults) + 4), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    count = len(PASSING) + 4
+    data, out, whole = write_corpus(tmp_path, task, count), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     run(task, data, whole, opened(loopback.url + "/undisturbed", threads=16, timeout=PATIENT))
-    counts = inject(faults, loopback, most=1)
+    counts = inject(PASSING.values(), loopback, most=1)
     summary = run(task, data, out, opened(loopback.url, threads=16, timeout=PATIENT))
-    assert (summary.judged, summary.failures) == (len(faults) + 4, {})
+    assert (summary.judged, summary.failures) == (count, {})
     assert out.read_bytes() == whole.read_bytes()
-    assert [counts[number] for number in range(1, len(faults) + 5)] == [2] * len(faults) + [1] * 4
-
-
-STAYING = {  # the calls, and the reason
-    "429 without Retry-After": (9, "LMRateLimitError: .*slow down"),
-    "503": (9, "LMServerError: .*overloaded"),
-    "500": (4, "LMServerError: .*oops"),
-    "closed connection": (4, "LMTransportError: "),
-    "truncated body": (4, "LMTransportError: "),
-    **dict.fromkeys(UNUSABLE, (2, "UnusableAnswer: unusable answer, also after one repair")),
-    "context length": (1, "ContextWindowExceededError: .*maximum context length is 8192 tokens"),
-    "body that is not JSON": (1, "LM"),
-    "body of the wrong shape": (1, "LM"),
-}
+    assert [counts[number] for number in range(1, count + 1)] == [2] * len(PASSING) + [1] * 4
 
 
 def test_records_are_accounted_for_where_a_fault_stays_and_fails_one_alone(loopback: Loopback, tmp_path: Path) -> None:
-    counts = inject(STAYING, loopback)
-    data, out = write_corpus(tmp_path, TRACK2, len(STAYING) + 4), tmp_path / "out.jsonl"
+    counts = inject([reply for reply, _, _ in FAULTS.values()], loopback)
+    count = len(FAULTS) + 4
+    data, out = write_corpus(tmp_path, TRACK2, count), tmp_path / "out.jsonl"
     summary = run(TRACK2, data, out, opened(loopback.url, threads=16, timeout=PATIENT))
-    assert (summary.records, summary.judged, len(summary.failures)) == (
-        len(STAYING) + 4,
-        len(STAYING) + 4,
-        len(STAYING),
-    )
+    assert (summary.records, summary.judged, len(summary.failures)) == (count, count, len(FAULTS))
     rows = read_rows(out)
     assert [row["id"] for row in rows] == [row["id"] for row in read_rows(data)]
-    for number, (row, (calls, reason)) in enumerate(zip(rows, STAYING.values(), strict=False), start=1):
+    for number, (row, (_, calls, reason)) in enumerate(zip(rows, FAULTS.values(), strict=False), start=1):
         assert set(row) == {"id", "failed"}
         assert re.match(reason, row["failed"]), row
         assert counts[number] == calls, row
-    assert not any("failed" in row for row in rows[len(STAYING) :])
+    assert not any("failed" in row for row in rows[len(FAULTS) :])
 
 
 @pytest.mark.parametrize("error", [LMAuthError("bad key"), LMBillingError("no credit left")], ids=str)
@@ -233,7 +216,7 @@ def test_kills_leave_the_file_of_an_undisturbed_run(
 def test_the_command_takes_a_timeout_and_limits(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
     data, out = write_corpus(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
     words = predict_words(TRACK1, save_program(tmp_path / "mine", TRACK1), data, out, loopback.url)
-    inject(["hang"], loopback, most=1)
+    inject([hang], loopback, most=1)
     stopped = aisr(*words, "-L", "threads=1", "-L", "timeout=0.2", "--max-calls", "3")
     assert (stopped.code, stopped.err) == (1, "")
     assert "stopped with 4 records left: 3 LM calls were sent and --max-calls is 3" in stopped.out
