@@ -136,41 +136,31 @@ def retrieval(
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
-    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, matcher_ranker, retrieval_gains, score_ranker
+    from aisr.predict.evaluate import COMPARED, claims_with_evidence, compare_rankers, measure_ranker
 
     chosen = find_task_for(task, file, *([fit] if fit else []))
     claims = claims_with_evidence(chosen, file)
     names = [name.strip() for name in retrievers.split(",")]
-    rankers: dict[str, Any] = {name: matcher_ranker(chosen.build({"retriever": name}).match) for name in names}
+    matchers = {name: chosen.build({"retriever": name}).match for name in names}
+    rankers: dict[str, Any] = {name: lambda _, matcher=matcher: matcher for name, matcher in matchers.items()}
     if fit:
         rankers["fitted"] = _fitted(chosen, fit, file, claims)
     note(f"ranking the paragraphs of {file} for {len(claims)} claims with evidence")
-    scores = [score_ranker(name, ranker, claims, context_tokens) for name, ranker in rankers.items()]
-    rows = [
-        [row.name, *map(percent, row.hits), f"{row.mrr:.3f}", percent(row.recall), f"{percent(row.tokens)} %"]
-        for row in scores
-    ]
-    table(
-        "gold evidence among the first k, and within the token budget",
-        ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens"],
-        rows,
-    )
+    scores = {name: measure_ranker(ranker, claims, context_tokens) for name, ranker in rankers.items()}
+    title = "gold evidence among the first k, and within the token budget, in points"
+    means = [[name, *(percent(part.mean()) for part in score.values())] for name, score in scores.items()]
+    table(title, ["retriever", *scores[names[0]]], means)
     if fit:
-        *others, fitted = scores
-        gains = {row.name: retrieval_gains(fitted, row, claims) for row in others}
-        table(
-            "gain of the fitted ranker, in points, with 95 % intervals over papers",
-            ["over", *next(iter(gains.values()))],
-            [[name, *map(str, gain.values())] for name, gain in gains.items()],
-        )
+        fitted = scores.pop("fitted")
+        gains = [[name, *map(str, compare_rankers(fitted, score, claims))] for name, score in scores.items()]
+        table("gain of the fitted ranker, in points, with 95 % intervals over papers", ["over", *COMPARED], gains)
 
 
 def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
-    """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
-    claim like it."""
+    """Return a function from a claim to the fitted ranker's matcher; on the file that it was fitted on, one that saw
+    neither the claim's paper nor a claim like it."""
     from aisr.base.jsonl import read
     from aisr.optimize.ranker_fit import fit_ranker
-    from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.retrieval import bm25
 
     made = fit_ranker(task, list(read(train, task.record, task.name)), bm25, seed=0)
@@ -178,8 +168,9 @@ def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
-        return lambda one: unseen[tuple(one.paragraphs.values())](one)
+        unseen = {paper: ranker.matcher() for paper, ranker in made.out_of_fold.items()}
+        return lambda claim: unseen[tuple(claim.paragraphs.values())]
     if count := sum(tuple(one.paragraphs.values()) in made.out_of_fold for one in claims):
         note(f"{count} of {len(claims)} claims cite papers that it was fitted on: their scores are optimistic")
-    return matcher_ranker(made.ranker.matcher())
+    whole = made.ranker.matcher()
+    return lambda claim: whole

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
 import numpy as np
@@ -176,26 +176,8 @@ def check_any_judged(result: Result, split: str) -> None:
 # --- Scores of rankers
 
 DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
-Ranker = Callable[[Query], list[str]]  # all paragraph ids, best first
-
-
-class RetrievalScore(NamedTuple):
-    """The score of a ranker over claims with gold evidence."""
-
-    name: str
-    ranks: list[int]  # of the first gold paragraph of each claim, from 1
-    recall: float  # mean share of the gold paragraphs that a prompt shows within the token budget
-    tokens: float  # tokens of the prompt, as a share of those of the whole paper
-
-    @property
-    def hits(self) -> list[float]:
-        """For each of `DEPTHS`, the share of claims with a gold paragraph among the first so many."""
-        return [float(np.mean(np.array(self.ranks) <= depth)) for depth in DEPTHS]
-
-    @property
-    def mrr(self) -> float:
-        """The mean reciprocal rank of the first gold paragraph."""
-        return float(np.mean(1 / np.array(self.ranks)))
+COMPARED = ("Hit@1", "Hit@3", "Hit@10", "MRR")  # of two rankers
+Measures = Mapping[str, Floats]  # by name, (claims,) each
 
 
 def claims_with_evidence(task: Task, file: Path) -> list[Query]:
@@ -210,31 +192,29 @@ def claims_with_evidence(task: Task, file: Path) -> list[Query]:
     return claims
 
 
-def matcher_ranker(matcher: Matcher) -> Ranker:
-    """The ranker of a matcher."""
-    return lambda claim: rank(claim.claim, claim.paragraphs, matcher)
+def measure_ranker(choose: Callable[[Query], Matcher], claims: Sequence[Query], context_tokens: int) -> Measures:
+    """Return the measures of a ranker on claims with gold evidence; their means are its scores.
 
-
-def score_ranker(name: str, ranker: Ranker, claims: Sequence[Query], context_tokens: int) -> RetrievalScore:
-    """Score a ranker on claims that have gold evidence."""
-    ranks, recall, read_share = [], [], []
+    They are: whether a gold paragraph is among the first k (Hit@k), the reciprocal rank of the first (MRR), the share
+    of the gold paragraphs that a prompt shows within the token budget, and the prompt's tokens as a share of those of
+    the paper. choose: returns the matcher for a claim.
+    """
+    rows = []
     for query in claims:
         claim, paper, gold = query
-        ranking = ranker(query)
+        ranking = rank(claim, paper, choose(query))
         passages = fit_passages(claim, paper, ranking, context_tokens)
-        ranks.append(1 + min(ranking.index(key) for key in gold))
-        recall.append(np.mean([key in passages.keys for key in gold]))
-        read_share.append(tokens(passages.text) / paper_tokens(paper))
-    return RetrievalScore(name, ranks, float(np.mean(recall)), float(np.mean(read_share)))
+        first = 1 + min(ranking.index(key) for key in gold)
+        row = {f"Hit@{depth}": float(first <= depth) for depth in DEPTHS} | {"MRR": 1 / first}
+        row["recall"] = float(np.mean([key in passages.keys for key in gold]))
+        row["of tokens"] = tokens(passages.text) / paper_tokens(paper)
+        rows.append(row)
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def retrieval_gains(score: RetrievalScore, before: RetrievalScore, claims: Sequence[Query]) -> dict[str, Interval]:
-    """The gain of a ranker over another on the same claims: Hit@1, @3 and @10, and mean reciprocal rank, each with the
-    interval over papers, whose claims are not independent."""
+def compare_rankers(after: Measures, before: Measures, claims: Sequence[Query]) -> list[Interval]:
+    """Return the gain of a ranker over another on the same claims, in each of `COMPARED`, with the interval over
+    papers, whose claims are not independent."""
     papers = [tuple(claim.paragraphs.values()) for claim in claims]
     group = [papers.index(paper) for paper in papers]
-    after, first = (np.array(row.ranks, dtype=np.float64) for row in (score, before))
-    return {
-        **{f"Hit@{k}": mean_interval((after <= k).astype(np.float64) - (first <= k), group) for k in (1, 3, 10)},
-        "MRR": mean_interval(1 / after - 1 / first, group),
-    }
+    return [mean_interval(after[name] - before[name], group) for name in COMPARED]
