@@ -38,11 +38,8 @@ class Number(NamedTuple):
 
     value: float
     places: int  # digits behind the point
-    half: float  # half a step of its last digit
     text: str  # without the marks behind it
     percent: bool = False
-    start: int = 0  # where it stands in its text, with its sign and per cent sign
-    end: int = 0
 
 
 def find_numbers(text: str) -> Iterator[Number]:
@@ -61,17 +58,5 @@ def _number(match: re.Match[str]) -> Number:
     places = len(digits.partition(".")[2])
     factor = SCALES.get((match["scale"] or "").strip().lower(), 1.0)
     sign = -1 if (match["sign"] or "+")[0] in SIGNS else 1
-    return Number(
-        sign * float(digits) * factor,
-        places if factor == 1 else 0,
-        0.5 * 10**-places * factor,
-        match["number"].strip(),
-        bool(match["percent"]),
-        match.start(),
-        match.end(),
-    )
-
-
-def format_number(value: float, places: int) -> str:
-    """A number with so many digits behind the point, and a true minus sign."""
-    return f"{value:,.{max(places, 0)}f}".replace("-", "−")
+    value = sign * float(digits) * factor
+    return Number(value, places if factor == 1 else 0, match["number"].strip(), bool(match["percent"]))

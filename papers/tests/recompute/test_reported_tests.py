@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 
 from aisr_papers.readers.latex import read
-from aisr_papers.recompute.p_values import p_of_chi_square, p_of_f, p_of_t, p_of_z
-from aisr_papers.recompute.recompute import Fact, Outcome, check_sentence, recompute
+from aisr_papers.recompute.recompute import (
+    Fact,
+    Outcome,
+    check_sentence,
+    p_of_chi_square,
+    p_of_f,
+    p_of_t,
+    p_of_z,
+    recompute,
+)
 from paper_support.golden import RECOMPUTED, recomputed
 
 
