@@ -19,6 +19,7 @@ from aisr.task import EvidenceItem, Picture, PicturedText, order, render
 from aisr.text import ROW, clean, folded, item, tokens
 from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of, name_place, split_cells
 from aisr_papers.check.index import match
+from aisr_papers.check.layout import Layout
 from aisr_papers.check.questions import whole_table
 from aisr_papers.draft import Draft, Sentence
 from aisr_papers.draft_record import DraftLabel
@@ -300,7 +301,7 @@ def _find_cell(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mar
         return None
     layout = layout_of(piece)
     grid = layout.rows
-    rows = _best(stated.row, layout.beside)
+    rows = _rows_called(stated.row, layout)
     columns = _best(stated.column, {column: layout.above(column) for column in range(len(grid[0]) if grid else 0)})
     hits = [(row, column) for row in rows for column in columns if _prints_same(grid[row][column], quote)]
     if not hits or (len(hits) > 1 and not (stated.row and stated.column)):
@@ -314,7 +315,7 @@ def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark
     mark of the line that they begin in. In a table they have to stand in the rows and below the names that are stated;
     numbers alone say nothing of which row is meant."""
     layout = layout_of(piece)
-    rows = _best(stated.row, layout.beside)
+    rows = _rows_called(stated.row, layout)
     for words, (first, begin), (last, end) in find_words(
         quote, "\n".join(line.replace("\n", " ") for line in piece.lines)
     ):
@@ -328,6 +329,13 @@ def _find_run(stated: StatedReason, quote: str, piece: Piece) -> tuple[str, Mark
         if tells_row and _has_words(above, stated.column):
             return words, Mark(0, first)
     return None
+
+
+def _rows_called(name: str, layout: Layout) -> list[int]:
+    """The rows that a name fits: by what stands beside the numbers; where none does, by any of their cells, since a
+    table of ranges has no column of numbers to tell which are names."""
+    every = {row: (*names, *layout.rows[row]) for row, names in layout.beside.items()}
+    return _best(name, layout.beside) or _best(name, every)
 
 
 def _best(name: str, names: Mapping[int, Sequence[str]]) -> list[int]:

@@ -80,6 +80,14 @@ def test_a_cell_is_named_by_its_section_and_row(row: str, column: str, quote: st
     assert f"[{place}]" in line if place else NOT_CONFIRMED in line
 
 
+def test_a_row_of_ranges_is_named_by_several_cells() -> None:
+    made = drafts.draft(
+        CLAIM, tables=(drafts.table("Bird | Probe | F1\nWren | LR | .91 to .99\nLark | LR | .84 to .97"),)
+    )
+    review, _ = review_by(made, reasons.stated(row="Lark | LR", column="F1", quote=".84 to .97"))
+    assert review.flags[0].reasons[0].mark == Mark(0, 3, columns=(2,))
+
+
 LARK = {"row": "Lark", "column": "Heath F1", "quote": "66.1"}
 
 
