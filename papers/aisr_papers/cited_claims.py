@@ -101,8 +101,11 @@ def find_misquotes(draft: Draft, papers: Mapping[str, Mapping[str, str]]) -> Ite
         places = [place for place, one in enumerate(paragraph.sentences) if not one.hidden]
         sentences = [paragraph.sentences[place] for place in places]
         ends = list(accumulate(len(one.text) + 1 for one in sentences))
-        for start, end, quote in find_quotes(" ".join(one.text for one in sentences)):
+        text = " ".join(one.text for one in sentences)
+        for start, end, quote in find_quotes(text):
             first, last = bisect(ends, start), bisect(ends, end)
+            if first < last and text[start] == '"':
+                continue  # two of these may be of two quotes, of which one is not closed, or inches
             works = list(dict.fromkeys(key for one in sentences[first : last + 1] for key in one.work_keys))
             if works and all(map(papers.get, works)) and not any(_is_in(quote, papers[key]) for key in works):
                 nearest = _nearest(quote, {key: papers[key] for key in works})
