@@ -61,14 +61,11 @@ def test_of_sections_that_speak_of_others_only_numbers_and_what_is_ours_is_judge
     ]
     assert judged(paper("Related work", *cites)) == ["Ash found less than our 61.0."]
     assert judged(paper("Results", *cites)) == [one.text for one in cites]  # a table may show the numbers of others
+    refers = Sentence("Table 1 lists the sites.", Place("a.tex", 1), ("tab:1",))
+    assert judged(paper("Introduction", refers, "Section 3 lists the sites.")) == [refers.text]
     plain = ("Birds are larger than bats.", "Lark is trained on songs of the heath.")
     for heading, wanted in (("Introduction", 0), ("Method", 2), ("Results", 2), ("Conclusion", 2)):
         assert judged(paper(heading, *plain)) == list(plain[:wanted])
-
-
-def test_what_refers_to_a_table_is_held_against_it() -> None:
-    refers = Sentence("Table 1 lists the sites.", Place("a.tex", 1), ("tab:1",))
-    assert judged(paper("Introduction", refers, "Section 3 lists the sites.")) == ["Table 1 lists the sites."]
 
 
 def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:

@@ -12,7 +12,6 @@ from aisr import UserError
 from aisr_papers.check.flags import make_flag
 from aisr_papers.check.review import Review, failing_flags, failing_labels
 from aisr_papers.check.write import SCHEMA, as_jsonl, as_sarif, format_line
-from aisr_papers.display import print_review
 from aisr_papers.draft import Place
 from paper_support import papers
 
@@ -144,7 +143,7 @@ def test_a_result_is_known_again_when_it_moves(review: Review) -> None:
     assert len(set(prints(*numbers))) == 2
 
 
-# --- the exit code, and the terminal
+# --- the exit code
 
 
 def test_fail_on_takes_labels_by_name_and_counts_the_sure_and_the_unknown(review: Review) -> None:
@@ -157,11 +156,3 @@ def test_fail_on_takes_labels_by_name_and_counts_the_sure_and_the_unknown(review
         failing_labels(["lies"], asks_lm=True)
     with pytest.raises(UserError, match="--fail-on 'contradicted': no such label; one of: Wrong percentage"):
         failing_labels(["contradicted"], asks_lm=False)
-
-
-def test_the_terminal_counts_what_was_not_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    flag = make_flag(papers.draft(tmp_path), "claim", (1, 0), papers.TEXTS[1][0], "Not found", confidence=0.99)
-    print_review(papers.reviewed(tmp_path, flags=(flag,)), [])
-    output = "".join(capsys.readouterr())
-    assert "main.tex:11" not in output
-    assert re.search(r"flags\W+Not found\W+1\b", output)
