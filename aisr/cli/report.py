@@ -1,6 +1,7 @@
 """The commands that show programs, verdicts and runs: inspect, report, ui."""
 
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -84,6 +85,7 @@ def ui(
     uri = tracking_uri(artifacts)
     if uri.startswith("http"):
         raise UserError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
+    _check_free(port)
     path = ui_path(artifacts)  # creates the database; says what is wrong with one that cannot be used
     note(f"MLflow UI on http://127.0.0.1:{port}{path} in about 20 seconds; Ctrl-C ends it")
     words = ["mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
@@ -92,3 +94,13 @@ def ui(
     sys.stdout.flush()
     # In the place of this process, so that signals reach it. -P: it imports nothing from the current folder.
     os.execve(sys.executable, [sys.executable, "-P", "-m", *words], environment)
+
+
+def _check_free(port: int) -> None:
+    """Raises UserError for a port that another program listens on."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not of a connection's end
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UserError(f"port {port}: {error.strerror}; choose another one by --port") from error

@@ -290,6 +290,14 @@ def test_instruction_and_demos_are_a_version_of_the_prompt(artifacts: Path) -> N
     assert "sentences: S2: it rose\nsentence_labels: ['Supported']" in after
 
 
+def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = aisr("ui", "--port", port, "--artifacts", artifacts)
+    assert done.code == 2
+    assert done.err == f"error: port {port}: Address already in use; choose another one by --port\n"
+
+
 @pytest.mark.parametrize(
     ("store", "reason"), [("postgresql://me@db/x", "No module named"), ("http://127.0.0.1:9", "Connection refused")]
 )
