@@ -10,4 +10,4 @@ def test_works_are_linked_claims_parted_quotes_looked_up_and_cited_papers_read()
 
 def test_parts_of_figures_are_named_one_by_one() -> None:
     names = float_names("Fig. 2(a) and (b) beside Figs. 3a-c, 4")
-    assert names == ["Figure 2a", "Figure 2b", "Figure 3a", "Figure 3b", "Figure 3c", "Figure 4"]
+    assert ", ".join(names) == "Figure 2a, Figure 2b, Figure 3a, Figure 3b, Figure 3c, Figure 4"
