@@ -22,6 +22,7 @@ from aisr.base.errors import UserError
 EMBEDDED = "embedded"
 RECORDED = "recorded:"  # before the file of recorded answers
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
+TIMEOUT = 600.0
 
 
 class LMUnavailable(UserError):
@@ -53,7 +54,7 @@ class LMConfig:
     max_tokens: Annotated[int | None, Interval(ge=1, le=1_000_000)] = None  # of an answer, thoughts included
     temperature: Annotated[float | None, Interval(ge=0, le=2)] = None  # None: 0; models that reason have their own
     threads: Annotated[int, Interval(ge=1, le=1_000)] = 8  # LM calls at a time; the embedded model takes 1
-    timeout: Annotated[float, Interval(gt=0, le=86_400)] = 600.0  # seconds until an answer is given up
+    timeout: Annotated[float, Interval(gt=0, le=86_400)] = TIMEOUT  # seconds until an answer is given up
     price: Price | None = None  # where LiteLLM's list lacks the model
     role: str = ""  # whose options these are: `teacher` for --teacher-lm; no option itself
 
@@ -97,6 +98,9 @@ class LMConfig:
                     f"{self.option('api_base')} speaks OpenAI's protocol: {self.option('lm')} "
                     f"openai/{name or 'MODEL'}, not {self.model}"
                 )
+        for name, default in (("max_tokens", None), ("temperature", None), ("timeout", TIMEOUT)):
+            if self.is_recorded and getattr(self, name) != default:
+                raise LMUnavailable(f"{self.option(name)}: the answers of {self.model} are there; leave it out")
 
     def option(self, name: str) -> str:
         """Return the name of an option of this LM, as it is typed. name: of its field, or `lm`."""
@@ -123,7 +127,8 @@ class LMConfig:
             )
         address = None if address == PROVIDER else address
         own = {"model": model, "price": None, "schema": self.schema or not address}
-        return LMConfig.parse({**vars(self), **own, **settings, "api_base": address}, role)
+        reached = {} if model.startswith(RECORDED) else vars(self)
+        return LMConfig.parse({**reached, **own, **settings, "api_base": address}, role)
 
 
 def needs_no_server(model: str) -> bool:

@@ -45,6 +45,7 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
             ["--lm", "openai/o3", "--api-base", "http://h", "-L", "temperature=0.5"],
             "--lm openai/o3: OpenAI's reasoning ",
         ),
+        (["--lm", "recorded:x", "-L", "timeout=5"], "-L timeout: the answers of recorded:x are there; leave it out"),
         (["--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
         (["--lm", "openai/gpt-4o-mini"], "export OPENAI_API_KEY="),
         (["--name", "../up", "--lm", "openai/x", "--api-base", "http://h"], "--name"),
