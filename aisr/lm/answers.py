@@ -66,7 +66,7 @@ def without_thoughts(text: str) -> str:
 # --- Objects and marked fields
 
 FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
-FLAT_OBJECT = re.compile(r"\{[^{}]*+\}")
+BRACE = re.compile(r"[{}]")
 
 
 def last_object(text: str, names: Sequence[str]) -> str | None:
@@ -103,11 +103,25 @@ def last_object(text: str, names: Sequence[str]) -> str | None:
     if cut is not None and any(f'"{name}"' in text[cut:] for name in names):
         return None  # what comes before it is a draft
     if not holding:
-        whole = text[text.find("{") : text.rfind("}") + 1]
-        for span in (whole if whole.count("{") == whole.count("}") else "", *FLAT_OBJECT.findall(text)):
-            if isinstance(repaired := json_repair.loads(span), dict):
-                note(repaired)
+        for braced in _outermost(text):
+            if isinstance(repaired := json_repair.loads(braced), dict):
+                decoder.decode(json.dumps(repaired))  # notes what is within as well
     return json.dumps(holding[-1]) if holding else None
+
+
+def _outermost(text: str) -> list[str]:
+    """What stands between matching braces, without what stands within it."""
+    opened: list[int] = []
+    spans: list[tuple[int, int]] = []
+    for brace in BRACE.finditer(text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            start = opened.pop()
+            while spans and spans[-1][0] > start:
+                spans.pop()
+            spans.append((start, brace.end()))
+    return [text[start:end] for start, end in spans]
 
 
 def last_fields(text: str, names: Sequence[str]) -> str | None:

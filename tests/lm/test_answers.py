@@ -7,6 +7,7 @@ from typing import Any
 import dspy
 import pytest
 
+from aisr.lm.answers import last_object
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import Outcome, judge
@@ -70,6 +71,15 @@ def test_the_last_whole_answer_outside_of_thoughts_counts(answer: str, schema: b
     loopback.reply = lambda request: answer
     assert labels_of(judged(loopback, schema)) == LABELS
     assert len(loopback.requests) == 1
+
+
+@pytest.mark.parametrize("around", ["{}", "The set {{A, B}}: {}", "{} It is of {{A, B}}.", "{{'pairs': []}}, or: {}"])
+def test_a_list_of_objects_that_is_not_quite_json_is_read_beside_other_braces(around: str) -> None:
+    """As AVeriTeC's pairs of question and answer."""
+    answer = "{'pairs': [{'question': 'Who?', 'answer': 'She, of course.'},]}"
+    found = last_object(around.format(answer), ["pairs"])
+    assert found
+    assert json.loads(found) == {"pairs": [{"question": "Who?", "answer": "She, of course."}]}
 
 
 UNREAD = {
