@@ -214,10 +214,11 @@ class Run:
             finally:
                 self._check_teacher()
             names[optimizer] = [name for name, _ in candidates[known:]]
-        if others := len(candidates) - 1:
-            compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
-            stage(f"comparing {compared} on {len(dev)} records of dev")
-        self.choice = choice = choose(task, candidates, dev, self.lm)
+            if others := len(candidates) - 1:
+                compared = f"{pluralize(others, 'candidate')} and the uncompiled program"
+                stage(f"comparing {compared} on {len(dev)} records of dev")
+            # After each, so that one that spends the whole budget does not leave those before it without a score.
+            self.choice = choice = choose(task, candidates, dev, self.lm)
         for contender in choice.contenders:
             self.callbacks.scored(contender)
         for optimizer, own in names.items():

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,18 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert "on test: not scored, the budget was spent before" in capsys.readouterr().out
     assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
     assert load_program(made.folder).digest == made.manifest.digest
+
+
+def test_what_an_optimizer_left_is_scored_before_another_spends_the_budget(tmp_path: Path) -> None:
+    def answer(request: Any) -> str:
+        return right(request) if len(request.messages) > 1 else flat(request)  # demos are all that it needs
+
+    lm = scripted(answer)
+    lm.ledger = Ledger(Limits(calls=20))
+    two = plan(tmp_path / "data", optimizers=["labeled", "random-search"], settings=Settings(demos=2, candidates=1))
+    made = compile_program(two, lm, lm, tmp_path / "out", SILENT)
+    assert made.choice.champion.name == "labeled 1"
+    assert made.manifest.stopped_early
 
 
 def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
