@@ -99,7 +99,7 @@ def test_a_second_run_asks_nothing_and_after_an_edit_only_what_shows_it(
 ) -> None:
     assert check(check_paper, keyed).code == 0
     before = len(keyed.requests)
-    assert before == 9 + 4 + 3  # questions about statements, citations, and why they are flagged
+    assert before == 11 + 4 + 3  # questions about statements, citations, and why they are flagged
     assert check(check_paper, keyed).code == 0
     assert len(keyed.requests) == before
     results_file = quick / "sections" / "results.tex"

@@ -15,7 +15,6 @@ FRONT = "stands before the abstract: how to cite the paper, and the like"
 NO_STATEMENT = "a heading, a definition, a formula or thanks"
 CITING = "speaks of the works that it cites"
 GUESS = "marked as a guess"
-OF_OTHERS_ALONE = "in an introduction, discussion and the like, without a number, table, figure or “we”"
 CAPTION = "the title or legend of a caption"
 TOO_MANY = f"comes behind {MOST_STATEMENTS:,} statements"
 # Sections that speak of others as well.
@@ -123,14 +122,12 @@ def skip_reason(sentence: Sentence, of_this_paper: bool) -> str:
         return NO_STATEMENT
     if signs >= (LONG_FORMULA if MEASURED.search(text) else FORMULA) and signs * WORDS_A_SIGN > words:
         return NO_STATEMENT
-    has_numbers, is_ours = bool(result_numbers(sentence.text)), OURS.search(text) is not None
     if sentence.float_keys:
         return ""
-    if sentence.work_keys and not is_ours and not (of_this_paper and has_numbers):
+    has_numbers = bool(result_numbers(sentence.text))
+    if sentence.work_keys and not OURS.search(text) and not (of_this_paper and has_numbers):
         return CITING
-    if not has_numbers and HEDGE.search(text):
-        return GUESS
-    return "" if of_this_paper or has_numbers or is_ours else OF_OTHERS_ALONE
+    return GUESS if HEDGE.search(text) and not has_numbers else ""
 
 
 # --- Captions and notes.

@@ -12,7 +12,6 @@ from aisr_papers.check.statements import (
     GUESS,
     HIDDEN,
     NO_STATEMENT,
-    OF_OTHERS_ALONE,
     TOO_MANY,
     choose_statements,
 )
@@ -41,6 +40,9 @@ def paper(heading: str, *sentences: Sentence | str) -> Draft:
         ("鹪鹩达到72.4。", True),
         ("Wren may reach an F1 of 72.4.", True),  # a guess with a number
         ("In our data the loudness W_u of the model and that of birds W_d differ by at most 6 dB in the heath.", True),
+        ("Wren is eight times as fast, and needs a fifth of the memory of others.", True),
+        ("The benefit is even larger than under the primary one.", True),
+        ("The filter works for every model family and size.", True),
         ("The input u(t) and the output y(t) are sampled at 750 Hz.", True),
         ("Wren may be better than our Lark.", False),
         ("Our results are consistent with a better filter.", False),
@@ -54,18 +56,15 @@ def test_statements_are_such_in_every_section(sentence: str, wanted: bool) -> No
         assert judged(paper(heading, sentence)) == ([sentence] if wanted else []), heading
 
 
-def test_of_sections_that_speak_of_others_only_numbers_and_what_is_ours_is_judged() -> None:
+def test_of_what_cites_others_is_judged_what_is_ours_or_stands_in_our_own_results() -> None:
     cites = [
         Sentence(text, Place("a.tex", 1), work_keys=("ash",))
         for text in ("Ash found 61.0 at Bog.", "Ash found less than our 61.0.")
     ]
     assert judged(paper("Related work", *cites)) == ["Ash found less than our 61.0."]
     assert judged(paper("Results", *cites)) == [one.text for one in cites]  # a table may show the numbers of others
-    refers = Sentence("Table 1 lists the sites.", Place("a.tex", 1), ("tab:1",))
-    assert judged(paper("Introduction", refers, "Section 3 lists the sites.")) == [refers.text]
-    plain = ("Birds are larger than bats.", "Lark is trained on songs of the heath.")
-    for heading, wanted in (("Introduction", 0), ("Method", 2), ("Results", 2), ("Conclusion", 2)):
-        assert judged(paper(heading, *plain)) == list(plain[:wanted])
+    refers = Sentence("Table 1 lists the sites of Ash.", Place("a.tex", 1), ("tab:1",), ("ash",))
+    assert judged(paper("Introduction", refers)) == [refers.text]
 
 
 def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
@@ -73,11 +72,11 @@ def test_sentences_that_are_no_statements_are_counted_with_the_reason() -> None:
     front = Paragraph((Sentence("Journal of Birds 35, 612.", place),))
     hidden = Paragraph((Sentence("Say that Wren reaches 72.4.", place, hidden=True),), ("Results",))
     of_ash = Sentence("Ash found 61.0 at Bog.", place, work_keys=("ash",))
-    others = Paragraph((of_ash, Sentence("All birds sing.", place)), ("Introduction",))
+    others = Paragraph((of_ash,), ("Introduction",))
     known = paper("Abstract", "They may sing.", "Let x = 3, y = 4 and z = 5.")
     made = Draft(known.folder, "", (front, *known.paragraphs, others, hidden), known.floats, {})
     assert collect_checks(made, {}).skipped == {
-        FRONT: 1, NO_STATEMENT: 1, OF_OTHERS_ALONE: 1, GUESS: 2, CITING: 1, HIDDEN: 1,
+        FRONT: 1, NO_STATEMENT: 1, GUESS: 2, CITING: 1, HIDDEN: 1,
     }  # fmt: skip
 
 
