@@ -152,6 +152,8 @@ def _check_provider(config: LMConfig) -> None:
     except UnknownModelError:
         import litellm
 
+        litellm.suppress_debug_info = True  # its advice on standard error
+        litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.client` retries; without this LiteLLM sends a request thrice
         if provider not in litellm.provider_list:
             raise LMUnavailable(
                 f"{option} {config.model}: no provider is called {provider!r}; for an OpenAI-compatible server use "
