@@ -19,13 +19,8 @@ from aisr.artifact.program import Loaded, parse, program_text
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.jsonl import explain
-from aisr.lm import open as opening
-from aisr.lm.budget import Ledger, Limits
-from aisr.lm.client import FATAL_ERRORS, OpenLM
-from aisr.lm.config import LMConfig, LMUnavailable
-from aisr.optimize.estimate import DryRun
-from aisr.predict.evaluate import probabilities
-from aisr.predict.judge import (
+from aisr.judging.evaluate import probabilities
+from aisr.judging.judge import (
     Outcome,
     another_lm,
     attach,
@@ -35,6 +30,11 @@ from aisr.predict.judge import (
     open_images,
     with_confidence,
 )
+from aisr.lm import open as opening
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import FATAL_ERRORS, OpenLM
+from aisr.lm.config import LMConfig, LMUnavailable
+from aisr.optimize.estimate import DryRun
 from aisr.programs.program import UnusableAnswer
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task

@@ -8,13 +8,13 @@ import dspy
 
 from aisr.artifact.prompt_page import prompt_tokens
 from aisr.base.files import percent
+from aisr.judging.evaluate import Result, groups_of, score_outcomes, score_records
+from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
 from aisr.optimize.search import Candidate
-from aisr.predict.evaluate import Result, groups_of, score_outcomes, score_records
-from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.scores import FN, Floats, Tally, f1_scores, ranking_value, tally_statements, value
 from aisr.optimize.demos import in_prompt
 from aisr.optimize.leakage import LabeledRecord, group_records
 from aisr.optimize.split import fold_of
-from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import LabelWeights, Rule, logs
 from aisr.programs.program import Program
 from aisr.programs.task import Task

@@ -18,6 +18,8 @@ from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.base.jsonl import read
+from aisr.judging.evaluate import Result, check_any_judged, evaluate
+from aisr.judging.judge import attach, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, nested
@@ -29,8 +31,6 @@ from aisr.optimize.leakage import RULE, LabeledRecord, Leak, Prepare, cross_spli
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.predict.evaluate import Result, check_any_judged, evaluate
-from aisr.predict.judge import attach, picture_digest
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record

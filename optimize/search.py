@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import dspy
 
+from aisr.judging.evaluate import score_records
+from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
-from aisr.predict.evaluate import score_records
-from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 

@@ -117,12 +117,12 @@ def compile_(
     if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     from aisr.artifact.program import check_name
+    from aisr.judging.judge import find_image_folder, with_confidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.recorded import recording
     from aisr.optimize.demos import FROM
     from aisr.optimize.run import Plan
     from aisr.optimize.search import settings
-    from aisr.predict.judge import find_image_folder, with_confidence
 
     files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
     chosen = opt.find_task_for(task, *files.values())

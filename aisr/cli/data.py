@@ -25,8 +25,8 @@ def check(
 ) -> None:
     """List the wrong lines of a record file, and pictures that are missing."""
     from aisr.base.jsonl import scan
+    from aisr.judging.judge import find_image_folder
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
-    from aisr.predict.judge import find_image_folder
 
     chosen = find_task_for(task, file)
     images = find_image_folder(image_root, file)
@@ -136,7 +136,7 @@ def retrieval(
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
 ) -> None:
     """Score how well paragraphs are ranked for claims, by the gold evidence of labelled records; fit a ranker."""
-    from aisr.predict.evaluate import COMPARED, claims_with_evidence, compare_rankers, measure_ranker
+    from aisr.judging.evaluate import COMPARED, claims_with_evidence, compare_rankers, measure_ranker
 
     chosen = find_task_for(task, file, *([fit] if fit else []))
     claims = claims_with_evidence(chosen, file)

@@ -15,8 +15,8 @@ from aisr.cli.display import note
 from aisr.cli.options import attach, find_task_for, open_lm, read_lms, repeating_command
 
 if TYPE_CHECKING:
-    from aisr.predict.evaluate import Evaluation
-    from aisr.predict.judge import ReplayedRecord
+    from aisr.judging.evaluate import Evaluation
+    from aisr.judging.judge import ReplayedRecord
 
 
 def evaluate(
@@ -38,9 +38,9 @@ def evaluate(
     """Score a program on labelled records, with a 95 % interval."""
     config, _ = read_lms(lm, api_base, lm_settings)
     from aisr.base.jsonl import read
+    from aisr.judging.evaluate import Evaluation, score_outcomes
+    from aisr.judging.judge import judge_with_calls
     from aisr.optimize.leakage import prepare_all
-    from aisr.predict.evaluate import Evaluation, score_outcomes
-    from aisr.predict.judge import judge_with_calls
     from aisr.tracking import registry, store
 
     chosen = find_task_for(task, data)
@@ -114,9 +114,9 @@ def compare(
     if not saved:
         raise UserError(f"{first} {second}: name a compiled program beside it; {UNCOMPILED} is what that was before")
     from aisr.artifact.program import uncompiled
+    from aisr.judging.evaluate import evaluate as score_program
     from aisr.metrics.intervals import in_words
     from aisr.optimize.leakage import read_labeled
-    from aisr.predict.evaluate import evaluate as score_program
     from aisr.tracking import registry
 
     chosen = find_task_for(task, data)

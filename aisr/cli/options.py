@@ -215,7 +215,7 @@ def open_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = 
 def attach(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
     """Prepare a program for an LM and the records of a file, with a warning where the label weights were fitted on
     another LM."""
-    from aisr.predict import judge
+    from aisr.judging import judge
 
     judge.attach(program, lm, judge.find_image_folder(image_root, data))
     if warning := judge.another_lm(program, lm):

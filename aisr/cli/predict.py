@@ -48,10 +48,10 @@ def predict(
     """
     config, _ = read_lms(lm, api_base, lm_settings)
     from aisr.base.jsonl import read
+    from aisr.judging.judge import judge_all
+    from aisr.judging.predict import predict as run
     from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.estimate import DryRun
-    from aisr.predict.judge import judge_all
-    from aisr.predict.predict import predict as run
     from aisr.tracking import registry
 
     chosen = find_task_for(task, data)
@@ -69,7 +69,7 @@ def predict(
     note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
-        from aisr.predict.ray import ray_workers
+        from aisr.judging.ray import ray_workers
 
         address = None if ray == "local" else ray
         judging = ray_workers(chosen, loaded.program, opened, config, workers, address)
@@ -95,7 +95,7 @@ def submit(
     ] = "refuse",
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
-    from aisr.predict.predict import check_submission
+    from aisr.judging.predict import check_submission
 
     chosen = find_task_for(task, data, predictions=predictions)
     note(f"checking {predictions} against {data}")
@@ -120,7 +120,7 @@ def score(
 ) -> None:
     """Score a predictions file as the official evaluator does; refuse what it refuses."""
     from aisr.base.files import as_json, write_whole
-    from aisr.predict.predict import score_files
+    from aisr.judging.predict import score_files
 
     chosen = find_task_for(task, gold, predictions=predicted)
     note(f"scoring {predicted} against {gold} as {chosen.name}")

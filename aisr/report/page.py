@@ -1,7 +1,7 @@
 """What a compile and an evaluation write for people: `records.json`, every judged record with prompt and answer, and
 the error browser, one HTML file with data, style and script that loads nothing.
 
-No LM is asked again, see `aisr/predict/judge.py`. `records.json` holds task data (sentences, captions, paragraphs),
+No LM is asked again, see `aisr/judging/judge.py`. `records.json` holds task data (sentences, captions, paragraphs),
 which may not be redistributed: git ignores the artifacts, and the MLflow run that logs them is the user's own.
 """
 
@@ -18,10 +18,10 @@ from aisr.base.errors import UserError
 from aisr.base.files import as_json, interval_ends, percent, read_json, write_whole
 from aisr.base.jsonl import explain
 from aisr.base.page import render_page
+from aisr.judging.evaluate import Evaluation, Result, record_confidence, score_outcomes
+from aisr.judging.judge import ReplayedRecord, replay
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import Evaluation, Result, record_confidence, score_outcomes
-from aisr.predict.judge import ReplayedRecord, replay
 from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord
@@ -84,7 +84,7 @@ class JudgedRecord(_Strict):
     id: str
     right: bool  # paragraph exact match or Joint@3, or whatever else the task would show as a demo
     score: float | None = None  # its own, in 0-1, where the ranking score is no matter of labels
-    confidence: Chance | None = None  # of the program in it, see `aisr.predict.evaluate`
+    confidence: Chance | None = None  # of the program in it, see `aisr.judging.evaluate`
     failure: str | None
     statements: list[Statement]
     context: str = ""  # the paragraph that the statements stand in, where it is more than these

@@ -18,11 +18,11 @@ from aisr.artifact.manifest import Score
 from aisr.base import redact
 from aisr.base.files import digest_file
 from aisr.base.private import clear_events
+from aisr.judging.evaluate import Evaluation
+from aisr.judging.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.optimize.run import Run
-from aisr.predict.evaluate import Evaluation
-from aisr.predict.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.report.page import CompileReport, judged_record

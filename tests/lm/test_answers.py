@@ -7,10 +7,10 @@ from typing import Any
 import dspy
 import pytest
 
+from aisr.judging.judge import Outcome, judge
 from aisr.lm.answers import last_object
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.judge import Outcome, judge
 from aisr.programs.track1 import TRACK1
 from support import runs
 from support.loopback import Loopback, answer_with

@@ -11,10 +11,10 @@ import dspy
 import pytest
 from dspy.utils.exceptions import LMError
 
+from aisr.judging.judge import judge_all
 from aisr.lm.client import OpenLM, Unreachable, WaitTooLong
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
-from aisr.predict.judge import judge_all
 from aisr.programs.track1 import TRACK1
 from support import runs
 from support.commands import Aisr, run_apart

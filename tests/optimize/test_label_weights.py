@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from aisr.artifact.program import parse, program_text, uncompiled
+from aisr.judging.judge import Outcome, another_lm, judge_all
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.metrics.scores import value
@@ -16,7 +17,6 @@ from aisr.optimize.label_weights import JudgedRecord, Judgements, fit_label_weig
 from aisr.optimize.leakage import prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Search, Settings
-from aisr.predict.judge import Outcome, another_lm, judge_all
 from aisr.programs.probabilities import Judgement, LabelWeights, Rule
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2

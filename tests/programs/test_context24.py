@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.predict.judge import judge
+from aisr.judging.judge import judge
 from aisr.programs.context24_figures import Context24Figures, Context24FiguresRecord
 from aisr.programs.context24_text import CONTEXT24_TEXT, Context24Text, Context24TextRecord
 from aisr.programs.figure_ranking import citations, cited_by

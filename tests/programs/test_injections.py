@@ -12,9 +12,9 @@ from unittest import mock
 
 import pytest
 
+from aisr.judging.judge import judge
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.judge import judge
 from aisr.programs import pictures
 from aisr.programs.averitec import Averitec, AveritecRecord
 from aisr.programs.context24_figures import Context24Figures, Context24FiguresRecord

@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
+from aisr.judging.judge import find_image_folder
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.predict.judge import find_image_folder
 from aisr.programs import pictures
 from aisr.programs.pictures import BadPicture, ImageFolder, decode, render
 from aisr.programs.records import EvidenceItem

@@ -9,9 +9,9 @@ from dspy.utils.exceptions import LMInvalidRequestError
 from playwright.sync_api import Browser, Page, expect
 
 from aisr.artifact.manifest import Score
+from aisr.judging.judge import FORGOTTEN, judge_all, replay
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
-from aisr.predict.judge import FORGOTTEN, judge_all, replay
 from aisr.programs.task import Exhibit, Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2

@@ -7,13 +7,13 @@ from typing import Any
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
+from aisr.judging.predict import Summary, predict
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.run import Callbacks, Plan
 from aisr.optimize.search import Settings
-from aisr.predict.predict import Summary, predict
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1

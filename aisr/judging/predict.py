@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import BadLine, explain, read, scan
+from aisr.judging.evaluate import probabilities
+from aisr.judging.judge import Outcome, judge, map_ordered, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import FATAL_ERRORS, OpenLM
-from aisr.predict.evaluate import probabilities
-from aisr.predict.judge import Outcome, judge, map_ordered, picture_digest
 from aisr.programs.program import Program
 from aisr.programs.records import Prediction, Record, Text
 from aisr.programs.task import Task
@@ -64,10 +64,10 @@ def predict(
 
     identity: what a run that goes on must have in common with the earlier one (task, program digest, LM), beside the
     contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early. `done`
-    is called after each record. judge_record: judges a record elsewhere, as `aisr.predict.ray` does; default: the
+    is called after each record. judge_record: judges a record elsewhere, as `aisr.judging.ray` does; default: the
     threads of this process. Raises UserError where the file belongs to another run or another process writes it,
     `CannotWrite`, `BadLine` for a bad input line (all before anything is spent), and the errors that would meet every
-    record alike (see `aisr.predict.judge.judge`), after what was under way is written.
+    record alike (see `aisr.judging.judge.judge`), after what was under way is written.
     """
     judge_record = judge_record or partial(judge, task, program, lm=lm)
     fatal: list[Exception] = []

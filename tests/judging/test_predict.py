@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_file
-from aisr.predict.predict import Summary, predict, sidecar
+from aisr.judging.predict import Summary, predict, sidecar
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2

@@ -9,9 +9,9 @@ import pytest
 
 from aisr.base.errors import UserError
 from aisr.base.jsonl import BadLine
-from aisr.predict.evaluate import score_outcomes
-from aisr.predict.judge import judge_all
-from aisr.predict.predict import check_submission, score_files
+from aisr.judging.evaluate import score_outcomes
+from aisr.judging.judge import judge_all
+from aisr.judging.predict import check_submission, score_files
 from aisr.programs.probabilities import CONFIDENCE
 from aisr.programs.records import Record
 from aisr.programs.task import Task

@@ -14,8 +14,8 @@ from unittest import mock
 import pytest
 
 from aisr.base.errors import UserError
-from aisr.predict import ray as ray_module
-from aisr.predict.ray import join_cluster
+from aisr.judging import ray as ray_module
+from aisr.judging.ray import join_cluster
 from aisr.programs.track1 import TRACK1
 from support.commands import Aisr, as_process
 from support.corpora import read_rows

@@ -15,10 +15,10 @@ from aisr.artifact.manifest import Score
 from aisr.artifact.program import Loaded
 from aisr.base.errors import UserError
 from aisr.base.jsonl import read
+from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.scores import Floats, Report, Scores
-from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.retrieval import Matcher, fit_passages, paper_tokens, rank

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 from aisr.artifact.program import parse, program_text
 from aisr.base.errors import UserError
 from aisr.base.private import init_here
+from aisr.judging.judge import Outcome, attach, judge, open_images
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig
 from aisr.lm.open import configure_cache, open_lm
-from aisr.predict.judge import Outcome, attach, judge, open_images
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
