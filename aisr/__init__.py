@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from aisr.base.errors import UserError, run_command
     from aisr.base.page import render_page
     from aisr.lm.config import LMUnavailable
+    from aisr.modules import Metric, corpus_score, examples, metric, save
     from aisr.programs.program import UnusableAnswer, ask
+    from aisr.programs.track1 import Track1
+    from aisr.programs.track2 import Track2
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -39,16 +42,23 @@ __all__ = [
     "LabelScore",
     "LanguageModel",
     "LoadedProgram",
+    "Metric",
     "ShownEvidence",
     "TestScores",
+    "Track1",
+    "Track2",
     "UnusableAnswer",
     "UserError",
     "Verdict",
     "ask",
+    "corpus_score",
+    "examples",
     "load",
+    "metric",
     "open_lm",
     "render_page",
     "run_command",
+    "save",
     "uncompiled",
 ]
 
@@ -57,12 +67,19 @@ __all__ = [
 PLACES = {
     "LMUnavailable": "lm.config",
     "LabelScore": "artifact.manifest",
+    "Metric": "modules",
     "TestScores": "artifact.manifest",
+    "Track1": "programs.track1",
+    "Track2": "programs.track2",
     "UnusableAnswer": "programs.program",
     "UserError": "base.errors",
     "ask": "programs.program",
+    "corpus_score": "modules",
+    "examples": "modules",
+    "metric": "modules",
     "render_page": "base.page",
     "run_command": "base.errors",
+    "save": "modules",
 }
 
 

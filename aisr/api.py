@@ -35,7 +35,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.optimize.estimate import DryRun
-from aisr.programs.program import UnusableAnswer
+from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
 from aisr.programs.text import ROW
@@ -55,7 +55,7 @@ def in_python(error: Exception | str) -> str:
 
 
 @contextmanager
-def _in_python(where: str = "") -> Iterator[None]:
+def errors_in_python(where: str = "") -> Iterator[None]:
     """Have errors for the user speak as `in_python` does, with `where` before the message; what would meet every record
     leaves as `LMUnavailable`."""
     try:
@@ -135,7 +135,7 @@ def open_lm(
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it. Raises `LMUnavailable`.
     """
-    with _in_python():
+    with errors_in_python():
         limits = Limits(max_usd, max_calls)
         ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
         config = LMConfig.parse({"model": spec, "api_base": api_base, "price": price, **settings})
@@ -190,6 +190,11 @@ class LoadedProgram:
         self.shows_pictures = loaded.program.picture_mode == "image"  # whether its LM is shown their pixels
 
     @property
+    def module(self) -> Program:
+        """The program as a `dspy.Module`, with its prompts, demos and evidence ranker inside; not a copy."""
+        return self.loaded.program
+
+    @property
     def picture_problems(self) -> Mapping[tuple[str, str], str]:
         """Why pictures could not be shown so far, by the id of a record and the path that it gives."""
         image_folder = self.loaded.program.image_folder
@@ -224,7 +229,7 @@ class LoadedProgram:
         """Prepare the program for an LM. Raises `LMUnavailable` where that cannot judge what the program shows; warns
         where it is not the one that the program was fitted to."""
         program = self.loaded.program
-        with _in_python():
+        with errors_in_python():
             attach(program, lm.opened, program.image_folder)
         if warning := another_lm(program, lm.opened):
             warnings.warn(warning, UserWarning, stacklevel=3)
@@ -232,8 +237,8 @@ class LoadedProgram:
     def _judge(self, number: int, record: Record, lm: LanguageModel, where: str = "") -> Verdict:
         """Return the verdict on the `number`th record, from 0. where: before the message of an error."""
         task, program = self.loaded.task, self.loaded.program
-        with _in_python(where):  # also where a record has pictures, and no folder for them is known
-            checked = _check_record(task, record, number)
+        with errors_in_python(where):  # also where a record has pictures, and no folder for them is known
+            checked = check_record(task, record, number)
             example = program.prepare(checked)
             outcome = judge(task, program, example, lm.opened)
         if outcome.failure is not None:  # judging the record again asks the LM again
@@ -241,7 +246,7 @@ class LoadedProgram:
         return _verdict(task, checked, example, outcome)
 
 
-def _check_record(task: Task, record: Record, number: int) -> Any:
+def check_record(task: Task, record: Record, number: int) -> Any:
     """Return the `number`th record, from 0, as the task has it. Raises `UserError`."""
     if isinstance(record, task.record):
         return record
@@ -303,8 +308,8 @@ def load(
     images, the path of one by theirs. Raises `UserError`.
     """
     place, root = os.fspath(name), Path(artifacts or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS)
-    with _in_python():
-        loaded = registry.load(place, root, _task(task) if task else None)
+    with errors_in_python():
+        loaded = registry.load(place, root, as_task(task) if task else None)
         _attach_images(loaded, image_root, drawings)
         return LoadedProgram(loaded)
 
@@ -323,8 +328,8 @@ def uncompiled(
     them and there is an image_root, and states how likely its labels are if it gives no log-probabilities. The rest is
     as for `load`. Raises `UserError`.
     """
-    with _in_python():
-        chosen = _task(task)
+    with errors_in_python():
+        chosen = as_task(task)
         if "evidence" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
             options.setdefault("evidence", "image")
         program = chosen.build(with_confidence(chosen, options, lm.opened))
@@ -333,7 +338,7 @@ def uncompiled(
     return LoadedProgram(loaded)
 
 
-def _task(task: str | Task) -> Task:
+def as_task(task: str | Task) -> Task:
     return find_task(task) if isinstance(task, str) else task
 
 

@@ -88,6 +88,10 @@ class Scores(ABC):
         """Which answers are right enough to be demos, shape (records,)."""
 
     @abstractmethod
+    def all_right(self) -> Self:
+        """The scores of the same records, had each answer been the gold one."""
+
+    @abstractmethod
     def report(self) -> Report:
         """The ranking score and its parts. Raises ValueError for an empty corpus."""
 
@@ -141,6 +145,10 @@ class MeanScores(Scores):
     def right(self) -> NDArray[np.bool_]:
         """Whether a value reaches `demo_from`."""
         return self.values >= self.demo_from
+
+    def all_right(self) -> Self:
+        """A value of 1 each."""
+        return replace(self, values=np.ones_like(self.values))
 
     def report(self) -> Report:
         """The mean. Raises ValueError for an empty corpus."""
@@ -246,6 +254,12 @@ class Tally(Scores):
     def right(self) -> NDArray[np.bool_]:
         """Exact match: a demo that is right in part teaches what is wrong in it."""
         return self.exact
+
+    def all_right(self) -> Self:
+        """A true positive for each gold statement, no false one, and exact match."""
+        counts = np.zeros_like(self.counts)
+        counts[:, TP] = self.counts[:, TP] + self.counts[:, FN]
+        return replace(self, counts=counts, exact=np.ones_like(self.exact))
 
     def report(self) -> Report:
         """The ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an empty

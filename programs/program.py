@@ -10,19 +10,24 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.errors import UserError
+from aisr.base.files import parse_json
+from aisr.base.jsonl import explain
 from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
 from aisr.programs.probabilities import CONFIDENCE, Judgement, LabelWeights, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
+from aisr.programs.saved import ProgramFile, check_state, read_state
 from aisr.programs.text import plain
 
 # --- Options
@@ -321,6 +326,46 @@ class Program(dspy.Module):
         return RETRIEVERS[self.options.retriever] if isinstance(self.options, SearchOptions) else bm25
 
     # --- What optimizers and commands call.
+
+    def load_saved(self, file: ProgramFile) -> None:
+        """Set prompts and all that is fitted from a program.json whose options this program was built with. Raises
+        UserError where it is none of this program."""
+        check_state(self.named_predictors(), file.state)
+        self.load_state(file.model_dump()["state"])
+        if file.ranker is not None:
+            if not self.takes_ranker:
+                raise UserError("ranker: this program does not look for evidence")
+            self.ranker = file.ranker
+        if file.fitted is not None:
+            self.load_fitted(file.fitted)
+        if file.label_weights is not None:
+            if file.label_weights.labels != list(self.labels):
+                labels = ", ".join(file.label_weights.labels)
+                raise UserError(f"label_weights: labels {labels}; expected {', '.join(self.labels)}")
+            self.label_weights = file.label_weights
+
+    def load(self, path: str | PathLike[str], allow_pickle: bool = False, allow_unsafe_lm_state: bool = False) -> None:
+        """Load a program.json, or a JSON file that `save` of DSPy wrote; an LM in it is left out.
+
+        A program.json also sets the options, the evidence ranker and what else is fitted, which DSPy's `save` leaves
+        out. The two switches are those of DSPy, which neither form needs. Raises UserError where the file is none of
+        this program.
+        """
+        source = Path(path)
+        content = parse_json(source.read_text("utf-8"), str(source))
+        try:
+            if "format" in content:
+                file = ProgramFile.model_validate(content)
+                self.__dict__.update(type(self)(**file.options).__dict__)
+                self.load_saved(file)
+            else:
+                state = read_state(content)
+                check_state(self.named_predictors(), state)
+                self.load_state({name: saved.model_dump() for name, saved in state.items()})
+        except ValidationError as error:
+            raise UserError(f"{source}: {explain(error)}") from error
+        except UserError as error:
+            raise UserError(f"{source}: {error}") from error
 
     def copy_context(self, other: "Program") -> None:
         """Copy what is not saved with a program: folder of pictures, groups of records that are not each other's

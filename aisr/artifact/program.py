@@ -17,54 +17,20 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, TestScores, check_program_exists, read_test_scores
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
-from aisr.programs.pictures import is_text_alone
-from aisr.programs.probabilities import LabelWeights
 from aisr.programs.program import SEARCHED, Program
-from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.registry import TASKS, find_task
+from aisr.programs.saved import FORMAT, ProgramFile
 from aisr.programs.task import Task
 
-FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 MAX_BYTES = 64 * 2**20
 NUMBERS = re.compile(r"\[\n(?: *+[0-9.e+-]++,?+\n)++ *+\]")  # a list of numbers, one a line
-
-
-class _SignatureState(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    instructions: str
-    fields: list[dict[str, str]]
-
-
-class _PredictorState(BaseModel):
-    """What DSPy saves of a predictor. `lm` must be empty: an LM with an address or a key has no place here."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    traces: list[Any] = Field(max_length=0)
-    train: list[Any] = Field(max_length=0)
-    demos: list[dict[str, Any]]
-    signature: _SignatureState
-    lm: None
-
-
-_Options = dict[str, str | int | float | bool]
-
-
-class _ProgramFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-    format: int = Field(ge=FORMAT, le=FORMAT)
-    task: str
-    options: _Options
-    state: dict[str, _PredictorState]
-    ranker: EvidenceRanker | None = None
-    fitted: dict[str, Any] | None = None
-    label_weights: LabelWeights | None = None
 
 
 class Loaded(NamedTuple):
@@ -134,36 +100,10 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
         raise BadArtifact(f"{source}: it is compiled for {file.task[:80]}, not for {task.name}")
     try:
         program = task.build(file.options)
-        _check_state(program, file.state)
-        program.load_state(file.model_dump()["state"])
-        if file.ranker is not None:
-            if not program.takes_ranker:
-                raise UserError("ranker: this program does not look for evidence")
-            program.ranker = file.ranker
-        if file.fitted is not None:
-            program.load_fitted(file.fitted)
-        if file.label_weights is not None:
-            if file.label_weights.labels != list(task.labels):
-                labels = ", ".join(file.label_weights.labels)
-                raise UserError(f"label_weights: labels {labels}; {task.name} has {', '.join(task.labels)}")
-            program.label_weights = file.label_weights
+        program.load_saved(file)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digest_text(text))
-
-
-def _check_state(program: Program, state: dict[str, _PredictorState]) -> None:
-    expected = {name for name, _ in program.named_parameters()}
-    if expected != set(state):
-        raise UserError(f"predictors {sorted(state)}; this program has {sorted(expected)}")
-    for name, predictor in program.named_predictors():
-        saved, fields = state[name], predictor.signature.fields
-        if len(saved.signature.fields) != len(fields):  # DSPy lays them over the program's by position
-            raise UserError(f"{name}: {len(saved.signature.fields)} fields; this program has {len(fields)}")
-        for number, demo in enumerate(saved.demos):
-            if not is_text_alone({field: demo[field] for field in fields if field in demo}):
-                part = "a part of a message, such as the address of a picture"
-                raise UserError(f"{name}: demos[{number}] holds {part}; expected text")
 
 
 def check_name(name: str) -> str:
@@ -173,9 +113,9 @@ def check_name(name: str) -> str:
     return name
 
 
-def _validate(content: Any, source: str) -> _ProgramFile:
+def _validate(content: Any, source: str) -> ProgramFile:
     try:
-        return _ProgramFile.model_validate(content)
+        return ProgramFile.model_validate(content)
     except ValidationError as error:
         raise BadArtifact(f"{source}: {explain(error)}") from error
 

@@ -1,0 +1,89 @@
+"""A program as plain data: the form of program.json, and of the JSON files that `save` of DSPy writes.
+
+Both hold the state of the predictors. DSPy lays the saved fields of a signature over those of the program by position,
+without a look at their names: fields that were moved or renamed since would swap their descriptions in silence.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import dspy
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aisr.base.errors import UserError
+from aisr.base.jsonl import explain
+from aisr.programs.pictures import is_text_alone
+from aisr.programs.probabilities import LabelWeights
+from aisr.programs.ranker import EvidenceRanker
+
+FORMAT = 1
+METADATA = "metadata"  # of a file of DSPy's: versions of packages
+
+
+class SignatureState(BaseModel):
+    """What DSPy saves of a signature: its instruction, and the prefix and description of each field."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    instructions: str
+    fields: list[dict[str, str]]
+
+
+class PredictorState(BaseModel):
+    """What DSPy saves of a predictor. `lm` must be empty: an LM with an address or a key has no place here."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    traces: list[Any] = Field(max_length=0)
+    train: list[Any] = Field(max_length=0)
+    demos: list[dict[str, Any]]
+    signature: SignatureState
+    lm: None
+
+
+class ProgramFile(BaseModel):
+    """A program.json."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    format: int = Field(ge=FORMAT, le=FORMAT)
+    task: str
+    options: dict[str, str | int | float | bool]
+    state: dict[str, PredictorState]
+    ranker: EvidenceRanker | None = None
+    fitted: dict[str, Any] | None = None
+    label_weights: LabelWeights | None = None
+
+
+def read_state(content: Mapping[str, Any]) -> dict[str, PredictorState]:
+    """Return the predictors in a JSON file that `save` of DSPy wrote, without what optimizers leave there beside the
+    prompt: traces, bootstrapped examples, and an LM. Raises UserError for another form."""
+    state = {}
+    for name, saved in content.items():
+        if name == METADATA:
+            continue
+        try:
+            state[name] = PredictorState.model_validate({**saved, "traces": [], "train": [], "lm": None})
+        except (ValidationError, TypeError) as error:
+            problem = explain(error) if isinstance(error, ValidationError) else "not what DSPy saves of a predictor"
+            raise UserError(f"{name[:80]}: {problem}") from error
+    return state
+
+
+def check_state(predictors: Iterable[tuple[str, dspy.Predict]], state: Mapping[str, PredictorState]) -> None:
+    """Check that a state is one of these predictors, by their names, and has their fields in their order. Raises
+    UserError with the difference."""
+    expected = dict(predictors)
+    if set(expected) != set(state):
+        raise UserError(f"predictors {sorted(state)}; this program has {sorted(expected)}")
+    for name, predictor in expected.items():
+        fields = predictor.signature.fields
+        ours = [str(field.json_schema_extra["prefix"]) for field in fields.values()]
+        saved = [field.get("prefix", "") for field in state[name].signature.fields]
+        if saved != ours:
+            raise UserError(f"{name}: fields {_listed(saved)}; this program has {_listed(ours)}, in this order")
+        for number, demo in enumerate(state[name].demos):
+            if not is_text_alone({field: demo[field] for field in fields if field in demo}):
+                part = "a part of a message, such as the address of a picture"
+                raise UserError(f"{name}: demos[{number}] holds {part}; expected text")
+
+
+def _listed(prefixes: Iterable[str]) -> str:
+    return ", ".join(repr(prefix.removesuffix(":")[:80]) for prefix in prefixes)
