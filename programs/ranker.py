@@ -26,7 +26,6 @@ from aisr.programs.retrieval import (
     Scores,
     bm25,
     dense,
-    embed,
     embedded,
     indexed,
     order,
@@ -34,6 +33,7 @@ from aisr.programs.retrieval import (
     split_sentences,
     stemmed,
 )
+from aisr.programs.word_vectors import embed
 
 Values = NDArray[np.float64]
 BY_RARITY = "BM25, words that are rare in other papers counting more"

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import bm25s
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, pieces, sentences, tokens
+from aisr.programs.word_vectors import Vectors, embed
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
 # Single characters too: "Corvid-2" and "2.3 points" differ in nothing else. It is worth 2.5 points of Hit@3 on
@@ -72,39 +72,15 @@ def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
     return index
 
 
-Vectors = NDArray[np.float64]
-
-
-def dense(claim: str, texts: Sequence[str]) -> Vectors:
+def dense(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the cosine of the claim and each text, shape (texts,), -1 to 1."""
     return np.asarray(embedded(tuple(texts)) @ embed([claim])[0])
 
 
-@lru_cache(maxsize=1)
-def _wordllama() -> Any:
-    """Return `wordllama`, whose package carries its model: static word vectors, no network."""
-    root, handlers = logging.getLogger(), list(logging.getLogger().handlers)
-    level = root.level
-    import wordllama
-
-    root.handlers[:], root.level = handlers, level  # its import sets up logging for the whole process
-    # It looks for its tokenizer in a folder of the wrong name, and would then fetch it from the web; this is where both
-    # of its files are.
-    package = Path(wordllama.__file__).parent
-    return wordllama.WordLlama.load(cache_dir=package, disable_download=True)
-
-
 @lru_cache(maxsize=PAPERS)
 def embedded(texts: tuple[str, ...]) -> Vectors:
-    """Return the embeddings of the texts of a paper, as `embed` does, and keep them."""
+    """Return the vectors of the texts of a paper, as `embed` does, and keep them."""
     return embed(texts)
-
-
-def embed(texts: Sequence[str]) -> Vectors:
-    """Return the embeddings of texts, scaled to length 1, a row each."""
-    # An empty text would have no direction.
-    rows = np.asarray(_wordllama().embed([text or " " for text in texts]), dtype=np.float64)
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
 Scores = NDArray[np.float64]

@@ -1,0 +1,51 @@
+"""Vectors of texts: the mean of static word vectors, which `wordllama` ships in its wheel.
+
+Its two files are read here, and the package is not imported: its import sets up logging for the whole process, and its
+`load` would fetch from the web a file that it has.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+Vectors = NDArray[np.float64]
+WEIGHTS = "weights/l2_supercat_256.safetensors"
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+
+
+class WordVectors(NamedTuple):
+    """What splits a text into tokens, and the vector of each, shape (tokens, 256)."""
+
+    tokenizer: Tokenizer
+    matrix: NDArray[np.float32]
+
+
+@lru_cache(maxsize=1)
+def load_word_vectors() -> WordVectors:
+    """Return the word vectors, read once."""
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("wordllama is not installed: it holds the word vectors")
+    package = Path(spec.origin).parent
+    tokenizer = Tokenizer.from_file(str(package / TOKENIZER))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    matrix = load_file(package / WEIGHTS)["embedding.weight"]
+    return WordVectors(tokenizer, matrix.astype(np.float32))
+
+
+def embed(texts: Sequence[str]) -> Vectors:
+    """Return the vectors of texts, scaled to length 1, a row each."""
+    tokenizer, matrix = load_word_vectors()
+    # An empty text would have no direction.
+    encoded = tokenizer.encode_batch([text or " " for text in texts], add_special_tokens=False)
+    means = [matrix[tokens.ids].mean(axis=0) for tokens in encoded]
+    rows = np.array(means, dtype=np.float64).reshape(-1, matrix.shape[1])
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
