@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aisr.programs.program import UnusableAnswer, ask
     from aisr.programs.track1 import Track1
     from aisr.programs.track2 import Track2
+    from aisr.workflow import NotSubmitted, predict, promote, score, submit
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -43,6 +44,7 @@ __all__ = [
     "LanguageModel",
     "LoadedProgram",
     "Metric",
+    "NotSubmitted",
     "ShownEvidence",
     "TestScores",
     "Track1",
@@ -56,9 +58,13 @@ __all__ = [
     "load",
     "metric",
     "open_lm",
+    "predict",
+    "promote",
     "render_page",
     "run_command",
     "save",
+    "score",
+    "submit",
     "uncompiled",
 ]
 
@@ -68,6 +74,7 @@ PLACES = {
     "LMUnavailable": "lm.config",
     "LabelScore": "artifact.manifest",
     "Metric": "modules",
+    "NotSubmitted": "workflow",
     "TestScores": "artifact.manifest",
     "Track1": "programs.track1",
     "Track2": "programs.track2",
@@ -77,9 +84,13 @@ PLACES = {
     "corpus_score": "modules",
     "examples": "modules",
     "metric": "modules",
+    "predict": "workflow",
+    "promote": "workflow",
     "render_page": "base.page",
     "run_command": "base.errors",
     "save": "modules",
+    "score": "workflow",
+    "submit": "workflow",
 }
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from aisr.artifact.program import Loaded, parse, program_text
 from aisr.base import redact
-from aisr.base.errors import UserError
+from aisr.base.errors import COMMAND, UserError
 from aisr.base.jsonl import explain
 from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import (
@@ -49,8 +49,12 @@ Record: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file h
 
 
 def in_python(error: Exception | str) -> str:
-    """Return the message of an error or of a limit, without secrets; a command's `--api-base` is `api_base` here."""
-    message = redact.secrets(str(error)).replace("price=PROMPT,COMPLETION", "price=(PROMPT, COMPLETION)")
+    """Return the message of an error or of a limit, without secrets; what a command names `--api-base` is `api_base`
+    to Python."""
+    message = redact.secrets(str(error))
+    if COMMAND.get():
+        return message
+    message = message.replace("price=PROMPT,COMPLETION", "price=(PROMPT, COMPLETION)")
     return OPTION.sub(lambda option: option[1].replace("-", "_"), message)
 
 
@@ -63,7 +67,8 @@ def errors_in_python(where: str = "") -> Iterator[None]:
     except FATAL_ERRORS as error:
         raise LMUnavailable(in_python(error)) from None  # its traceback would show what the server answered
     except UserError as error:
-        raise type(error)(f"{where}{in_python(error)}") from error
+        error.args = (f"{where}{in_python(error)}",)
+        raise
 
 
 # --- The language model

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import NoReturn
 
 
@@ -18,6 +19,9 @@ class UserError(ValueError):
     A ValueError too, so that pydantic's validators may raise it; but a ValueError alone is no message for a user.
     """
 
+
+# Whether a command runs, whose messages name options as they are typed (`--max-usd`); else arguments (`max_usd`).
+COMMAND: ContextVar[bool] = ContextVar("command", default=False)
 
 REFUSED = 2  # exit code: bad input, nothing was done
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command
@@ -33,6 +37,7 @@ def run_command(command: Callable[[], int | None]) -> NoReturn:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  until the process ends
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    token = COMMAND.set(True)
     try:
         code = command()
     except Exception as error:
@@ -41,6 +46,8 @@ def run_command(command: Callable[[], int | None]) -> NoReturn:
             raise
         print(f"error: {message}", file=sys.stderr)
         sys.exit(REFUSED)
+    finally:
+        COMMAND.reset(token)
     if code == INTERRUPTED:
         print("stopped; the same command goes on where it can", file=sys.stderr)
     sys.exit(code)

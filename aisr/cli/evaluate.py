@@ -153,14 +153,10 @@ def promote(
     """Make a registered version the champion; refuse one that is no better on the same test split."""
     from aisr.tracking.store import parse_model_uri
 
-    name, number = parse_model_uri(artifacts, version).group("name", "version")
-    if number is None:
-        raise UserError(f"{version}: expected models:/aisr-TASK/VERSION, as `aisr compile` prints it")
-    from aisr.tracking import registry
-    from aisr.tracking.store import open_store
+    parse_model_uri(artifacts, version)  # a typing error does not wait for the import of DSPy
+    from aisr import workflow
+    from aisr.tracking.registry import ALIAS
 
-    try:
-        replaced = registry.promote(open_store(artifacts), name, number, anyway=anyway)
-    except registry.NotPromoted as error:
-        raise UserError(f"{error}. --anyway promotes it all the same") from error
-    note(f"models:/{name}@{registry.ALIAS} is version {number}" + (f"; it was {replaced}" if replaced else ""))
+    replaced = workflow.promote(version, anyway=anyway, artifacts=artifacts)
+    name, _, number = version.rpartition("/")
+    note(f"{name}@{ALIAS} is version {number}" + (f"; it was {replaced}" if replaced else ""))

@@ -1,9 +1,8 @@
 """The commands from records to a submission: predict, submit, score."""
 
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,7 +12,10 @@ from aisr.cli import options as opt
 from aisr.cli.display import note
 from aisr.cli.options import attach, find_task_for, open_lm, read_lms
 
-MOST_PROBLEMS = 20  # of a submission that are listed
+if TYPE_CHECKING:
+    from aisr.api import LanguageModel
+    from aisr.artifact.program import Loaded
+
 scale_option = partial(typer.Option, rich_help_panel="Scale")
 
 
@@ -47,41 +49,48 @@ def predict(
     Exits with 1 where records failed or a limit was reached; the same command tries those again.
     """
     config, _ = read_lms(lm, api_base, lm_settings)
-    from aisr.base.jsonl import read
-    from aisr.judging.judge import judge_all
-    from aisr.judging.predict import predict as run
+    from aisr import workflow
+    from aisr.api import LanguageModel, LoadedProgram
     from aisr.lm.budget import Ledger, Limits
-    from aisr.optimize.estimate import DryRun
     from aisr.tracking import registry
 
-    chosen = find_task_for(task, data)
-    loaded = registry.load(program, artifacts, chosen)
+    loaded = registry.load(program, artifacts, find_task_for(task, data))
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = open_lm(config, ledger, needs_key=not estimate)
-    attach(loaded.program, opened, image_root, data)
+    opened = LanguageModel(open_lm(config, ledger, needs_key=not estimate))
     if estimate:
-        dry = DryRun()
-        opened = dry.open(opened)
-        with display.Live(dry.ledger) as progress:
-            judge_all(chosen, loaded.program, read(data, chosen.record, chosen.name), opened, progress.judged)
-        display.print_estimate(dry.ledger.spend, ledger.limits)
+        _print_estimate(loaded, opened, image_root, data)
         return
     note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
-    judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
-    if ray:
-        from aisr.judging.ray import ray_workers
-
-        address = None if ray == "local" else ray
-        judging = ray_workers(chosen, loaded.program, opened, config, workers, address)
-    identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
-    with display.Live(ledger) as progress, judging as judge_record:
-        done = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
+    compiled = LoadedProgram(loaded)
+    with display.Live(ledger) as progress:
+        done = workflow.predict(
+            compiled,
+            data,
+            opened,
+            out=out,
+            image_root=image_root,
+            ray=ray,
+            workers=workers,
+            judged=progress.judged,
+        )
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
     note(f"wrote {out}: {done.kept + done.judged} records{kept}")
     if done.stopped:
         note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
     display.print_end(done.failures, loaded.program.image_folder, ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.stopped else 0)
+
+
+def _print_estimate(loaded: "Loaded", lm: "LanguageModel", image_root: Path | None, data: Path) -> None:
+    """Print the calls, tokens and cost of predicting a file; nothing is sent."""
+    from aisr.base.jsonl import read
+    from aisr.judging.judge import judge_all
+
+    task, dry = loaded.task, lm.estimating().opened
+    attach(loaded.program, dry, image_root, data)
+    with display.Live(dry.ledger) as progress:
+        judge_all(task, loaded.program, read(data, task.record, task.name), dry, progress.judged)
+    display.print_estimate(dry.ledger.spend, lm.opened.ledger.limits)
 
 
 def submit(
@@ -95,20 +104,20 @@ def submit(
     ] = "refuse",
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
-    from aisr.judging.predict import check_submission
+    from aisr import workflow
 
     chosen = find_task_for(task, data, predictions=predictions)
     note(f"checking {predictions} against {data}")
-    checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
-    for problem in checked.problems[:MOST_PROBLEMS]:
-        note(f"  {problem}")
-    if len(checked.problems) > MOST_PROBLEMS:
-        note(f"  … and {len(checked.problems) - MOST_PROBLEMS} more")
-    if checked.problems:
-        raise UserError(f"{len(checked.problems)} problems; nothing was written")
+    try:
+        checked = workflow.submit(chosen, data, predictions, out=out, on_failure=on_failure)
+    except workflow.NotSubmitted as error:
+        for problem in error.problems[: workflow.MOST_PROBLEMS]:
+            note(f"  {problem}")
+        if len(error.problems) > workflow.MOST_PROBLEMS:
+            note(f"  … and {len(error.problems) - workflow.MOST_PROBLEMS} more")
+        raise UserError(f"{len(error.problems)} problems; nothing was written") from error
     for key in checked.filled:
         note(f"  {key}: failed; filled in with the fallback answer")
-    chosen.write_submission(checked.lines, out)
     note(f"wrote {out}: {chosen.submission} with {len(checked.lines)} records")
 
 
@@ -119,12 +128,12 @@ def score(
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
 ) -> None:
     """Score a predictions file as the official evaluator does; refuse what it refuses."""
+    from aisr import workflow
     from aisr.base.files import as_json, write_whole
-    from aisr.judging.predict import score_files
 
     chosen = find_task_for(task, gold, predictions=predicted)
     note(f"scoring {predicted} against {gold} as {chosen.name}")
-    report = score_files(chosen, gold, predicted)
+    report = workflow.score(chosen, gold, predicted).as_dict()
     display.print_scores(chosen.parts, report)
     if output:
         write_whole(output, as_json(report))

@@ -25,6 +25,7 @@ from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import Outcome, judge, map_ordered, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import FATAL_ERRORS, OpenLM
+from aisr.metrics.scores import Report
 from aisr.programs.program import Program
 from aisr.programs.records import Prediction, Record, Text
 from aisr.programs.task import Task
@@ -34,8 +35,8 @@ DECIMALS = 4  # of a probability
 
 
 @dataclass
-class Summary:
-    """The result of a run."""
+class PredictionSummary:
+    """How a run went."""
 
     records: int  # in the input
     judged: int = 0  # by this run
@@ -58,7 +59,7 @@ def predict(
     identity: Mapping[str, Any],
     done: Callable[[], None] = lambda: None,
     judge_record: Callable[[Record], Outcome] | None = None,
-) -> Summary:
+) -> PredictionSummary:
     """Predict every record of `data` into `out`. Records that an earlier run finished are kept, and those that failed
     there are tried again.
 
@@ -85,7 +86,7 @@ def predict(
         claim(out, {**identity, **pictures, "input": digest_file(data)})
         lines = finished_lines(task, out, {record.id for record in records})
         write_whole(out, b"".join(lines.values()))
-        summary = Summary(len(records), kept=len(lines))
+        summary = PredictionSummary(len(records), kept=len(lines))
         left = [record for record in records if record.id not in lines]
         with out.open("ab", buffering=0) as file:
             for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), lm.threads):
@@ -134,7 +135,7 @@ def claim(out: Path, identity: Mapping[str, Any]) -> None:
     path = sidecar(out, "run.json")
     if out.exists() and out.stat().st_size and not path.exists():
         raise UserError(f"{out} exists but was not written by aisr; choose another --out")
-    if path.exists() and out.exists():
+    if path.exists() and out.exists() and out.stat().st_size:  # an empty file has begun nothing
         if difference := first_difference(read_json(path), identity):
             raise UserError(
                 f"{out} was begun with another {difference}; choose another --out, or remove it to start anew"
@@ -260,8 +261,8 @@ def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], l
 # which pairs the wrong records in silence: here that is an error.
 
 
-def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
-    """The report of `aisr score`: see `aisr.metrics.scores.Report.as_dict`.
+def score_files(task: Task, gold: Path, predicted: Path) -> Report:
+    """The official score of a predictions file.
 
     Raises UserError for what the official evaluator refuses, naming file and line.
     """
@@ -277,7 +278,7 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
         numbered.add(line.numbered)
     matched = _match(ids, list(read(predicted, task.prediction)), numbered == {True})
     try:
-        return task.score(answers, [prediction.answer for prediction in matched]).report().as_dict()
+        return task.score(answers, [prediction.answer for prediction in matched]).report()
     except ValueError as error:
         raise UserError(f"{predicted} against {gold}: {error}") from error
 

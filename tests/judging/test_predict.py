@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_file
-from aisr.judging.predict import Summary, predict, sidecar
+from aisr.judging.predict import PredictionSummary, predict, sidecar
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -26,7 +26,7 @@ IDENTITY = {"task": "track1", "program": "abc", "lm": "scripted"}
 
 def run(
     data: Path, out: Path, answer: Any, task: Task = TRACK1, identity: dict[str, Any] | None = None, threads: int = 1
-) -> tuple[Summary, list[int]]:
+) -> tuple[PredictionSummary, list[int]]:
     """The summary of a run, and the numbers of the records that were sent, in that order."""
     lm = scripted(answer, threads=threads)
     summary = predict(task, task.build({}), lm, data, out, identity or IDENTITY)
@@ -46,7 +46,7 @@ def failing_on(*numbers: int) -> Callable[[Any], str]:
 def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp_path: Path) -> None:
     out = tmp_path / "new folder" / "out.jsonl"
     summary, _ = run(write_corpus(tmp_path, task), out, right, task, threads=threads)
-    assert summary == Summary(12, 12)
+    assert summary == PredictionSummary(12, 12)
     assert {file.name for file in out.parent.iterdir()} == {out.name, ".aisr"}
     assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
     for line, record in zip(read_rows(out), corpus(task), strict=True):
@@ -73,7 +73,7 @@ def test_a_line_torn_by_a_kill_or_forged_is_judged_again(torn: bytes | None, tmp
     out.write_bytes(b"".join([*forged, kept[6], kept[6], kept[4], kept[3][:-1] if torn is None else torn]))
     summary, judged_numbers = run(data, out, right)
     assert judged_numbers == [1, 2, 3, 4, 6, 8, 9, 10, 11, 12]
-    assert summary == Summary(12, 10, kept=2)
+    assert summary == PredictionSummary(12, 10, kept=2)
     assert out.read_bytes() == whole
 
 
@@ -104,7 +104,7 @@ def test_another_run_is_refused_and_the_same_one_asks_nothing(tmp_path: Path) ->
     with pytest.raises(UserError, match="begun with another program: abc then, new now"):
         run(data, out, [], identity={**IDENTITY, "program": "new"})
     assert out.read_bytes() == before
-    assert run(data, out, []) == (Summary(12, kept=12), [])
+    assert run(data, out, []) == (PredictionSummary(12, kept=12), [])
     data.write_bytes(data.read_bytes().replace(b"Row 1.", b"Row 1!"))
     with pytest.raises(UserError, match=f"another input: .* then, {digest_file(data)} now"):
         run(data, out, [])

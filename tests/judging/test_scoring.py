@@ -26,7 +26,7 @@ NAMED = [{**row, "id": key} for row, key in zip(SAID, "ab", strict=True)]
 
 
 def score(folder: Path, gold: list[Any], predictions: list[Any]) -> dict[str, Any]:
-    return score_files(TRACK1, write(folder / "gold.jsonl", gold), write(folder / "pred.jsonl", predictions))
+    return score_files(TRACK1, write(folder / "gold.jsonl", gold), write(folder / "pred.jsonl", predictions)).as_dict()
 
 
 @pytest.mark.parametrize(

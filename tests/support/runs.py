@@ -7,7 +7,7 @@ from typing import Any
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
-from aisr.judging.predict import Summary, predict
+from aisr.judging.predict import PredictionSummary, predict
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
@@ -38,7 +38,7 @@ def opened(
     return lm
 
 
-def run(task: Task, data: Path, out: Path, lm: OpenLM) -> Summary:
+def run(task: Task, data: Path, out: Path, lm: OpenLM) -> PredictionSummary:
     return predict(task, task.build({}), lm, data, out, WHO)
 
 
