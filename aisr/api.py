@@ -244,11 +244,11 @@ class LoadedProgram:
         task, program = self.loaded.task, self.loaded.program
         with errors_in_python(where):  # also where a record has pictures, and no folder for them is known
             checked = check_record(task, record, number)
-            example = program.prepare(checked)
-            outcome = judge(task, program, example, lm.opened)
+            case = program.prepare(checked)
+            outcome = judge(task, program, case, lm.opened)
         if outcome.failure is not None:  # judging the record again asks the LM again
             dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
-        return _verdict(task, checked, example, outcome)
+        return _verdict(task, checked, case.example, outcome)
 
 
 def check_record(task: Task, record: Record, number: int) -> Any:

@@ -25,9 +25,11 @@ from aisr.artifact.prompt_page import prompt_page
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_text
 from aisr.base.jsonl import read
+from aisr.judging.evaluate import score_cases
 from aisr.judging.judge import open_images
 from aisr.metrics.scores import Report, Scores
 from aisr.optimize.search import RECORDS, Objective, gradient_records
+from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
@@ -68,7 +70,7 @@ def examples(
         module = program.module if isinstance(program, LoadedProgram) else program or chosen.build({})
         if image_root is not None:
             module.image_folder = open_images(Path(image_root))
-        return [module.prepare(record) for record in read_records(chosen, records)]
+        return [module.prepare(record).for_metric() for record in read_records(chosen, records)]
 
 
 class Metric:
@@ -105,7 +107,7 @@ class Metric:
         """
         objective = self._objective
         judged = objective.with_feedback(example, prediction)
-        scores = self.task.score([example.gold], [self.task.answer(prediction)])
+        scores = score_cases(self.task, [Case.from_metric(example)], [self.task.answer(prediction)])
         shortfall = scores.all_right().surrogate(objective.baseline)[0] - judged.score
         judged.score = self.threshold if scores.right()[0] else self.threshold - shortfall
         return judged
@@ -115,10 +117,11 @@ class Metric:
         """The metric of a compile, linearised at the baseline."""
         baseline = self.baseline
         if baseline is None:
-            records = gradient_records(self.task, self.train, seed=0)
-            judged = self.task.build({}).batch(records, disable_progress_bar=True, timeout=0)
+            cases = gradient_records(self.task, [Case.from_metric(example) for example in self.train], seed=0)
+            examples = [case.example for case in cases]
+            judged = self.task.build({}).batch(examples, disable_progress_bar=True, timeout=0)
             answers = [None if one is None else self.task.answer(one) for one in judged]
-            baseline = self.task.score([example.gold for example in records], answers)
+            baseline = score_cases(self.task, cases, answers)
         return Objective(self.task, baseline, "")
 
 

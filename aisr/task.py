@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aisr.metrics.scores import Scores, tally_statements
+    from aisr.programs.case import Case
     from aisr.programs.pictures import (
         PICTURE_MODE_HELP,
         ImageFolder,
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from aisr.programs.task import Exhibit, Query, SentenceTask, Task
 
 # Where the names are; what loads DSPy stands last.
-MODULES = ("records", "pictures", "retrieval", "probabilities", "program", "task")
+MODULES = ("records", "pictures", "retrieval", "probabilities", "program", "task", "case")
 
 __all__ = [
     "PICTURE_MODE_HELP",
+    "Case",
     "EvidenceItem",
     "Exhibit",
     "ImageFolder",

@@ -10,7 +10,7 @@ by position, and prints all that the organisers' scorer says of them.
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
@@ -205,20 +205,23 @@ class Matches(MeanScores):
         """Return what an optimizer sees of each claim, 0-1: half for the label, and half for evidence up to the
         threshold. The score itself is a mean, but a step: most programs that are a little better would look the
         same."""
-        return 0.5 * self.labels.exact + 0.5 * np.minimum(self.evidence / HEADLINE, 1)
+        return self.times_weight(0.5 * self.labels.exact + 0.5 * np.minimum(self.evidence / HEADLINE, 1))
+
+    def weighted(self, weights: Sequence[float]) -> Self:
+        return replace(super().weighted(weights), labels=self.labels.weighted(weights))
 
     def report(self) -> Report:
         """Return the score at .25 with accuracy, macro-F1, and how well evidence and questions match (in 0-1), and each
         label. Raises ValueError for an empty corpus."""
         labels = self.labels.report()
         parts = {
-            "accuracy": float(self.labels.exact.mean()),
+            "accuracy": float(self.mean(self.labels.exact)),
             "macro_f1": labels.parts["macro_f1"],
-            "evidence": float(self.evidence.mean()),
-            "questions": float(self.questions.mean()),
+            "evidence": float(self.mean(self.evidence)),
+            "questions": float(self.mean(self.questions)),
         }
         length = f"{self.words.mean():.0f} words a string of evidence on average: length alone raises this score"
-        return Report(float(self.values.mean()), parts, labels.per_label, (length,))
+        return Report(float(self.mean(self.values)), parts, labels.per_label, (length,))
 
 
 # --- The organisers' own files

@@ -172,8 +172,8 @@ class NdcgScores(MeanScores):
     def report(self) -> Report:
         """The ranking score, and nDCG at both depths. Raises ValueError for an empty corpus."""
         score = super().report().score
-        parts = {f"ndcg_{k}": float(at) for k, at in zip(DEPTHS, self.clean.mean(axis=0), strict=True)}
-        depths = ", ".join(f"@{k} {100 * at:.1f}" for k, at in zip(DEPTHS, self.official.mean(axis=0), strict=True))
+        parts = {f"ndcg_{k}": float(at) for k, at in zip(DEPTHS, self.mean(self.clean), strict=True)}
+        depths = ", ".join(f"@{k} {100 * at:.1f}" for k, at in zip(DEPTHS, self.mean(self.official), strict=True))
         return Report(score, parts, remarks=(f"as the organisers score it, letter by letter: nDCG{depths}",))
 
 

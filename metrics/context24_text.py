@@ -106,7 +106,7 @@ class RougeScores(MeanScores):
     def report(self) -> Report:
         """Mean ROUGE-L, all three, and the number and length of snippets. Raises ValueError for an empty corpus."""
         records_of(self)
-        means = dict(zip(Rouge._fields, map(float, self.rouge.mean(axis=0)), strict=True))
+        means = dict(zip(Rouge._fields, map(float, self.mean(self.rouge)), strict=True))
         remark = "no claim has a snippet"
         if self.snippets.any():
             remark = (

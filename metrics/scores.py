@@ -64,24 +64,51 @@ class Report:
         return {**self.parts, "score": self.score, **{name: content for name, content in more.items() if content}}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Scores(ABC):
-    """How a corpus of answers did under a task's official score, record by record."""
+    """How a corpus of answers did under a task's official score, record by record.
+
+    weights: how much each record counts, above 0, (records,); None where all count alike, as in the official score.
+    Numbers of gold statements, by which labels are called rare, are never weighted.
+    """
+
+    weights: Floats | None = None
+
+    def weighted(self, weights: Sequence[float]) -> Self:
+        """Return the same scores, in which each record counts as much as its weight says."""
+        return replace(self, weights=np.array(weights, dtype=np.float64))
+
+    @cached_property
+    def weight(self) -> Floats:
+        """The weight of each record, 1 where all count alike, (records,)."""
+        return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
     @abstractmethod
+    def values_of_records(self) -> Floats:
+        """What each record adds to the ranking score, unweighted, shape (records, numbers)."""
+
+    @cached_property
     def rows(self) -> Floats:
-        """What each record adds, shape (records, numbers): the ranking score depends on their weighted sum alone, so
-        records with equal rows can take each other's place."""
+        """What each record adds, by its weight, and the weight itself where there are some, shape (records, numbers):
+        the ranking score depends on their sums alone, so records with equal rows can take each other's place."""
+        if self.weights is None:
+            return self.values_of_records
+        return np.column_stack([self.weights, self.values_of_records * self.weights[:, None]])
+
+    def times_weight(self, values: Floats) -> Floats:
+        """Return values of the records, (..., records), times their weights."""
+        return values * self.weight
 
     @abstractmethod
-    def ranking(self, weights: Floats) -> Floats:
-        """The ranking score in 0-1, where each record counts as often as `weights` (resamples, records) says; shape
-        (resamples,)."""
+    def ranking(self, resamples: Floats) -> Floats:
+        """The ranking score in 0-1, where each record stands as often in a corpus as `resamples` (resamples, records)
+        says, and counts by its weight; shape (resamples,)."""
 
     @abstractmethod
     def surrogate(self, baseline: Self) -> Floats:
-        """What an optimizer that takes means may see of each record, shape (records,): the ranking score, linearised at
-        the baseline; the value itself where the ranking score is a mean."""
+        """What an optimizer that takes means may see of each record, by its weight, shape (records,): the ranking
+        score, linearised at the baseline; the value itself where the ranking score is a mean."""
 
     @abstractmethod
     def right(self) -> NDArray[np.bool_]:
@@ -99,9 +126,13 @@ class Scores(ABC):
         """The scores that programs are chosen by; see `Tally.smoothed`."""
         return self
 
+    def mean(self, values: NDArray[Any]) -> Any:
+        """The mean of some values of the records, (records, ...), by their weights."""
+        return np.average(values, axis=0, weights=self.weights)
+
     def __len__(self) -> int:
         """The number of records."""
-        return len(self.rows)
+        return len(self.values_of_records)
 
 
 def value(scores: Scores) -> float:
@@ -130,17 +161,18 @@ class MeanScores(Scores):
     demo_from: ClassVar[float] = 1.0  # the value from which an answer may be a demo
 
     @property
-    def rows(self) -> Floats:
+    def values_of_records(self) -> Floats:
         """The values, shape (records, 1)."""
         return self.values[:, None]
 
-    def ranking(self, weights: Floats) -> Floats:
-        """The mean where records count as often as `weights` (resamples, records) says; shape (resamples,)."""
+    def ranking(self, resamples: Floats) -> Floats:
+        """The mean where records stand as often as `resamples` (resamples, records) says; shape (resamples,)."""
+        weights = self.times_weight(resamples)
         return np.asarray(weights @ self.values / weights.sum(axis=1))
 
     def surrogate(self, baseline: Self) -> Floats:
         """The values: the ranking score is their mean."""
-        return self.values
+        return self.times_weight(self.values)
 
     def right(self) -> NDArray[np.bool_]:
         """Whether a value reaches `demo_from`."""
@@ -153,7 +185,7 @@ class MeanScores(Scores):
     def report(self) -> Report:
         """The mean. Raises ValueError for an empty corpus."""
         records_of(self)
-        return Report(float(self.values.mean()), {})
+        return Report(float(self.mean(self.values)), {})
 
 
 def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5, weights: NDArray[Any] | None = None) -> Any:
@@ -205,14 +237,15 @@ class Tally(Scores):
     smooth: bool = False  # whether the ranking score is smoothed, for choosing by it; reports never are
 
     @cached_property
-    def rows(self) -> Floats:
+    def values_of_records(self) -> Floats:
         """Counts and exact match, shape (records, 3 * labels + 1)."""
         counts = self.counts.reshape(len(self.exact), 3 * len(self.labels))
         return np.column_stack([counts, self.exact]).astype(np.float64)
 
-    def ranking(self, weights: Floats) -> Floats:
-        """The ranking score, where records count as often as `weights` (resamples, records) says; (resamples,)."""
-        totals = weights @ self.rows
+    def ranking(self, resamples: Floats) -> Floats:
+        """The ranking score, where records stand as often as `resamples` (resamples, records) says; (resamples,)."""
+        weights = self.times_weight(resamples)
+        totals = weights @ self.values_of_records
         counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
         exact = totals[:, -1] / weights.sum(axis=1)
         by_label = np.minimum(self.support, ENOUGH) if self.smooth and self.support.any() else None
@@ -242,13 +275,18 @@ class Tally(Scores):
 
     def surrogate(self, baseline: Self) -> Floats:
         """The ranking score linearised at the operating point of a baseline on train, a value a record."""
-        return baseline.linearised.of(self.counts, self.exact)
+        return self.times_weight(baseline.linearised.of(self.counts, self.exact))
+
+    @cached_property
+    def totals(self) -> Floats:
+        """True positives, false positives and false negatives of each label, by the weights of records, (3, labels)."""
+        return np.tensordot(self.weight, self.counts, axes=1)
 
     @cached_property
     def linearised(self) -> Surrogate:
         """The surrogate at this operating point: that of a baseline on train, never on dev or test."""
-        totals = self.counts.sum(axis=0)
-        n = (totals[TP] + totals[FN]) / max(len(self.counts), 1)
+        totals = self.totals
+        n = (totals[TP] + totals[FN]) / max(float(self.weight.sum()), 1.0)
         return Surrogate(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))
 
     def right(self) -> NDArray[np.bool_]:
@@ -265,10 +303,9 @@ class Tally(Scores):
         """The ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an empty
         corpus."""
         records_of(self)
-        totals = self.counts.sum(axis=0)
-        tp, fp, fn = totals
-        f1, exact = f1_scores(totals), float(self.exact.mean())
-        columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1, tp + fn, strict=True)
+        tp, fp, fn = self.totals
+        f1, exact = f1_scores(self.totals), float(self.mean(self.exact))
+        columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1, self.support, strict=True)
         per_label = {
             label: LabelScore(float(precision), float(recall), float(f1), int(support))
             for label, (precision, recall, f1, support) in zip(self.labels, columns, strict=True)

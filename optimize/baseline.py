@@ -6,12 +6,13 @@ characters of a statement, and on seven overlap features of a statement and its 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-import dspy
-
+from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.retrieval import stemmer
 from aisr.programs.task import Task
@@ -37,22 +38,29 @@ MOST = 3  # a count beyond this says no more
 Statement = tuple[str, str]  # its text, and its evidence, one item or paragraph a line
 
 
-def add_no_lm_baseline(
-    task: Task, program: Program, train: Sequence[dspy.Example], splits: Sequence[Sequence[dspy.Example]]
-) -> None:
-    """Fit the baseline to labelled examples of train, and set its answer as `baseline` of the examples of other splits,
-    which have none yet. Nothing is set in a task without labels, and where train has one label alone."""
-    others = [example for split in splits for example in split if "baseline" not in example]
-    if not task.labels or not others:
-        return
-    labels = [label for example in train for label in task.first_labels(example.gold)]
+def with_no_lm_baseline(task: Task, program: Program, splits: Mapping[str, Sequence[Case]]) -> dict[str, list[Case]]:
+    """Return the cases of each split, those of all but train with the answer of the baseline, fitted to train. They
+    stay as they are in a task without labels, where they have such an answer, and where train has one label alone."""
+    cases = {name: list(split) for name, split in splits.items()}
+    others = [name for name in cases if name != "train"]
+    if not task.labels or task.fallback_is_baseline:
+        return cases
+    labels = [label for case in cases["train"] for label in task.first_labels(case.gold)]
     if len(set(labels)) < 2:
-        return
-    classifier = make_classifier().fit([one for example in train for one in _statements(task, example)], labels)
-    predicted = iter(classifier.predict([one for example in others for one in _statements(task, example)]))
-    for example in others:
-        own = [str(next(predicted)) for _ in task.statements(example)]
-        example.baseline = task.label_answer(own, program.choose_evidence(own[0], [], example.get("ranking", ())))
+        return cases
+    classifier = make_classifier().fit([one for case in cases["train"] for one in _statements(task, case)], labels)
+    for name in others:
+        predicted = classifier.predict([one for case in cases[name] for one in _statements(task, case)])
+        answers = iter(map(str, predicted))
+        cases[name] = [_answered(task, program, case, answers) for case in cases[name]]
+    return cases
+
+
+def _answered(task: Task, program: Program, case: Case, predicted: Iterator[str]) -> Case:
+    """The case with the next of the predicted labels as the answer of the baseline."""
+    labels = list(islice(predicted, len(task.statements(case.example))))
+    evidence = program.choose_evidence(labels[0], [], case.example.get("ranking", ()))
+    return replace(case, baseline=task.label_answer(labels, evidence))
 
 
 def make_classifier() -> Any:
@@ -96,8 +104,8 @@ def overlap_features(sentence: str, evidence: str) -> list[float]:
     ]
 
 
-def _statements(task: Task, example: dspy.Example) -> Iterator[Statement]:
-    return ((statement, task.evidence(example)) for statement in task.statements(example))
+def _statements(task: Task, case: Case) -> Iterator[Statement]:
+    return ((statement, task.evidence(case.example)) for statement in task.statements(case.example))
 
 
 def _figures(text: str) -> set[tuple[str, str]]:

@@ -4,17 +4,16 @@ for rare labels."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import dspy
-
 from aisr.artifact.prompt_page import prompt_tokens
 from aisr.base.files import percent
-from aisr.judging.evaluate import Result, groups_of, score_outcomes, score_records
+from aisr.judging.evaluate import Result, groups_of, score_cases, score_outcomes
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, nested, rungs, survivors
-from aisr.metrics.scores import Tally, value
+from aisr.metrics.scores import Scores, Tally, value
 from aisr.optimize.search import Candidate
+from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
@@ -46,7 +45,7 @@ class Choice:
         return scores.rare_labels if isinstance(scores, Tally) else {}
 
 
-def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[dspy.Example], lm: OpenLM) -> Choice:
+def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm: OpenLM) -> Choice:
     """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
     the score smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`); of equals the first, so that ties go to
     the uncompiled program, which always runs to the end.
@@ -54,7 +53,7 @@ def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[dspy.Examp
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises `BudgetSpent` where that happens to the first, the uncompiled program.
     """
-    order = [dev[row] for row in nested([task.balance_key(example.gold) for example in dev])]
+    order = [dev[row] for row in nested([task.balance_key(case.gold) for case in dev])]
     outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
     running, unscored = list(outcomes), []
     for size in rungs(len(order)):
@@ -69,7 +68,7 @@ def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[dspy.Examp
                 continue
             outcomes[k] += fresh
         if size < len(order):
-            scores = [score_records(task, order[:size], outcomes[k]) for k in running]
+            scores = [_score(task, order[:size], outcomes[k]) for k in running]
             running = [running[row] for row in survivors(scores, groups_of(order[:size]))]
     contenders = []
     for k, (name, program) in enumerate(candidates):
@@ -77,12 +76,16 @@ def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[dspy.Examp
             continue
         judged = order[: len(outcomes[k])]
         dev_result = score_outcomes(task, judged, outcomes[k])
-        baseline = score_records(task, judged, outcomes[0][: len(judged)])
+        baseline = _score(task, judged, outcomes[0][: len(judged)])
         gain = difference_interval(dev_result.scores, baseline, group=dev_result.group)
         contenders.append(Contender(name, program, dev_result, gain, k in running, prompt_tokens(program)))
     finished = [contender for contender in contenders if contender.finished]
     champion = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
     return Choice(champion, contenders, unscored)
+
+
+def _score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Scores:
+    return score_cases(task, cases, [outcome.answer for outcome in outcomes])
 
 
 def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:

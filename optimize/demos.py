@@ -5,45 +5,49 @@ one that would give a record's answer away.
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import get_args
+from typing import TypeVar, get_args
 
 import dspy
 
-from aisr.optimize.leakage import LabeledRecord, group_records, near_duplicates
+from aisr.optimize.leakage import group_records, near_duplicates
 from aisr.optimize.search import Search
+from aisr.programs.case import Case
 from aisr.programs.probabilities import is_complete
 from aisr.programs.program import DUPLICATES, SOURCE, Program, Similarity, wording
 from aisr.programs.text import length, runs
 
+RowT = TypeVar("RowT", Case, dspy.Example)
+
 # --- Pools of records: which may become demos, and in which order they are tried.
 
 
-def demo_pool(search: Search) -> list[dspy.Example]:
-    """The records of train that may become demos, each with the evidence that its answer names, in a seeded order in
+def demo_pool(search: Search) -> list[Case]:
+    """The cases of train that may become demos, each with the evidence that its answer names, in a seeded order in
     which the kinds of label take turns."""
-    whole = [example for example in search.train if not example.get("incomplete")]
+    whole = [case for case in search.train if case.is_complete]
     return _balanced_pool(search, whole or search.train)
 
 
-def lesson_pool(search: Search) -> list[dspy.Example]:
-    """The records on which the program's own answers may become demos: as `demo_pool`, but a record that would be a
-    poor demo as it stands is cut to what teaches, so that none is too long and none lacks its evidence."""
-    cut = [(_lesson(search, example), example) for example in search.train]
-    whole = [lesson or example for lesson, example in cut if lesson or not example.get("incomplete")]
+def lesson_pool(search: Search) -> list[Case]:
+    """The cases on which the program's own answers may become demos: as `demo_pool`, but a record that would be a poor
+    demo as it stands is cut to what teaches, so that none is too long and none lacks its evidence."""
+    cut = [(_lesson(case), case) for case in search.train]
+    whole = [replace(case, example=lesson or case.example) for lesson, case in cut if lesson or case.is_complete]
     return _balanced_pool(search, whole or search.train)
 
 
-def _balanced_pool(search: Search, examples: Sequence[dspy.Example]) -> list[dspy.Example]:
-    short = affordable(search, examples, search.settings.demo_tokens)
-    return balanced(short, [search.task.balance_key(example.gold) for example in short], search.settings.seed)
+def _balanced_pool(search: Search, cases: Sequence[Case]) -> list[Case]:
+    places = affordable(search, [case.example for case in cases], search.settings.demo_tokens)
+    short = [cases[place] for place in places]
+    return balanced(short, [search.task.balance_key(case.gold) for case in short], search.settings.seed)
 
 
-def _lesson(search: Search, example: dspy.Example) -> dspy.Example | None:
+def _lesson(case: Case) -> dspy.Example | None:
     """A record cut to what teaches; None where it teaches as it stands, or not at all."""
-    demo = search.student.trimmed_demo(example)
-    return demo if demo is not None and demo.toDict() != example.toDict() else None
+    return case.demo if case.demo is not None and case.demo.toDict() != case.example.toDict() else None
 
 
 def _fields(search: Search) -> list[str]:
@@ -51,22 +55,24 @@ def _fields(search: Search) -> list[str]:
     return sorted({name for predictor in search.student.predictors() for name in predictor.signature.fields})
 
 
-def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int) -> list[dspy.Example]:
-    """The examples in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
+def balanced(rows: Sequence[RowT], strata: Sequence[str], seed: int) -> list[RowT]:
+    """The rows in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
     draw = random.Random(seed)
-    by_stratum = defaultdict[str, list[dspy.Example]](list)
-    for example, stratum in zip(examples, strata, strict=True):
-        by_stratum[stratum].append(example)
+    by_stratum = defaultdict[str, list[RowT]](list)
+    for row, stratum in zip(rows, strata, strict=True):
+        by_stratum[stratum].append(row)
     order = draw.sample(sorted(by_stratum), len(by_stratum))
     columns = [draw.sample(by_stratum[stratum], len(by_stratum[stratum])) for stratum in order]
-    return [example for turn in zip_longest(*columns) for example in turn if example is not None]
+    return [row for turn in zip_longest(*columns) for row in turn if row is not None]
 
 
-def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> list[dspy.Example]:
-    """The rows that leave room for others: at most twice an even share of `budget` tokens, where there are any such."""
+def affordable(search: Search, rows: Sequence[dspy.Example], budget: int) -> list[int]:
+    """The places of the rows that leave room for others: at most twice an even share of `budget` tokens, where there
+    are any such."""
     most, fields = search.settings.demos, _fields(search)
-    short = [row for row in rows if length(row, fields) <= 2 * budget / max(most, 1)]
-    return short or sorted(rows, key=lambda row: length(row, fields))[:most]
+    sizes = [length(row, fields) for row in rows]
+    short = [place for place, size in enumerate(sizes) if size <= 2 * budget / max(most, 1)]
+    return short or sorted(range(len(rows)), key=sizes.__getitem__)[:most]
 
 
 def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
@@ -74,7 +80,8 @@ def covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]
     each label which an affordable row has is among them: the first one with a label that is still missing, or with most
     of those where there is less room than labels."""
     most, left, fields = search.settings.demos, search.settings.demo_tokens, _fields(search)
-    able = [(row, _labels(search, row), length(row, fields)) for row in affordable(search, rows, left)]
+    short = [rows[place] for place in affordable(search, rows, left)]
+    able = [(row, _labels(search, row), length(row, fields)) for row in short]
     missing = set[str]().union(*(labels for _, labels, _ in able))
     chosen: list[dspy.Example] = []
     while len(chosen) < most and (able := [one for one in able if one[2] <= left]):
@@ -120,7 +127,7 @@ def labeled_set(search: Search, seed: int) -> Program:
     return program
 
 
-def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) -> Program:
+def bootstrapped_set(search: Search, pool: Sequence[Case], most: int) -> Program:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
         metric=search.objective,
@@ -130,7 +137,7 @@ def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) ->
         teacher_settings=search.teacher_settings,
         max_errors=len(search.train) + 1,
     )
-    program: Program = optimizer.compile(search.student, trainset=list(pool))
+    program: Program = optimizer.compile(search.student, trainset=[case.for_metric() for case in pool])
     program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
     return program
 
@@ -142,7 +149,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     own = [dspy.Example(**demo) for demo in demos if is_complete(demo, signature.output_fields)]
     if not own:
         return []
-    lessons = {str(one[statement]): _lesson(search, one) for one in search.train if statement in one}
+    lessons = {str(case.example[statement]): _lesson(case) for case in search.train if statement in case.example}
     for k, demo in enumerate(own):
         lesson = lessons.get(str(demo[statement]))
         if lesson is not None and any(demo.get(name) != lesson.get(name) for name in signature.input_fields):
@@ -159,8 +166,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
 
 def _trimmed_demos(search: Search) -> list[dspy.Example]:
     """The records of train as demos, each cut to what teaches."""
-    demos = map(search.student.trimmed_demo, search.train)
-    return [demo for demo in demos if demo is not None]
+    return [case.demo for case in search.train if case.demo is not None]
 
 
 def _kind(search: Search, row: dspy.Example) -> str:
@@ -207,14 +213,13 @@ def knn(search: Search) -> list[Program]:
 def _nearest_rows(search: Search) -> list[dspy.Example]:
     """The demos that nearest ones are chosen from, each with the marks of those that do not stand beside each other:
     of one source, or with statements that are nearly the same. Any `demos` of them fit into the token budget."""
-    student, rows = search.student, []
-    for example in search.train:
-        demo = student.trimmed_demo(example)
-        if demo is not None and (not example.get("incomplete") or "trimmed" in example):
-            rows.append(demo.copy(**{SOURCE: example.group} if "group" in example else {}))
-    rows = rows or _trimmed_demos(search)
-    short = affordable(search, rows, search.settings.demo_tokens // 2)
-    group = near_duplicates([wording(row.get(student.statement)) for row in short])
+    rows = [
+        case.demo.copy(**{SOURCE: case.group} if case.group is not None else {})
+        for case in search.train
+        if case.demo is not None
+    ]
+    short = [rows[place] for place in affordable(search, rows, search.settings.demo_tokens // 2)]
+    group = near_duplicates([wording(row.get(search.student.statement)) for row in short])
     counts = Counter(group)
     return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
 
@@ -222,18 +227,18 @@ def _nearest_rows(search: Search) -> list[dspy.Example]:
 # --- Demos and leakage.
 
 
-def exclude_leaking(program: Program, rows: Sequence[LabeledRecord]) -> None:
+def exclude_leaking(program: Program, cases: Sequence[Case]) -> None:
     """Where the program chooses the demos of each record, have it show no record a demo of the record's own group. So
     do programs that an optimizer makes of it."""
     excluded = defaultdict[str, set[int]](set)
-    for row, group in zip(rows, group_records(rows), strict=True):
-        excluded[wording(row.example.get(program.statement))].add(group)
+    for case, group in zip(cases, group_records(cases), strict=True):
+        excluded[wording(case.example.get(program.statement))].add(group)
     program.excluded = {text: frozenset(own) for text, own in excluded.items()}
 
 
-def in_prompt(program: Program, example: dspy.Example) -> bool:
+def in_prompt(program: Program, case: Case) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
-    statement = example.get(program.statement)
+    statement = case.example.get(program.statement)
     text = wording(statement)
     # A record that shares a group with the demo stands in the prompts of others only. By what is judged: its evidence
     # may stand in a demo in another form, without its pictures.

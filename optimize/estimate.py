@@ -55,8 +55,8 @@ class DryRun:
         run.prepare()
         student, signature = run.student, run.student.main_predictor.signature
         self._instructions = {predictor.signature.instructions for predictor in student.predictors()}
-        for example in chain.from_iterable(run.examples.values()):
-            for row in (example, student.trimmed_demo(example)):  # whole, or cut to what teaches
+        for case in chain.from_iterable(run.cases.values()):
+            for row in (case.example, case.demo):  # whole, or cut to what teaches
                 if row is not None:
                     self._gold[_key(signature, row)] = row
         run.check_alive()

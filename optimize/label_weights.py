@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import dspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
@@ -29,8 +28,9 @@ from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.scores import FN, Floats, Tally, f1_scores, ranking_value, tally_statements, value
 from aisr.optimize.demos import in_prompt
-from aisr.optimize.leakage import LabeledRecord, group_records
+from aisr.optimize.leakage import group_records
 from aisr.optimize.split import fold_of
+from aisr.programs.case import Case
 from aisr.programs.probabilities import LabelWeights, Rule, logs
 from aisr.programs.program import Program
 from aisr.programs.task import Task
@@ -49,13 +49,13 @@ Mask = NDArray[np.bool_]
 class JudgedRecord(NamedTuple):
     """A labelled record, and its outcome from the program without label weights."""
 
-    example: dspy.Example
+    case: Case
     group: int  # records of different groups share nothing
     outcome: Outcome
 
 
 def judge_without_own_demos(
-    task: Task, program: Program, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
+    task: Task, program: Program, rows: Sequence[Case], lm: OpenLM, done: Callable[[], None]
 ) -> list[JudgedRecord]:
     """The judgements of a program, without its label weights, on the records whose answers no prompt holds.
 
@@ -63,11 +63,11 @@ def judge_without_own_demos(
     like it, and those that fail.
     """
     group = group_records(rows)
-    exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
-    fair = [(row.example, key) for key, row in zip(group, rows, strict=True) if key not in exposed]
+    exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row)}
+    fair = [(row, key) for key, row in zip(group, rows, strict=True) if key not in exposed]
     unweighted = program.deepcopy()
     unweighted.label_weights = None
-    outcomes = judge_all(task, unweighted, [example for example, _ in fair], lm, done)
+    outcomes = judge_all(task, unweighted, [case for case, _ in fair], lm, done)
     return [JudgedRecord(*one, outcome) for one, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
 
 
@@ -134,7 +134,7 @@ class CrossValidation:
 
     def __init__(self, task: Task, program: Program, judged: Sequence[JudgedRecord], seed: int) -> None:
         self.task, self.group = task, [one.group for one in judged]
-        gold = [one.example.gold for one in judged]
+        gold = [one.case.gold for one in judged]
         said = [judgement for one in judged for judgement in one.outcome.judgements]
         self.gold_labels = [task.gold_labels(one) for one in gold]
         self.evidence_right = np.array([_evidence_right(task, program, one) for one in judged], dtype=np.bool_)
@@ -200,7 +200,7 @@ class CrossValidation:
 
 def _evidence_right(task: Task, program: Program, judged: JudgedRecord) -> bool:
     """Whether a record would be right if its label were; so are all of a task that asks for no evidence."""
-    gold, outcome = judged.example.gold, judged.outcome
+    gold, outcome = judged.case.gold, judged.outcome
     answer = outcome.answer
     if task.names_evidence:
         label = task.first_labels(gold)[0]

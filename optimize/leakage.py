@@ -9,17 +9,18 @@ that a chain of such pairs connects.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import dspy
 import numpy as np
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.base.jsonl import read
+from aisr.programs.case import Case, Fingerprint
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -38,14 +39,6 @@ NEAR = 0.8
 CHUNK = 500  # texts that are compared with all others at a time
 
 Ints = NDArray[np.int64]
-
-
-class Fingerprint(NamedTuple):
-    """What a record may share with others. Of its claim and of long texts near-duplicates are searched."""
-
-    keys: frozenset[str]  # "kind:value" each, see `Task.shared_keys`
-    claim: str
-    long_texts: tuple[tuple[str, str], ...]  # the words that a text begins with, and the digest of all its words
 
 
 class Leak(NamedTuple):
@@ -146,48 +139,38 @@ def _components(edges: Ints, size: int) -> Ints:
 
 # --- Labelled records
 
-Prepare = Callable[[Any], dspy.Example]  # `Program.prepare`, mostly
+Prepare = Callable[[Any], Case]  # `Program.prepare`, mostly
 
 
-class LabeledRecord(NamedTuple):
-    """A labelled record as an example, and what it may share with others."""
-
-    example: dspy.Example
-    fingerprint: Fingerprint
-
-
-def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[LabeledRecord]:
+def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[Case]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
     return prepare_all(task, program.prepare, islice(read(path, task.record, task.name), limit), path)
 
 
-def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[LabeledRecord]:
-    """The same for records that were read from a file. Examples of records that share something have the same number
-    as their `group`."""
-    rows = []
+def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[Case]:
+    """The same for records that were read from a file. Cases of records that share something have the same `group`."""
+    cases = []
     for record in records:
-        rows.append(LabeledRecord(prepare(record), fingerprint(task, record)))
-        if "gold" not in rows[-1].example:
+        if record.gold is None:
             raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
-        if task.fallback_is_baseline:
-            rows[-1].example.baseline = task.fallback(record)
-    if not rows:
+        baseline = task.fallback(record) if task.fallback_is_baseline else None
+        cases.append(replace(prepare(record), fingerprint=fingerprint(task, record), baseline=baseline))
+    if not cases:
         raise UserError(f"{path}: no records")
-    for row, group in zip(rows, group_records(rows), strict=True):
-        row.example.group = group
-    return rows
+    return [replace(case, group=group) for case, group in zip(cases, group_records(cases), strict=True)]
 
 
-def group_records(rows: Sequence[LabeledRecord]) -> list[int]:
+def group_records(cases: Sequence[Case]) -> list[int]:
     """The group of each record; records of different groups share nothing."""
-    return groups(all_keys([row.fingerprint for row in rows]))
+    return groups(keys_of(cases))
 
 
-def cross_split_leakage(splits: Mapping[str, Sequence[LabeledRecord]]) -> dict[str, Leak]:
+def keys_of(cases: Sequence[Case]) -> list[set[str]]:
+    """The keys of each labelled record (see `all_keys`)."""
+    return all_keys([case.fingerprint for case in cases if case.fingerprint])
+
+
+def cross_split_leakage(splits: Mapping[str, Sequence[Case]]) -> dict[str, Leak]:
     """What the records of each other split share with those of train."""
     train = splits["train"]
-    return {
-        name: leak(all_keys([row.fingerprint for row in (*train, *rows)]), range(len(train)))
-        for name, rows in splits.items()
-        if name != "train"
-    }
+    return {name: leak(keys_of([*train, *rows]), range(len(train))) for name, rows in splits.items() if name != "train"}

@@ -21,6 +21,7 @@ from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize
 from aisr.base.private import EvaluatedMIPRO
+from aisr.judging.evaluate import score_cases
 from aisr.metrics.scores import value
 from aisr.optimize.demos import (
     bootstrap,
@@ -32,6 +33,7 @@ from aisr.optimize.demos import (
     random_search,
 )
 from aisr.optimize.search import Candidate, Search
+from aisr.programs.case import Case
 from aisr.programs.pictures import is_text_alone
 from aisr.programs.probabilities import is_complete
 from aisr.programs.program import MARKS, Program, wording
@@ -64,8 +66,8 @@ def mipro(search: Search) -> list[Program]:
     )
     best = optimizer.compile(
         search.student,
-        trainset=lesson_pool(search),
-        valset=list(search.dev),
+        trainset=[case.for_metric() for case in lesson_pool(search)],
+        valset=search.valset,
         num_trials=2 * search.settings.candidates,
         minibatch=len(search.dev) > MIPRO_MINIBATCH,
         minibatch_size=MIPRO_MINIBATCH,
@@ -94,7 +96,7 @@ def simba(search: Search) -> list[Program]:
         teacher_settings=teacher and {**teacher, "lm": teacher["lm"].copy(temperature=1.0)},
         num_threads=search.lm.threads,
     )
-    best = optimizer.compile(search.student, trainset=list(search.train), seed=search.settings.seed)
+    best = optimizer.compile(search.student, trainset=search.trainset, seed=search.settings.seed)
     programs: list[Program] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
         program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
@@ -119,7 +121,7 @@ def gepa(search: Search) -> list[Program]:
         track_stats=True,
         seed=search.settings.seed,
     )
-    best = optimizer.compile(search.student, trainset=pool, valset=list(search.dev))
+    best = optimizer.compile(search.student, trainset=[case.for_metric() for case in pool], valset=search.valset)
     search.note(
         f"gepa: {pluralize(reflection.proposed, 'instruction')} proposed, {reflection.refused} refused for quoting "
         f"records of train; {gate.accepted} of {gate.compared} better than the one before on {GEPA_MINIBATCH} records"
@@ -222,9 +224,9 @@ class CorpusEvaluate(Evaluate):
 
     def __call__(self, *args: Any, **kwargs: Any) -> EvaluationResult:
         results = super().__call__(*args, **kwargs).results
-        gold = [example.gold for example, _, _ in results]
+        cases = [Case.from_metric(example) for example, _, _ in results]
         answers = [_answer(self.task, prediction) for _, prediction, _ in results]
-        return EvaluationResult(score=100 * value(self.task.score(gold, answers)), results=results)
+        return EvaluationResult(score=100 * value(score_cases(self.task, cases, answers)), results=results)
 
 
 class CorpusMIPRO(EvaluatedMIPRO):
@@ -248,10 +250,10 @@ class CorpusMIPRO(EvaluatedMIPRO):
 class CorpusAcceptance:
     """GEPA's gate: a proposal goes on if the ranking score of its minibatch rises, not the mean of its surrogates.
 
-    train: the examples that minibatches are drawn from, in the order in which GEPA has them.
+    train: the cases that minibatches are drawn from, in the order in which GEPA has them.
     """
 
-    def __init__(self, task: Task, train: Sequence[dspy.Example]) -> None:
+    def __init__(self, task: Task, train: Sequence[Case]) -> None:
         self.task = task
         self.train = train
         self.compared = self.accepted = 0
@@ -261,13 +263,13 @@ class CorpusAcceptance:
         before, after, rows = proposal.eval_before, proposal.eval_after, proposal.subsample_indices
         if not rows or before is None or after is None or not before.outputs or not after.outputs:
             return False
-        gold = [self.train[row].gold for row in rows]
-        is_better = self._score(gold, after.outputs) > self._score(gold, before.outputs)
+        cases = [self.train[row] for row in rows]
+        is_better = self._score(cases, after.outputs) > self._score(cases, before.outputs)
         self.compared, self.accepted = self.compared + 1, self.accepted + is_better
         return is_better
 
-    def _score(self, gold: Sequence[Any], predictions: Sequence[Any]) -> float:
-        return value(self.task.score(gold, [_answer(self.task, prediction) for prediction in predictions]))
+    def _score(self, cases: Sequence[Case], predictions: Sequence[Any]) -> float:
+        return value(score_cases(self.task, cases, [_answer(self.task, prediction) for prediction in predictions]))
 
 
 def _answer(task: Task, prediction: Any) -> Answer | None:
@@ -295,12 +297,12 @@ class Reflection(InstructionProposer):
     GEPA's round."""
 
     def __init__(
-        self, student: Program, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
+        self, student: Program, train: Sequence[Case], confusion: str, adapter: dspy.Adapter | None = None
     ) -> None:
         own = " ".join(predictor.signature.instructions for predictor in student.predictors())
         additional = f"{NO_QUOTES} {confusion}".strip()
         super().__init__(max_chars=MOST_WRITTEN, additional_instructions=additional, adapter=adapter)
-        statements = [wording(example.get(student.statement)) for example in train]
+        statements = [wording(case.example.get(student.statement)) for case in train]
         self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
         self.proposed = self.refused = 0
 

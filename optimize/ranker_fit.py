@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import dspy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +15,7 @@ from aisr.base.errors import UserError
 from aisr.metrics.intervals import mean_interval
 from aisr.optimize.leakage import Prepare, all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
+from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.ranker import EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
@@ -91,7 +91,7 @@ def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paper, Evid
     """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard
     to find then as that of dev, for demos, surrogate and label weights."""
 
-    def prepare(record: Record) -> dspy.Example:
+    def prepare(record: Record) -> Case:
         whole = judge.ranker
         query = task.query(record)
         paper = tuple(query.paragraphs.values()) if query else ()

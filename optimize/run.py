@@ -9,8 +9,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import dspy
-
 from aisr.artifact.manifest import Data, Manifest, UsedLM, read_versions, save_files
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
@@ -23,14 +21,15 @@ from aisr.judging.judge import attach, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, nested
-from aisr.optimize.baseline import add_no_lm_baseline
+from aisr.optimize.baseline import with_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
-from aisr.optimize.leakage import RULE, LabeledRecord, Leak, Prepare, cross_split_leakage, prepare_all
+from aisr.optimize.leakage import RULE, Leak, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
+from aisr.programs.case import Case
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
 from aisr.programs.records import Record
@@ -107,8 +106,7 @@ class Run:
     began: float = field(default_factory=time.monotonic)
 
     student: Program = field(init=False)  # the uncompiled program
-    rows: dict[str, list[LabeledRecord]] = field(init=False)  # by split, of train those to judge
-    examples: dict[str, list[dspy.Example]] = field(init=False)  # the same
+    cases: dict[str, list[Case]] = field(init=False)  # by split, of train those to judge
     leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: the program has none
     choice: Choice = field(init=False)
@@ -125,22 +123,19 @@ class Run:
         self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
         train = list(plan.records("train"))
-        self.rows = {"train": prepare_all(task, self._fit_to_train(train), train, plan.data["train"])}
+        cases = {"train": prepare_all(task, self._fit_to_train(train), train, plan.data["train"])}
         for name, path in plan.data.items():
             if name != "train":
-                self.rows[name] = prepare_all(task, self.student.prepare, plan.records(name), path)
-        self.leaks = cross_split_leakage(self.rows)
+                cases[name] = prepare_all(task, self.student.prepare, plan.records(name), path)
+        self.leaks = cross_split_leakage(cases)
         for name, shared in self.leaks.items():
             if shared.sharing:
                 stage(f"{name} shares with train: {shared}; its score is optimistic (`aisr split` avoids this)")
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
-            exclude_leaking(self.student, [row for rows in self.rows.values() for row in rows])
-        self.examples = {name: [row.example for row in rows] for name, rows in self.rows.items()}
-        others = [own for name, own in self.examples.items() if name != "train"]
-        add_no_lm_baseline(task, self.student, self.examples["train"], others)
+            exclude_leaking(self.student, [case for split in cases.values() for case in split])
+        self.cases = with_no_lm_baseline(task, self.student, cases)
         # The ranker and this baseline learn of all of train; no prompt and no LM sees more than these.
-        for part in (self.rows, self.examples):
-            part["train"] = part["train"][: plan.limits.get("train")]
+        self.cases["train"] = self.cases["train"][: plan.limits.get("train")]
 
     def _fit_to_train(self, train: Sequence[Record]) -> Prepare:
         """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
@@ -184,7 +179,7 @@ class Run:
         """Judge dev with the uncompiled program. `search` finds these answers in the response cache, so that there is a
         champion wherever the budget ends; a dead server, or a budget that is too small for this, is a UserError before
         anything is saved."""
-        dev = self.examples["dev"]
+        dev = self.cases["dev"]
         self.callbacks.stage(f"judging {len(dev)} records of dev with the uncompiled program")
         baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
         check_any_judged(baseline, "dev")
@@ -192,11 +187,11 @@ class Run:
     def search(self) -> None:
         """Run the optimizers, each on the uncompiled program, and choose the champion among all that they left, on dev
         (see `aisr.optimize.champion`)."""
-        task, dev, stage = self.plan.task, self.examples["dev"], self.callbacks.stage
+        task, dev, stage = self.plan.task, self.cases["dev"], self.callbacks.stage
         search = Search(
             task=task,
             student=self.student,
-            train=self.examples["train"],
+            train=self.cases["train"],
             dev=dev,
             settings=self.plan.settings,
             lm=self.lm,
@@ -246,11 +241,11 @@ class Run:
     def add_label_weights(self) -> None:
         """Fit the champion's label weights on dev, which is judged already, and on as many records of train as the
         settings say; none where there are no labels, or where the budget does not reach that far."""
-        task, train, seed = self.plan.task, self.rows["train"], self.plan.settings.seed
+        task, train, seed = self.plan.task, self.cases["train"], self.plan.settings.seed
         if not task.labels:
             return
-        balanced = nested([task.balance_key(row.example.gold) for row in train])
-        records = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.rows["dev"]]
+        balanced = nested([task.balance_key(case.gold) for case in train])
+        records = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.cases["dev"]]
         self.callbacks.stage(f"fitting label weights to the champion's label probabilities on {len(records)} records")
         try:
             judged = judge_without_own_demos(task, self.champion, records, self.lm, self.callbacks.judged)
@@ -267,14 +262,14 @@ class Run:
 
         Only here is a gain honest: the champion was chosen because it did well on dev, by its prompt alone.
         """
-        if "test" not in self.examples:
+        if "test" not in self.cases:
             return
         self.test = self._score_test(f"champion ({self.choice.champion.name})", self.champion)
         if self.test is not None:
             self.baseline_test = self._score_test("hand-written prompt", self.student)
 
     def _score_test(self, role: str, program: Program) -> Result | None:
-        test = self.examples["test"]
+        test = self.cases["test"]
         self.callbacks.stage(f"scoring the {role} on {len(test)} records of test")
         try:
             return evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged)
@@ -327,7 +322,7 @@ class Run:
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),
             data={
-                name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.examples[name]))
+                name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.cases[name]))
                 for name, path in plan.data.items()
             },
             leakage={"rule": RULE, "splits": {name: leak._asdict() for name, leak in self.leaks.items()}},

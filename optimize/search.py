@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import dspy
 
-from aisr.judging.evaluate import score_records
+from aisr.judging.evaluate import score_cases
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
+from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
@@ -65,7 +66,7 @@ class Objective:
         self.confusion = confusion
 
     def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
-        scores = self.task.score([example.gold], [self.task.answer(prediction)])
+        scores = score_cases(self.task, [Case.from_metric(example)], [self.task.answer(prediction)])
         # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive surrogate.
         return float(scores.right()[0] if trace is not None else scores.surrogate(self.baseline)[0])
 
@@ -91,13 +92,12 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Search:
-    """What an optimizer works on. Examples carry `gold` beside their fields, and `group`
-    where it is known: two groups share no evidence."""
+    """What an optimizer works on."""
 
     task: Task
     student: Program
-    train: Sequence[dspy.Example]
-    dev: Sequence[dspy.Example]
+    train: Sequence[Case]
+    dev: Sequence[Case]
     settings: Settings
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
@@ -116,8 +116,18 @@ class Search:
             f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
         )
         outcomes = judge_all(self.task, self.student, records, self.lm, self.judged)
-        baseline = score_records(self.task, records, outcomes)
+        baseline = score_cases(self.task, records, [outcome.answer for outcome in outcomes])
         return Objective(self.task, baseline, describe_confusion(self.task, records, outcomes))
+
+    @cached_property
+    def trainset(self) -> list[dspy.Example]:
+        """Train as DSPy's optimizers take it: examples, with `gold` beside their fields."""
+        return [case.for_metric() for case in self.train]
+
+    @cached_property
+    def valset(self) -> list[dspy.Example]:
+        """The same of dev."""
+        return [case.for_metric() for case in self.dev]
 
     @property
     def teacher_settings(self) -> dict[str, Any]:
@@ -125,7 +135,7 @@ class Search:
         return {} if self.teacher is self.lm else {"lm": self.teacher, "adapter": self.teacher.adapter}
 
 
-def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> list[dspy.Example]:
+def gradient_records(task: Task, train: Sequence[Case], seed: int) -> list[Case]:
     """The records that the baseline is judged on: `RECORDS` drawn from train, and more of those with a label that fewer
     than `LEAST` of them have, as a label without any would weigh nothing."""
     if len(train) <= RECORDS:
@@ -145,7 +155,7 @@ def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> li
     return [train[row] for row in sorted(chosen)]
 
 
-def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> str:
+def describe_confusion(task: Task, train: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
     """Which labels are mistaken for others over all of train, in words; empty without labels or mistakes.
 
     A miss counts against the first gold label of a statement, as in the official score.
@@ -154,8 +164,8 @@ def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequ
         return ""
     gold_counts, predicted_counts = Counter[str](), Counter[str]()
     misses = Counter[tuple[str, str]]()
-    for example, outcome in zip(train, outcomes, strict=True):
-        for allowed, judgement in zip(task.gold_labels(example.gold), outcome.judgements, strict=False):
+    for case, outcome in zip(train, outcomes, strict=True):
+        for allowed, judgement in zip(task.gold_labels(case.gold), outcome.judgements, strict=False):
             gold_counts[allowed[0]] += 1
             predicted_counts[judgement.label] += 1
             if judgement.label not in allowed:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.base.jsonl import BadLine, scan
-from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
+from aisr.optimize.leakage import all_keys, fingerprint, groups
+from aisr.programs.case import Fingerprint
 from aisr.programs.records import SentenceRecord
 from aisr.programs.task import Task
 

@@ -31,6 +31,7 @@ from aisr.metrics.averitec import (
     evidence_match,
 )
 from aisr.metrics.scores import Scores
+from aisr.programs.case import Case
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, evidence_keys
@@ -195,11 +196,11 @@ class Averitec(Program):
         stated = self.options.verbalized_confidence
         self.judge = dspy.Predict(with_confidence(JudgeClaim, VERDICTS) if stated else JudgeClaim)
 
-    def prepare(self, record: AveritecRecord) -> dspy.Example:
-        """Return a record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone),
+    def prepare(self, record: AveritecRecord) -> Case:
+        """Return a record as a case: inputs `claim`, `context`, `passages` (the best by the claim alone),
         `candidates` (their ids) and `collection`, all passages by their ids; where it is labelled, also the right
         outputs of the three predictors, `questions`, `pairs` (those whose page is among them) and `label`, with
-        `evidence` and `gold`.
+        `evidence`.
 
         Raises UserError for a record without documents.
         """
@@ -225,11 +226,10 @@ class Averitec(Program):
                 "questions": [item(question.question) for question in record.gold.questions[:MOST_QUESTIONS]],
                 "evidence": as_lines(pairs, {}),
                 "label": record.gold.label,
-                "gold": record.gold,
             }
             if answered := sourced(pairs, best):
                 right["pairs"] = answered
-        return self.example(record, inputs, right)
+        return self.case(record, inputs, right)
 
     def forward(
         self, claim: str, context: str, passages: str, candidates: Sequence[str], collection: PassagesById

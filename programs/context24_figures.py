@@ -19,8 +19,9 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
+from aisr.programs.case import Case
 from aisr.programs.figure_ranking import Paper, cited_by, documents, paper_of, rank_elements, siblings
-from aisr.programs.program import Program, SearchOptions, unknown_names
+from aisr.programs.program import NOTHING, Program, SearchOptions, unknown_names
 from aisr.programs.records import (
     PicturePath,
     Prediction,
@@ -149,10 +150,10 @@ class Context24Figures(Program):
         super().__init__(**options)
         self.rank = dspy.Predict(RankElements)
 
-    def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
-        """Return a record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `candidates`
+    def prepare(self, record: Context24FiguresRecord) -> Case:
+        """Return a record as a case: inputs `claim`, `elements` (the best, as an LM reads them), `candidates`
         (their labels) and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements
-        among these, then their figures and panels), `gold` and `incomplete` (none is among them).
+        among these, then their figures and panels). It is complete, and a demo, where one is among them.
         """
         paper = record.paper
         texts = documents(paper)
@@ -165,19 +166,12 @@ class Context24Figures(Program):
             "candidates": candidates,
             "best_first": best_first,
         }
-        right: dict[str, Any] = {}
-        if record.gold is not None:
-            wanted = _wanted(record.gold, candidates)
-            right = {
-                "ranking": wanted,
-                "gold": record.gold,
-                "incomplete": not set(wanted) & set(record.gold.findings),
-            }
-        return self.example(record, inputs, right)
-
-    def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
-        """Return a labelled example as a demo, where it shows a gold element."""
-        return None if example.incomplete else example
+        if record.gold is None:
+            return self.case(record, inputs, {})
+        wanted = _wanted(record.gold, candidates)
+        is_complete = not {*wanted}.isdisjoint(record.gold.findings)
+        demo = NOTHING if is_complete else None
+        return self.case(record, inputs, {"ranking": wanted}, demo, is_complete)
 
     def forward(
         self, claim: str, elements: str, candidates: Sequence[str], best_first: Sequence[str]

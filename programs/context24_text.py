@@ -19,6 +19,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import write_whole
 from aisr.metrics.context24_text import RIGHT, RougeScores, snippet_match
 from aisr.metrics.scores import Scores
+from aisr.programs.case import Case
 from aisr.programs.program import Fitted, Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
 from aisr.programs.retrieval import bm25, heading, idle_places, order, split_sentences, stemmed
@@ -265,10 +266,10 @@ class Context24Text(Program):
         """Take the weights of a saved program. Raises ValueError for anything else."""
         self.fitted = MethodWeights.model_validate(saved)
 
-    def prepare(self, record: Context24TextRecord) -> dspy.Example:
-        """Return a record as an example: inputs `claim`, `passages` (the text that the LM sees), `candidates` (ids of
-        the sentences in it) and `source`, the paper; where it is labelled, also `gold` and the right output of the
-        predictor (`chosen`).
+    def prepare(self, record: Context24TextRecord) -> Case:
+        """Return a record as a case: inputs `claim`, `passages` (the text that the LM sees), `candidates` (ids of
+        the sentences in it) and `source`, the paper; where it is labelled, also the right output of the predictor
+        (`chosen`).
 
         Raises UserError for a record whose paper has no sentence.
         """
@@ -282,27 +283,21 @@ class Context24Text(Program):
             "candidates": [_id(place) for place in places],
             "source": source,
         }
-        right: dict[str, Any] = {}
-        if record.gold is not None:
-            right = {"gold": record.gold}
-        if record.gold:
-            located = [place for place in locate(source, record.gold) if place in places]
-            if not located:  # the candidate that is most like what is gold
-                likeness = bm25(" ".join(record.gold), [source.sentences[place] for place in places])
-                located = [places[int(order(likeness)[0])]]
-            right["chosen"] = [_id(place) for place in located[:SENTENCES]]
-        return self.example(record, inputs, right)
+        if not record.gold:
+            return self.case(record, inputs, {}, demo=None)
+        located = [place for place in locate(source, record.gold) if place in places]
+        if not located:  # the candidate that is most like what is gold
+            likeness = bm25(" ".join(record.gold), [source.sentences[place] for place in places])
+            located = [places[int(order(likeness)[0])]]
+        chosen = located[:SENTENCES]
+        demo = self._demo(inputs["claim"], source, sorted(locate(source, record.gold))[:SENTENCES] or chosen)
+        return self.case(record, inputs, {"chosen": [_id(place) for place in chosen]}, demo)
 
-    def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
-        """Return a labelled example as a short demo: the gold sentences, and the four others that rank highest. None
-        where nothing is gold."""
-        if not example.gold:
-            return None
-        source: Paper = example.source
-        right = sorted(locate(source, example.gold))[:SENTENCES] or [_place(key) for key in example.chosen]
-        others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
+    def _demo(self, claim: str, source: Paper, right: Sequence[int]) -> dict[str, Any]:
+        """The fields of a short demo: the right sentences, and the four others that rank highest."""
+        others = [place for place in self._ranked(claim, source) if place not in right][:DISTRACTORS]
         passages = _with_neighbours(source, sorted({*right, *others}))
-        return example.copy(passages=passages, chosen=[_id(place) for place in right])
+        return {"passages": passages, "chosen": [_id(place) for place in right]}
 
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.base.errors import UserError
 from aisr.base.files import parse_json
 from aisr.base.jsonl import explain
+from aisr.programs.case import Case
 from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
 from aisr.programs.probabilities import CONFIDENCE, Judgement, LabelWeights, judgements_of
 from aisr.programs.ranker import EvidenceRanker
@@ -97,6 +98,7 @@ def wording(value: Any) -> str:
 
 Check = Callable[[dspy.Prediction], str | None]  # the complaint about an answer, or None
 Limits = Mapping[str, Mapping[str, Any]]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 NO_LIMITS: Limits = MappingProxyType({})
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
@@ -191,9 +193,9 @@ class Program(dspy.Module):
 
     # --- What a program says.
 
-    def prepare(self, record: Any) -> dspy.Example:
-        """Return a record as the example that the program is called with: its inputs, and where it is labelled the
-        right outputs and `gold` beside them."""
+    def prepare(self, record: Any) -> Case:
+        """Return a record as the program takes it: an example with its inputs, and where it is labelled the right
+        outputs, the gold answer and the demo that it makes (see `case`)."""
         raise NotImplementedError
 
     @property
@@ -212,11 +214,6 @@ class Program(dspy.Module):
         """Return the ids of the evidence that goes with a label, best first, in tasks that ask for some. named: the ids
         that the LM named, ranking: the ranker's, both best first."""
         return list(named)
-
-    def trimmed_demo(self, example: dspy.Example) -> dspy.Example | None:
-        """Return a labelled example as a demo of the main predictor: itself, or in tasks where that would not fit, with
-        only the part of the evidence that the answer rests on. None where it would teach nothing."""
-        return example
 
     # --- What `forward` calls.
 
@@ -313,10 +310,22 @@ class Program(dspy.Module):
         return self.label_weights.apply(judged) if self.label_weights else judged
 
     @staticmethod
-    def example(record: Record, inputs: Mapping[str, Any], right: Mapping[str, Any]) -> dspy.Example:
-        """Return a record as the example that the program is called with; right: what stands beside the inputs where it
-        is labelled."""
-        return dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
+    def case(
+        record: Record,
+        inputs: Mapping[str, Any],
+        right: Mapping[str, Any],
+        demo: Mapping[str, Any] | None = NOTHING,
+        is_complete: bool = True,
+    ) -> Case:
+        """Return a record as the program takes it.
+
+        right: the outputs that are right, where it is labelled; demo: the fields that are others where it is a demo of
+        the main predictor, in tasks whose evidence would not fit into one, or None where it would teach nothing;
+        is_complete: whether the inputs show the evidence that the answer names.
+        """
+        example = dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
+        as_demo = None if demo is None or record.gold is None else example.copy(**demo)
+        return Case(example, record.gold, as_demo, is_complete)
 
     @property
     def match(self) -> Matcher:

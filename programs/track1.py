@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
+from aisr.programs.case import Case
 from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
@@ -134,17 +135,17 @@ class Track1(Program):
             signature = signature.with_updated_fields("evidence", type_=PicturedText)
         self.label = dspy.Predict(signature)
 
-    def prepare(self, record: Track1Record) -> dspy.Example:
-        """Return a record as an example: inputs `evidence`, `sentences` and, where the LM is to see them, `pictures`;
-        where it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
-        pictures are wanted and there is no folder of them."""
+    def prepare(self, record: Track1Record) -> Case:
+        """Return a record as a case: inputs `evidence`, `sentences` and, where the LM is to see them, `pictures`; where
+        it is labelled, also `sentence_labels` (the primary ones). Raises UserError where pictures are wanted and there
+        is no folder of them."""
         text, pictures = render(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(one)) for one in record.statements]}
         if self.picture_mode == "image":
             inputs["pictures"] = pictures
         gold = record.gold
-        right = {} if gold is None else {"gold": gold, "sentence_labels": [types[0] for types in gold]}
-        return self.example(record, inputs, right)
+        right = {} if gold is None else {"sentence_labels": [types[0] for types in gold]}
+        return self.case(record, inputs, right)
 
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """Return `sentence_labels`, one a sentence, and the `judgements` behind them."""

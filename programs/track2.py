@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
+from aisr.programs.case import Case
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
@@ -226,10 +227,10 @@ class Track2(Program):
         distinct = list(dict.fromkeys(named))
         return list(dict.fromkeys([*distinct[:OF_THE_LM], *ranking[:DEPTH], *distinct]))[:EVIDENCE_K]
 
-    def prepare(self, record: Track2Record) -> dspy.Example:
-        """Return a record as an example: inputs `passages`, `claim`, `candidates` (ids of the passages), `ranking`
-        (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the gold ones among the candidates),
-        `gold`, `incomplete` (none of its gold paragraphs is a candidate) and `trimmed`, its fields as a demo."""
+    def prepare(self, record: Track2Record) -> Case:
+        """Return a record as a case: inputs `passages`, `claim`, `candidates` (ids of the passages), `ranking`
+        (paragraph ids); where it is labelled, also `label` and `evidence_ids` (the gold ones among the candidates). It
+        is complete where one of its gold paragraphs is a candidate; its demo is short, and has what decided."""
         raw = record.paragraphs
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         ranking = rank(record.claim_text, paper, self.match)
@@ -242,20 +243,16 @@ class Track2(Program):
         }
         gold = record.gold
         if gold is None:
-            return self.example(record, inputs, {})
+            return self.case(record, inputs, {})
         named = [] if gold.label in self.fitted.none else gold.evidence_para_ids
         right = {
-            "gold": gold,
             "label": gold.label,
             "evidence_ids": [key for key in named if key in read.keys][:NAMED],
-            "incomplete": bool(gold.evidence_para_ids) and not {*gold.evidence_para_ids}.intersection(read.keys),
-            "trimmed": {**_trimmed(gold, record.claim_text, paper, ranking), "evidence_ids": named[:EVIDENCE_K]},
         }
-        return self.example(record, inputs, right)
-
-    def trimmed_demo(self, example: dspy.Example) -> dspy.Example:
-        """Return it with gold evidence and the hardest distractors alone: short, and never without what decided."""
-        return example.copy(**example.trimmed)
+        # Gold evidence and the hardest distractors alone.
+        demo = {**_trimmed(gold, record.claim_text, paper, ranking), "evidence_ids": named[:EVIDENCE_K]}
+        shown = {*gold.evidence_para_ids}.intersection(read.keys)
+        return self.case(record, inputs, right, demo, is_complete=bool(shown) or not gold.evidence_para_ids)
 
     def forward(self, passages: str, claim: str, candidates: list[str], ranking: list[str]) -> dspy.Prediction:
         """Return `label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see

@@ -16,8 +16,8 @@ from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
+from support import scripted
 from support.corpora import citation, claim
-from support.scripted import TRACKS, examples
 
 # Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
 FIELDS = (
@@ -92,7 +92,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("task", scripted.TRACKS)
 def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     program = task.build({})
@@ -105,17 +105,17 @@ def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
             if line.record is None:
                 assert_clear(str(line.problem), f"{path}:{line.number}: ")
             else:
-                example = program.prepare(line.record)
-                str(example).encode()  # what is read can be shown to a model
+                case = program.prepare(line.record)
+                str(case.example).encode()  # what is read can be shown to a model
                 task.fallback(line.record)
 
     run()
 
 
-@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("task", scripted.TRACKS)
 def test_any_artifact(task: Task, tmp_path: Path) -> None:
     file, program = tmp_path / "program.json", task.build({})
-    program.predictors()[0].demos = examples(task, program)[:1]
+    program.predictors()[0].demos = [scripted.cases(task, program)[0].example]
     strip(program)
     good = json.loads(program_text(task, program))
     text = altered(good).map(lambda value: json.dumps(value).encode())

@@ -26,7 +26,8 @@ def check(
     """List the wrong lines of a record file, and pictures that are missing."""
     from aisr.base.jsonl import scan
     from aisr.judging.judge import find_image_folder
-    from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
+    from aisr.optimize.leakage import all_keys, fingerprint
+    from aisr.programs.case import Fingerprint
 
     chosen = find_task_for(task, file)
     images = find_image_folder(image_root, file)

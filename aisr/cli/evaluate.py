@@ -48,16 +48,16 @@ def evaluate(
     opened = open_lm(config)
     attach(loaded.program, opened, image_root, data)
     records = list(islice(read(data, chosen.record, chosen.name), limit))
-    examples = [row.example for row in prepare_all(chosen, loaded.program.prepare, records, data)]
+    cases = prepare_all(chosen, loaded.program.prepare, records, data)
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()
     note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
     with display.Live(opened.ledger) as progress:
-        pairs = zip(records, examples, strict=True)
+        pairs = zip(records, cases, strict=True)
         replayed = judge_with_calls(chosen, loaded.program, pairs, opened, progress.judged)
     seconds = time.monotonic() - began
-    result = score_outcomes(chosen, examples, [one.outcome for one in replayed])
+    result = score_outcomes(chosen, cases, [one.outcome for one in replayed])
     display.print_scores(chosen.parts, result.report())
     display.print_confidence(result.confidence)
     display.print_end(result.failures, loaded.program.image_folder, opened.ledger.spend)
@@ -128,10 +128,10 @@ def compare(
     for name in (first, second):
         loaded = programs[name]
         attach(loaded.program, opened, image_root, data)
-        records = [row.example for row in read_labeled(chosen, loaded.program, data, limit)]
-        note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
+        cases = read_labeled(chosen, loaded.program, data, limit)
+        note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(cases)} records of {data}")
         with display.Live(opened.ledger) as progress:
-            results.append(score_program(chosen, loaded.program, records, opened, progress.judged))
+            results.append(score_program(chosen, loaded.program, cases, opened, progress.judged))
         note(f"  {results[-1].interval}")
         display.print_failures(results[-1].failures)
         display.print_pictures(loaded.program.image_folder)

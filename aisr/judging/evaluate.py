@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import dspy
 import numpy as np
 
 from aisr.artifact.manifest import Score
@@ -19,10 +18,11 @@ from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.scores import Floats, Report, Scores
+from aisr.programs.case import Case
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
 from aisr.programs.retrieval import Matcher, fit_passages, paper_tokens, rank
-from aisr.programs.task import Query, Task
+from aisr.programs.task import Answer, Query, Task
 from aisr.programs.text import tokens
 
 # --- Confidence
@@ -44,14 +44,12 @@ def record_confidence(task: Task, outcome: Outcome) -> float | None:
     return min(chosen, default=None)
 
 
-def confidence_report(
-    task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]
-) -> dict[str, dict[str, Any]]:
+def confidence_report(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
     """The judgements that have probabilities, by the source of these: their number, the share of right ones and the
     expected calibration error, both in 0-1. Empty for a task without labels."""
     by_source: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for example, outcome in zip(examples, outcomes, strict=True) if task.labels else ():
-        for judgement, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):
+    for case, outcome in zip(cases, outcomes, strict=True) if task.labels else ():
+        for judgement, allowed in zip(outcome.judgements, task.gold_labels(case.gold), strict=False):
             if chances := probabilities(task, judgement):
                 by_source[judgement.source].append((chances[judgement.label], judgement.label in allowed))
     report = {}
@@ -133,38 +131,41 @@ class Evaluation:
 def evaluate(
     task: Task,
     program: Program,
-    examples: Sequence[dspy.Example],
+    cases: Sequence[Case],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
 ) -> Result:
-    """The official score of a program on labelled examples, with its interval and its failed records."""
-    return score_outcomes(task, examples, judge_all(task, program, examples, lm, done))
+    """The official score of a program on labelled cases, with its interval and its failed records."""
+    return score_outcomes(task, cases, judge_all(task, program, cases, lm, done))
 
 
-def score_outcomes(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
-    """The official score of outcomes, and that of the no-LM baseline where the examples have one."""
-    group, no_lm = groups_of(examples), None
-    if all("baseline" in example for example in examples):
-        answers = [example.baseline for example in examples]
-        no_lm = Result(task.score([example.gold for example in examples], answers), group=group)
+def score_outcomes(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Result:
+    """The official score of outcomes, and that of the no-LM baseline where the cases have one."""
+    group, no_lm = groups_of(cases), None
+    baseline = [case.baseline for case in cases]
+    if None not in baseline:
+        no_lm = Result(score_cases(task, cases, baseline), group=group)
     failures = {
-        example.id: outcome.failure
-        for example, outcome in zip(examples, outcomes, strict=True)
-        if outcome.failure is not None
+        case.id: outcome.failure for case, outcome in zip(cases, outcomes, strict=True) if outcome.failure is not None
     }
-    confidence = confidence_report(task, examples, outcomes)
-    return Result(score_records(task, examples, outcomes), failures, no_lm, confidence, group)
+    scores = score_cases(task, cases, [outcome.answer for outcome in outcomes])
+    return Result(scores, failures, no_lm, confidence_report(task, cases, outcomes), group)
 
 
-def score_records(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
-    """The scores of outcomes, record by record; a failed record earns nothing."""
-    return task.score([example.gold for example in examples], [outcome.answer for outcome in outcomes])
+def score_cases(task: Task, cases: Sequence[Case], answers: Sequence[Answer | None]) -> Scores:
+    """The scores of answers, record by record, each record by its weight; None, of a failed record, earns nothing.
+
+    Everything that a compile decides rests on scores that were made here.
+    """
+    scores = task.score([case.gold for case in cases], answers)
+    weights = [case.weight for case in cases]
+    return scores if set(weights) <= {1.0} else scores.weighted(weights)
 
 
-def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
-    """The group of each example, see `aisr.optimize.leakage`; None where one has none."""
-    groups = [example.get("group") for example in examples]
-    return None if None in groups else tuple(groups)
+def groups_of(cases: Sequence[Case]) -> tuple[int, ...] | None:
+    """The group of each case, see `aisr.optimize.leakage`; None where one has none."""
+    groups = [case.group for case in cases if case.group is not None]
+    return tuple(groups) if len(groups) == len(cases) else None
 
 
 def check_any_judged(result: Result, split: str) -> None:

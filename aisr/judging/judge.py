@@ -25,6 +25,7 @@ from aisr.base.jsonl import read, valid_text
 from aisr.lm.budget import BudgetSpent, Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMUnavailable
+from aisr.programs.case import Case
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program, UnusableAnswer
@@ -118,16 +119,16 @@ class Outcome:
     ranking: Sequence[str] = ()  # all evidence ids, as they were ranked
 
 
-def judge(task: Task, program: Program, record: Record | dspy.Example, lm: OpenLM) -> Outcome:
-    """The program's answer to one record, or to the example that was prepared from it.
+def judge(task: Task, program: Program, record: Record | Case, lm: OpenLM) -> Outcome:
+    """The program's answer to one record, or to the case that was prepared from it.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
     account without credit, an unknown model, a wrong configuration, a server closed for long) is raised.
     """
-    example = record if isinstance(record, dspy.Example) else program.prepare(record)
+    case = record if isinstance(record, Case) else program.prepare(record)
     try:
         with lm.context():
-            prediction = program(**example.inputs())
+            prediction = program(**case.example.inputs())
     except FATAL_ERRORS:
         raise
     except FAILURES as error:
@@ -143,11 +144,11 @@ def failure_text(error: Exception) -> str:
 def judge_all(
     task: Task,
     program: Program,
-    records: Iterable[Record | dspy.Example],
+    records: Iterable[Record | Case],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
-    """The outcomes of all records or examples, in their order; `done` is called after each."""
+    """The outcomes of all records or cases, in their order; `done` is called after each."""
     return list(map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads, done))
 
 
@@ -197,7 +198,7 @@ class ReplayedRecord:
     """A labelled record, its outcome, and the calls behind that."""
 
     record: Record
-    example: dspy.Example
+    case: Case
     outcome: Outcome
     calls: list[LMCall]
 
@@ -205,7 +206,7 @@ class ReplayedRecord:
 def judge_with_calls(
     task: Task,
     program: Program,
-    pairs: Iterable[tuple[Record, dspy.Example]],
+    pairs: Iterable[tuple[Record, Case]],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
 ) -> list[ReplayedRecord]:
@@ -213,10 +214,10 @@ def judge_with_calls(
     return list(map_ordered(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads, done))
 
 
-def _judge_one(task: Task, program: Program, record: Record, example: dspy.Example, lm: OpenLM) -> ReplayedRecord:
+def _judge_one(task: Task, program: Program, record: Record, case: Case, lm: OpenLM) -> ReplayedRecord:
     recorder = _CallRecorder()
     with dspy.context(callbacks=[recorder]):
-        return ReplayedRecord(record, example, judge(task, program, example, lm), recorder.calls)
+        return ReplayedRecord(record, case, judge(task, program, case, lm), recorder.calls)
 
 
 def replay(
@@ -235,11 +236,11 @@ def replay(
     cached = from_cache_only(lm)
 
     def work(record: Record) -> ReplayedRecord:
-        example = program.prepare(record)
+        case = program.prepare(record)
         try:
-            return _judge_one(task, program, record, example, cached)
+            return _judge_one(task, program, record, case, cached)
         except BudgetSpent:  # the answer is not in the cache
-            return ReplayedRecord(record, example, Outcome(None, failures.get(record.id, FORGOTTEN)), [])
+            return ReplayedRecord(record, case, Outcome(None, failures.get(record.id, FORGOTTEN)), [])
 
     return list(map_ordered(work, islice(read(path, task.record, task.name), limit), lm.threads))
 

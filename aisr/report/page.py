@@ -115,7 +115,7 @@ def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Reco
 
 def judged_record(task: Task, one: ReplayedRecord) -> JudgedRecord:
     """One record of the file, without its calls."""
-    scores = task.score([one.example.gold], [one.outcome.answer])
+    scores = task.score([one.case.gold], [one.outcome.answer])
     right, sure = bool(scores.right()[0]), record_confidence(task, one.outcome)
     return JudgedRecord(
         id=one.record.id,
@@ -125,7 +125,7 @@ def judged_record(task: Task, one: ReplayedRecord) -> JudgedRecord:
         failure=one.outcome.failure,
         statements=_labelled(task, one) if task.labels else [_whole(task, one, right)],
         context=_context(one.record),
-        exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
+        exhibits=task.exhibits(one.record, one.case.example, one.outcome.answer),
         calls=[],
     )
 
@@ -142,10 +142,10 @@ def _context(record: Any) -> str:
 
 
 def _labelled(task: Task, one: ReplayedRecord) -> list[Statement]:
-    allowed = task.gold_labels(one.example.gold)
+    allowed = task.gold_labels(one.case.gold)
     statements = [
         Statement(text=text, gold=list(labels), said=None)
-        for text, labels in zip(task.statements(one.example), allowed, strict=True)
+        for text, labels in zip(task.statements(one.case.example), allowed, strict=True)
     ]
     for statement, judgement in zip(statements, one.outcome.judgements, strict=False):  # none of a failed record
         statement.said = judgement.label
@@ -157,7 +157,7 @@ def _labelled(task: Task, one: ReplayedRecord) -> list[Statement]:
 def _whole(task: Task, one: ReplayedRecord, right: bool) -> Statement:
     answer = one.outcome.answer
     said = None if answer is None else _in_words(task, answer)
-    return Statement(text=task.text(one.record), gold=[_in_words(task, one.example.gold)], said=said, right=right)
+    return Statement(text=task.text(one.record), gold=[_in_words(task, one.case.gold)], said=said, right=right)
 
 
 def _in_words(task: Task, answer: Answer) -> str:
@@ -207,7 +207,7 @@ def write_compile_report(run: "Run") -> CompileReport:
         return replay(task, program, plan.data[split], run.lm, plan.limits.get(split), result.failures)
 
     dev = replayed("dev", champion.dev)
-    result = score_outcomes(task, run.examples["dev"], [one.outcome for one in dev])
+    result = score_outcomes(task, run.cases["dev"], [one.outcome for one in dev])
     about = _about(f"{task.name} · {plan.name}", loaded, run.lm, plan.data["dev"].name, result)
     if test is None:
         about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()

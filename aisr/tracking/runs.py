@@ -236,7 +236,7 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
                     predicted = (statement.said or FAILED)[:LONGEST]
                     mlflow.log_feedback(**about, value=predicted, rationale=f"gold {gold}")
                     mlflow.log_expectation(**about, value=gold)
-                judge(task, program, one.example, cached)
+                judge(task, program, one.case, cached)
     finally:
         mlflow.dspy.autolog(disable=True, silent=True)
         dspy.settings.configure(track_usage=track_usage)  # autolog turns it on, and leaves it on

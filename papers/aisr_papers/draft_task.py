@@ -11,6 +11,7 @@ from pydantic import Field
 
 from aisr.task import (
     PICTURE_MODE_HELP,
+    Case,
     LabelOptions,
     Picture,
     PicturedText,
@@ -99,18 +100,18 @@ class DraftProgram(Program):
         self.picture_mode = self.options.evidence
         self.judge = dspy.Predict(signature_of(self.options.evidence, self.options.verbalized_confidence))
 
-    def prepare(self, record: DraftRecord) -> dspy.Example:
-        """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
-        `pictures`; where it is labelled, also `sentence_labels` and `gold`. Raises UserError where pictures are wanted
-        and there is no folder of them."""
+    def prepare(self, record: DraftRecord) -> Case:
+        """The record as a case: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
+        `pictures`; where it is labelled, also `sentence_labels`. Raises UserError where pictures are wanted and there
+        is no folder of them."""
         text, pictures = render(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         sentences = [item(clean(one.sentence)) for one in record.sentences]
         inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": sentences}
         if self.picture_mode == "image":
             inputs["pictures"] = pictures
         gold = record.gold
-        right = {} if gold is None else {"gold": gold, "sentence_labels": [labels[0] for labels in gold]}
-        return self.example(record, inputs, right)
+        right = {} if gold is None else {"sentence_labels": [labels[0] for labels in gold]}
+        return self.case(record, inputs, right)
 
     def forward(
         self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()

@@ -17,14 +17,14 @@ from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
-from support.scripted import examples
+from support.scripted import cases
 
 Edit = Callable[[dict[str, Any]], object]
 
 
 def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
     program = task.build(options)
-    rows = examples(task, program)[:count]
+    rows = [case.example for case in cases(task, program)[:count]]
     fields = program.main_predictor.signature.fields
     program.main_predictor.demos = [{name: row[name] for name in fields} for row in rows]
     return program

@@ -41,7 +41,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: Loopb
     lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=logprobs))
     program = TRACK1.build({})
     with lm.context(), dspy.context(trace=[]):
-        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+        (judgement,) = program(**program.prepare(claim("Supported")).example.inputs()).judgements
         ((_, _, reflected),) = dspy.settings.trace
     assert [request.body.get("top_logprobs") for request in loopback.requests] == [20 if logprobs else None]
     expected = [0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4]
@@ -58,7 +58,7 @@ def test_a_model_that_reasons_is_sent_no_setting_that_it_refuses(
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
     program = TRACK1.build({})
     with open_lm(LMConfig(model, api_base=None if at_provider else loopback.url)).context():
-        program(**program.prepare(claim("Supported")).inputs())
+        program(**program.prepare(claim("Supported")).example.inputs())
     assert [set(request.body) - {"model", "messages", "response_format"} for request in loopback.requests] == [set()]
 
 

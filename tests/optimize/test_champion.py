@@ -19,7 +19,7 @@ from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.report.page import write_compile_report
 from support.corpora import write
 from support.runs import SILENT
-from support.scripted import TRACKS, claim, examples, field, flat, question, requests, right, scripted, wording, written
+from support.scripted import TRACKS, cases, claim, field, flat, question, requests, right, scripted, wording, written
 
 JSON = "Respond with a JSON object"
 
@@ -40,7 +40,7 @@ def by_instruction(request: Any) -> str:
 def test_the_best_on_dev_is_champion_and_among_equals_the_first(task: Task) -> None:
     texts = {"uncompiled": "Flat.", "good": "RIGHT.", "late": "RIGHT too."}
     candidates = [Candidate(name, instructed(task, text)) for name, text in texts.items()]
-    dev = examples(task, candidates[0].program)
+    dev = cases(task, candidates[0].program)
     assert choose(task, candidates, dev, scripted(right)).champion.name == "uncompiled"
     choice = choose(task, candidates, dev, scripted(by_instruction))
     assert (choice.champion.name, choice.champion.program) == ("good", candidates[1].program)

@@ -93,12 +93,12 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
     rows = prepare_all(TRACK1, program.prepare, [parent, other, beside], Path("train.jsonl"))
     program.main_predictor.demos = [rows[2].example.toDict()]
-    assert [one.example.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
+    assert [one.case.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
     program.main_predictor.demos = []
     program.main_predictor.signature = program.main_predictor.signature.with_instructions(
         "Row 2.1 is Unsupported Entity, for one."
     )
-    assert [one.example.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [
+    assert [one.case.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [
         parent.id,
         "beside",
     ]

@@ -15,9 +15,10 @@ from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
 from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
 from aisr.optimize.search import Candidate, Search, Settings
+from aisr.programs.case import Case
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
-from support.scripted import Answers, citation, claim, corpus, examples, flat, question, right, scripted, wording
+from support.scripted import Answers, cases, citation, claim, corpus, flat, question, right, scripted, wording
 
 
 def half_right(request: Any) -> str:
@@ -35,7 +36,7 @@ def compiled(
 ) -> list[Candidate]:
     """The candidates for Track 1."""
     student = TRACK1.build({})
-    rows = examples(TRACK1, student)
+    rows = cases(TRACK1, student)
     train, dev = rows[:8], rows[8:]
     lm = scripted(answers, threads=threads)
     settings = Settings(demos=3, candidates=3, seed=seed)
@@ -168,7 +169,7 @@ def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
         exact = [float(s[0] in g[0]) for g, s in zip(gold, predicted, strict=True)]
         return SubsampleEvaluation(exact, [dspy.Prediction(sentence_labels=s) for s in predicted])
 
-    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=types) for types in reversed(gold)])
+    gate = CorpusAcceptance(TRACK1, [Case(dspy.Example(), types) for types in reversed(gold)])
     places = list(reversed(range(len(gold))))
     result, flat = evaluated(finder), evaluated(flat_said)
     assert sum(result.scores) < sum(flat.scores)

@@ -53,13 +53,13 @@ def test_fewer_than_ten_groups_of_claims_are_too_few() -> None:
 def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_papers() -> None:
     first, second = records(2)
     program = Track2()
-    plain = [program.prepare(record).ranking for record in (first, second)]
+    plain = [program.prepare(record).example.ranking for record in (first, second)]
     program.ranker = EvidenceRanker(
         weights={"place in the paper, from 0 to 1": 1.0}, spread={"place in the paper, from 0 to 1": 1.0}
     )
     unseen = out_of_fold_prepare(TRACK2, program, {tuple(first.paragraphs.values()): CAPTIONED})
-    assert unseen(first).ranking[:3] == ["P1", "P2", "P4"] != plain[0][:3]  # the caption is the last of five
-    assert unseen(second).ranking == program.prepare(second).ranking == ["P5", "P4", "P3", "P2", "P1"]
+    assert unseen(first).example.ranking[:3] == ["P1", "P2", "P4"] != plain[0][:3]  # the caption is the last of five
+    assert unseen(second).example.ranking == program.prepare(second).example.ranking == ["P5", "P4", "P3", "P2", "P1"]
 
 
 def test_a_compile_learns_from_train_that_captions_are_no_evidence_and_says_so(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def test_all_figures_are_ranked_and_those_without_any_text_last(retriever: str) 
     row = {"id": "a", "claim": "Walls in the shade get half of the light.", "elements": [{"label": x} for x in LABELS]}
     for paragraphs in (PARAGRAPHS, []):
         record = Context24FiguresRecord.model_validate({**row, "paragraphs": paragraphs})
-        ranking = Context24Figures(retriever=retriever).prepare(record).best_first
+        ranking = Context24Figures(retriever=retriever).prepare(record).example.best_first
         assert sorted(ranking) == sorted(LABELS)
         assert ranking[-1] == "FIG 3" if paragraphs else ranking == list(LABELS)
 
@@ -78,11 +78,11 @@ def test_the_best_sentence_on_method_is_the_answer_where_the_lm_chooses_none() -
     paragraphs = ["Results", restated, "Methods", f"It was spring. {method} Then we left."]
     row = {"id": "a", "claim": "Moss cover grows faster in the shade.", "paragraphs": paragraphs}
     program = Context24Text()
-    example = program.prepare(Context24TextRecord.model_validate(row))
-    prompt = example.passages.splitlines()
+    case = program.prepare(Context24TextRecord.model_validate(row))
+    prompt = case.example.passages.splitlines()
     assert prompt.index("## Results") < prompt.index("## Methods")
     lm = scripted(lambda request: written(question(request), {"chosen": []}))
-    outcome = judge(CONTEXT24_TEXT, program, example, lm)
+    outcome = judge(CONTEXT24_TEXT, program, case, lm)
     assert outcome.answer is not None, outcome.failure
     assert method in outcome.answer[0]
     assert len(requests(lm)) == 1

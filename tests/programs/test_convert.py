@@ -51,7 +51,7 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path, monkeypatch
         text = " ".join(page.text for page in record.documents or ())
         assert answer in text
         assert len(text) < len(FILLER)
-        assert answer in Averitec().prepare(record).passages
+        assert answer in Averitec().prepare(record).example.passages
     assert "gold" not in out.read_text().split("documents")[1]
     before = out.read_bytes()
     assert converted(*words).code == 2  # what is there took long

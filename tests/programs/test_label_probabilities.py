@@ -84,7 +84,7 @@ def test_a_program_asks_for_them_and_nonsense_costs_neither_the_record_nor_a_cal
     lm = scripted([written("Respond with a JSON object", fields)])
     program = TRACK1.build({"verbalized_confidence": True})
     with lm.context(), dspy.context(trace=[]):
-        prediction = program(**program.prepare(claim(*labels)).inputs())
+        prediction = program(**program.prepare(claim(*labels)).example.inputs())
     assert prediction.sentence_labels == labels
     assert [one.source for one in prediction.judgements] == sources
     (request,) = requests(lm)

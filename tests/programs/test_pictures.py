@@ -91,7 +91,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     program = Track1(evidence="image")
     program.image_folder = ImageFolder(tmp_path)
     with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
-        prediction = program(**program.prepare(showing("a.png", "b.png")).inputs())
+        prediction = program(**program.prepare(showing("a.png", "b.png")).example.inputs())
     assert prediction.sentence_labels == ["Contradiction"]
     content = loopback.requests[0].body["messages"][-1]["content"]
     at = [place for place, block in enumerate(content) if block["type"] == "image_url"]
@@ -112,7 +112,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     data, path = SAMPLE / "track1" / "dev.jsonl", "images/58d3cb58ff6fe78e326e932e6557c5346af5a0d3.jpg"
     program = Track1(evidence="ocr")
     program.image_folder = find_image_folder(None, data)
-    evidence = program.prepare(showing(path)).evidence
+    evidence = program.prepare(showing(path)).example.evidence
     caption, *lines = evidence.splitlines()
     assert caption.startswith("[figure 1] ")
     assert all(number in evidence for number in ("80.5", "86.6", "72.7", "58.6"))

@@ -27,7 +27,7 @@ JSON = "Respond with a JSON object"
 
 def answer(program: dspy.Module, record: Any, lm: Any) -> dspy.Prediction:
     with lm.context():
-        return program(**program.prepare(record).inputs())
+        return program(**program.prepare(record).example.inputs())
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -38,10 +38,11 @@ def test_a_withheld_record_gives_the_same_inputs_and_no_gold(task: Task) -> None
         del sentence["types"]
     program = task.build({})
     known, blind = program.prepare(labelled), program.prepare(task.record.model_validate(raw))
-    assert dict(blind.inputs()) == dict(known.inputs())
-    assert not {"gold", "label", "sentence_labels", "evidence_ids"} & set(blind.keys())
-    assert "gold" in known
-    assert "gold" not in known.inputs()
+    assert dict(blind.example.inputs()) == dict(known.example.inputs())
+    assert not {"label", "sentence_labels", "evidence_ids"} & set(blind.example.keys())
+    assert (blind.gold, blind.demo) == (None, None)
+    assert known.gold == labelled.gold
+    assert "gold" not in known.example
 
 
 # --- A question to the LM: one repair that says what was wrong, then a failure; never a default

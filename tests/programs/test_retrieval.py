@@ -81,7 +81,7 @@ def record(text: str) -> Track2Record:
 
 @pytest.mark.parametrize("budget", [1, USUAL_TOKENS])
 def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
-    prompt = Track2(context_tokens=budget).prepare(record(LONG)).passages
+    prompt = Track2(context_tokens=budget).prepare(record(LONG)).example.passages
     (cut,) = [line for line in prompt.split("\n") if line.startswith("[P2] ")]
     assert TOLD in cut
     assert tokens(cut) <= LONGEST

@@ -92,9 +92,9 @@ def build_compiled(case: Case, folder: Path) -> Program:
         student.ranker = fitted.ranker
         prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
     student.fit(train)
-    rows = [row.example for row in prepare_all(task, prepare, train, path)]
+    cases = prepare_all(task, prepare, train, path)
     lm = scripted([])  # the optimizers of the cases ask nothing
-    search = Search(task, student, rows, [], SETTINGS, lm, lm, print)
+    search = Search(task, student, cases, [], SETTINGS, lm, lm, print)
     program = compile_candidates(case.optimizer, search, [])[0].program
     loaded = parse(program_text(task, program), "the compiled program", task).program
     loaded.copy_context(student)
@@ -111,9 +111,9 @@ def calls(program: Program, record: Record, form: str, answer: Any, unusable: An
 
     lm = scripted(reply, adapter=form)
     lm.cache = False  # the second call may be the first one again
-    example = program.prepare(record)
+    case = program.prepare(record)
     with lm.context():
-        program(**example.inputs())
+        program(**case.example.inputs())
     return requests(lm)
 
 

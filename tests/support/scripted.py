@@ -14,6 +14,7 @@ from dspy.lm15 import Message, Request, Response, TextPart, Usage
 from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig, Price
+from aisr.programs.case import Case
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import TRACK2, Track2Record
@@ -144,7 +145,7 @@ def write_corpus(folder: Path, task: Task, count: int = 12) -> Path:
     return corpora.write(folder / "records.jsonl", records)
 
 
-def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
+def cases(task: Task, program: dspy.Module) -> list[Case]:
     return [program.prepare(record) for record in corpus(task)]
 
 

@@ -1,0 +1,49 @@
+"""A record as a program takes it: what a compile, an evaluation and an optimizer work on."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import dspy
+
+
+class Fingerprint(NamedTuple):
+    """What a record may share with others. Of its claim and of long texts near-duplicates are searched."""
+
+    keys: frozenset[str]  # "kind:value" each, see `Task.shared_keys`
+    claim: str
+    long_texts: tuple[tuple[str, str], ...]  # the words that a text begins with, and the digest of all its words
+
+
+@dataclass(frozen=True)
+class Case:
+    """A record as a program takes it. `Program.prepare` makes it; the fields below `is_complete` are those of labelled
+    records that were read together (see `aisr.optimize.leakage.prepare_all`).
+
+    The record itself is not held: one of Track 2 has a whole paper.
+    """
+
+    example: dspy.Example  # `id`, the inputs of the program and, where the record is labelled, the right outputs
+    gold: Any = None  # the gold answer, in the form that the task's score takes; None where it is withheld
+    demo: dspy.Example | None = None  # it as a demo, with what the answer rests on; None where it would teach nothing
+    is_complete: bool = True  # whether the example shows the evidence that its answer names
+    fingerprint: Fingerprint | None = None
+    group: int | None = None  # cases of one file that share something have the same
+    baseline: Any = None  # the answer of the no-LM baseline
+    weight: float = 1.0  # how much it counts in scores, above 0; 1 on average over a split
+
+    @property
+    def id(self) -> str:
+        """The id of the record."""
+        return str(self.example.id)
+
+    def for_metric(self) -> dspy.Example:
+        """Return the example as an optimizer of DSPy gets it: with `gold` beside its fields where the record is
+        labelled, and a `weight` other than 1, where a metric reads them."""
+        gold = {} if self.gold is None else {"gold": self.gold}
+        weight = {} if self.weight == 1 else {"weight": self.weight}
+        return self.example.copy(**gold, **weight)
+
+    @classmethod
+    def from_metric(cls, example: dspy.Example) -> "Case":
+        """Return the case behind an example that `for_metric` made."""
+        return cls(example, example.gold, weight=example.get("weight", 1.0))
