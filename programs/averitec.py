@@ -61,7 +61,7 @@ class AveritecRecord(Record):
     """A claim to check. claim_id: its place in the organisers' file, from 0, which names its file of pages; documents:
     these pages, or the best excerpts of them."""
 
-    converter: ClassVar[str] = "aisr.programs.convert averitec {file} --documents knowledge_store --out records.jsonl"
+    converter: ClassVar[str] = "convert averitec {file} --documents knowledge_store --out records.jsonl"
     claim_id: int | None = Field(default=None, ge=0)
     claim: Text
     speaker: str | None = None
@@ -449,6 +449,13 @@ class AveritecTask(Task):
         texts = {key: passage.text for key, passage in passages.items()}
         gold = [key for key, passage in passages.items() if passage.url in pages]
         return Query(record.claim, texts, gold)
+
+    def missing_evidence(self, record: AveritecRecord) -> str:
+        if record.gold is None:
+            return "label: missing"
+        if not any(gold_pages(record)):
+            return "questions[].answers[].source_url: missing"
+        return "documents: no page with the url that an answer of `questions` names as its source_url"
 
 
 def gold_pages(record: AveritecRecord) -> set[str | None]:

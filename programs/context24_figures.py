@@ -74,7 +74,7 @@ class Context24FiguresRecord(Record):
     of the paper; findings: the labels that evidence the claim, which need not be among the elements."""
 
     converter: ClassVar[str] = (
-        "aisr.programs.convert context24-figures {file} --papers fulltexts.json --captions extracted_captions "
+        "convert context24-figures {file} --papers fulltexts.json --captions extracted_captions "
         "--figures figures-tables --out records.jsonl"
     )
     claim: Text

@@ -199,7 +199,7 @@ class Context24TextRecord(Record):
     """A claim and its paper. citekey and dataset: the organisers' names of the paper and the collection; context: the
     gold snippets, of which a claim may have none; None where they are withheld."""
 
-    converter: ClassVar[str] = "aisr.programs.convert context24-text {file} --papers fulltexts.json --out records.jsonl"
+    converter: ClassVar[str] = "convert context24-text {file} --papers fulltexts.json --out records.jsonl"
     claim: Text
     paragraphs: Annotated[list[str], Field(min_length=1)]
     citekey: str = ""

@@ -1,4 +1,4 @@
-"""Files of other tasks' organisers as records: `python -m aisr.programs.convert TASK CLAIMS … --out OUT`.
+"""Files of other tasks' organisers as records: `aisr convert TASK CLAIMS … --out OUT`.
 
 CLAIMS is the organisers' JSON list. What its claims are judged by is in files of its own, and is put beside each:
 
@@ -9,9 +9,10 @@ CLAIMS is the organisers' JSON list. What its claims are judged by is in files o
   caption's picture; and `--figures`, a folder of pictures whose names are the candidates (2024); else they are the
   claim's `figures_tables` (2025). These files were made by people and programs: labels hold stray quotes and line ends,
   claims occur twice, captions are quoted Python strings. What is changed is printed.
+
+A claim whose paper or pages are not there is left out.
 """
 
-import argparse
 import ast
 import json
 import re
@@ -25,10 +26,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.base.errors import UserError, run_command
-from aisr.base.files import replacing
+from aisr.base.errors import UserError, merge_repeats
 from aisr.base.jsonl import explain, read_as, read_list, valid_texts
-from aisr.metrics.context24_figures import tidy
+from aisr.metrics.context24_figures import Place, name_of, place_of
 from aisr.programs.context24_figures import LONGEST, UNFIT
 from aisr.programs.context24_text import Context24TextRecord
 from aisr.programs.records import Text
@@ -38,35 +38,12 @@ from aisr.programs.text import pieces, sentences, words
 Row = dict[str, Any]  # a record as JSON
 
 
-def main() -> None:
-    """Run the command; where something is wrong it raises UserError, and nothing is written."""
-    parser = argparse.ArgumentParser(
-        prog="python -m aisr.programs.convert", description="Organisers' files as records."
-    )
-    tasks = parser.add_subparsers(dest="task", required=True)
-    averitec = tasks.add_parser("averitec", help="claims with the best excerpts of their documents")
-    averitec.set_defaults(records=averitec_records)
-    averitec.add_argument("--documents", type=Path, required=True, help="folder with 0.json, …: pages by claim")
-    text = tasks.add_parser("context24-text", help="claims with the full text of their papers")
-    text.set_defaults(records=text_records)
-    figures = tasks.add_parser("context24-figures", help="claims with the figures of their papers")
-    figures.set_defaults(records=figure_records)
-    figures.add_argument("--captions", type=Path, help="folder with a JSON object a paper: li2022molecular.json, …")
-    figures.add_argument("--figures", type=Path, help="folder with a folder of pictures a paper: FIG 1A.png, …")
-    for task in (text, figures):
-        task.add_argument("--papers", type=Path, required=True, help="JSON object: full text by citekey")
-    for task in (averitec, text, figures):
-        task.add_argument("claims", type=Path, help="the organisers' claims, a JSON list")
-        task.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
-    options = parser.parse_args()
-    if options.out.exists():  # what it holds took long
-        raise UserError(f"{options.out} exists; choose another --out or remove it")
-    count = 0
-    with replacing(options.out) as new:
-        for record in options.records(options):
-            new.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
-            count += 1
-    print(f"wrote {options.out}: {count} claims")
+def print_left_out(lacking: Sequence[tuple[str, str]]) -> None:
+    """Print which claims have no record, each an id with the reason."""
+    for complaint in merge_repeats(lacking):
+        print(f"  {complaint}")
+    if lacking:
+        print(f"{len(lacking)} claims are left out: {', '.join(claim for claim, _ in lacking)}")
 
 
 # --- AVeriTeC
@@ -82,12 +59,22 @@ class AveritecClaim(BaseModel):
     claim_id: int | None = None
 
 
-def averitec_records(options: argparse.Namespace) -> Iterator[Row]:
-    """Yield each claim with its place in the list as `claim_id`, and excerpts of its pages."""
-    for place, claim in enumerate(read_list(options.claims, AveritecClaim)):
+def averitec_records(claims: Path, documents: Path) -> Iterator[Row]:
+    """Yield each claim with its place in the list as `claim_id`, and excerpts of its pages. A claim without a file of
+    pages is left out, and listed. Raises UserError where none has one."""
+    lacking, total = [], 0
+    for place, claim in enumerate(read_list(claims, AveritecClaim)):
+        total += 1
         number = place if claim.claim_id is None else claim.claim_id
-        best = excerpts(claim.claim, pages(options.documents / f"{number}.json"))
+        file = documents / f"{number}.json"
+        if not file.is_file():
+            lacking.append((str(number), f"no {file.name!r} in {documents}, which should hold the pages of the claim"))
+            continue
+        best = excerpts(claim.claim, pages(file))
         yield {**claim.model_dump(), "claim_id": number, "documents": [page.model_dump() for page in best]}
+    if len(lacking) == total:
+        raise UserError(f"{documents}: no file of pages; expected that of each claim by its number: 0.json, 1.json, …")
+    print_left_out(lacking)
 
 
 def pages(file: Path) -> Iterator[Document]:
@@ -157,13 +144,19 @@ class TextClaim(Context24TextRecord):
     paragraphs: list[str] = Field(default_factory=list)
 
 
-def text_records(options: argparse.Namespace) -> Iterator[Row]:
-    """Yield each claim with the paragraphs of its paper. Raises UserError for a claim without one."""
-    claims, texts = read_list(options.claims, TextClaim), full_texts(options.papers)
-    for claim in claims:
-        if not texts.get(claim.citekey):
-            raise UserError(f"{options.papers}: no text of {claim.citekey!r}, the paper of claim {claim.id}")
-        yield {**claim.model_dump(), "paragraphs": texts[claim.citekey]}
+def text_records(claims: Path, papers: Path) -> Iterator[Row]:
+    """Yield each claim with the paragraphs of its paper. A claim without one is left out, and listed. Raises UserError
+    where none has one."""
+    texts, lacking, total = full_texts(papers), [], 0
+    for claim in read_list(claims, TextClaim):
+        total += 1
+        if texts.get(claim.citekey):
+            yield {**claim.model_dump(), "paragraphs": texts[claim.citekey]}
+        else:
+            lacking.append((claim.id, f"no text of {claim.citekey!r} in {papers}"))
+    if len(lacking) == total:
+        raise UserError(f"{papers}: no text of any claim's paper; expected a JSON object with texts by `citekey`")
+    print_left_out(lacking)
 
 
 # --- Context24: labels of figures and tables
@@ -197,7 +190,8 @@ Element = dict[str, str]  # of a record: label, and where there is one caption a
 
 
 def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None) -> list[Element]:
-    """Return the elements of a paper: those that have a picture, or else those `listed`."""
+    """Return the elements of a paper: those that have a picture, or else those `listed`. Print which captions belong to
+    none of them, and which of them have no caption."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
     folder = figures / citekey if figures else None
     pictures = {
@@ -205,21 +199,33 @@ def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figu
         for file in (sorted(folder.iterdir()) if folder and folder.is_dir() else ())
         if file.suffix.lower() in PICTURES and CAPTION not in file.name
     }
-    elements: dict[str, Element] = {}
+    elements: dict[Place | str, Element] = {}
     for typed, picture in (pictures or dict.fromkeys(listed, "")).items():
         for label in labels_of(typed, f"{citekey}: element"):
             element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
-            elements.setdefault(tidy(label), {name: text for name, text in element.items() if text})
+            elements.setdefault(name_of(label), {name: text for name, text in element.items() if text})
+    if captions:
+        _print_apart(citekey, texts, list(elements.values()))
     return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
 
 
+def _print_apart(citekey: str, captions: Iterable[str], elements: Sequence[Element]) -> None:
+    """Print captions without an element and elements without a caption."""
+    known = {name for element in elements for name in _names(element["label"])}
+    alone = [key for key in captions if known.isdisjoint((_name(key), _name(PIECE.sub("", key))))]
+    bare = [element["label"] for element in elements if "caption" not in element]
+    for what, labels in (("captions of no element, left out", alone), ("elements without a caption", bare)):
+        if labels:
+            print(f"  {citekey}: {len(labels)} {what}: {', '.join(labels)}")
+
+
 def captions_of(file: Path) -> dict[str, str]:
-    """Return the captions of a paper by the squeezed labels of what they are about; none where there is no file."""
+    """Return the captions of a paper by the labels in the names of their pictures; none where there is no file."""
     raw = read_as(dict[str, str], file) if file.is_file() else {}
     captions = {}
     for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
         if text := readable(raw[name]):
-            captions[_squeezed(Path(name).stem.replace(CAPTION, ""))] = text
+            captions[" ".join(Path(name).stem.replace(CAPTION, "").split())] = text
         elif raw[name].strip("'\" \n"):
             print(f"  {file.stem}: {name}: what was read is no caption; left out")
     return captions
@@ -240,20 +246,30 @@ def readable(read: str) -> str:
 
 
 def _caption_of(label: str, captions: dict[str, str]) -> str:
-    """Return the caption with a label's name, with the pieces that follow it on other pages."""
-    name = _squeezed(label)
-    pieces = [text for key, text in captions.items() if key == name or PIECE.sub("", key) == name]
-    return " ".join(dict.fromkeys(pieces))
+    """Return the caption of an element, with the pieces that follow it on other pages; of a panel without a caption of
+    its own that of its figure."""
+    for name in _names(label):
+        pieces = [text for key, text in captions.items() if name in (_name(key), _name(PIECE.sub("", key)))]
+        if pieces:
+            return " ".join(dict.fromkeys(pieces))
+    return ""
+
+
+def _names(label: str) -> list[Place | str]:
+    """Return what captions of an element go by: its own name, and that of the figure that it is a panel of."""
+    place = place_of(label)
+    return list(dict.fromkeys((_name(label), place._replace(panel="") if place else _name(label))))
+
+
+def _name(label: str) -> Place | str:
+    """Return what a label and the name of a caption's picture have in common: `Figure 1` and `FIG1`; of labels of
+    another form letters, digits and dashes."""
+    return place_of(label) or re.sub(r"[^A-Z0-9-]", "", label.upper())
 
 
 def _by_number(label: str) -> str:
     """Return what sorts FIG 10 behind FIG 2, and panels behind their figure."""
     return NUMBER.sub(lambda digits: digits[0].zfill(6), label)
-
-
-def _squeezed(label: str) -> str:
-    """Return letters, digits and dashes of a label, as in names of files: `CAPTION FIG1S1` is about `FIG 1S1`."""
-    return re.sub(r"[^A-Z0-9-]", "", label.upper())
 
 
 # --- Context24: claims that figures evidence
@@ -272,22 +288,19 @@ class FigureClaim(BaseModel):
     figures_tables: list[str] | None = None
 
 
-def figure_records(options: argparse.Namespace) -> Iterator[Row]:
+def figure_records(claims: Path, papers: Path, captions: Path | None, figures: Path | None) -> Iterator[Row]:
     """Yield the claims of papers with figures or tables, and print what was changed or left out. Raises UserError where
     there are none."""
-    for folder in (options.captions, options.figures):
-        if folder and not folder.is_dir():
-            raise UserError(f"{folder}: no such folder; expected one with the captions or pictures of each paper")
-    claims, texts = read_list(options.claims, FigureClaim), full_texts(options.papers)
+    texts, lacking = full_texts(papers), []
     known: dict[tuple[str, ...], list[Element]] = {}  # by paper and the labels that its claims list
-    for claim in _merged(claims):
+    for claim in _merged(read_list(claims, FigureClaim)):
         listed = claim.figures_tables or []
         place = (claim.citekey, *listed)
         if place not in known:
-            known[place] = elements_of(claim.citekey, listed, options.captions, options.figures)
+            known[place] = elements_of(claim.citekey, listed, captions, figures)
         elements = known[place]
         if not elements:
-            print(f"  {claim.id}: left out; of {claim.citekey} no figure or table is known")
+            lacking.append((claim.id, f"no figure or table of {claim.citekey!r} is known"))
             continue
         if claim.citekey not in texts:
             print(f"  {claim.id}: no full text of {claim.citekey}; its captions are all that is known")
@@ -297,17 +310,14 @@ def figure_records(options: argparse.Namespace) -> Iterator[Row]:
             "elements": elements,
         }
         if claim.findings is not None:
-            spelled = {tidy(element["label"]): element["label"] for element in elements}
-            record["findings"] = [spelled.get(tidy(label), label) for label in claim.findings]
-            if lacking := [label for label in claim.findings if tidy(label) not in spelled]:
-                print(
-                    f"  {claim.id}: {', '.join(lacking)}: gold, and no element of its paper; kept, and not to be found"
-                )
+            spelled = {name_of(element["label"]): element["label"] for element in elements}
+            record["findings"] = [spelled.get(name_of(label), label) for label in claim.findings]
+            if apart := [label for label in claim.findings if name_of(label) not in spelled]:
+                print(f"  {claim.id}: {', '.join(apart)}: gold, and no element of its paper; kept, and not to be found")
         yield record
     if not any(known.values()):
-        raise UserError(
-            f"{options.claims}: no claim of a paper with figures; expected --figures, or figures_tables of claims"
-        )
+        raise UserError(f"{claims}: no claim of a paper with figures; expected --figures, or figures_tables of claims")
+    print_left_out(lacking)
 
 
 def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
@@ -331,7 +341,3 @@ def _merged(claims: Sequence[FigureClaim]) -> list[FigureClaim]:
             claim.id = f"{claim.id}-{count}"
         kept.append(claim)
     return kept
-
-
-if __name__ == "__main__":
-    run_command(main)

@@ -36,8 +36,8 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    # What makes records of the organisers' files, where these have another form: a module with its arguments, `{file}`
-    # for their claims.
+    # What makes records of the organisers' files, where these have another form: a command of aisr with its arguments,
+    # `{file}` for their claims.
     converter: ClassVar[str] = ""
 
     id: Text

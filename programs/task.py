@@ -193,6 +193,10 @@ class Task:
         """Return what evidence is retrieved for; None for a task that retrieves no paragraphs."""
         return None
 
+    def missing_evidence(self, record: Any) -> str:
+        """Return the field for want of which the query of a record has no gold, and what is wrong with it."""
+        return "no gold evidence"
+
     # --- Programs
 
     def build(self, options: Mapping[str, Any]) -> Program:

@@ -383,5 +383,8 @@ class Track2Task(Task):
     def query(self, record: Track2Record) -> Query:
         return Query(record.claim_text, record.paragraphs, record.gold.evidence_para_ids if record.gold else ())
 
+    def missing_evidence(self, record: Track2Record) -> str:
+        return "label: missing" if record.gold is None else "evidence_para_ids: empty"
+
 
 TRACK2 = Track2Task()

@@ -6,8 +6,9 @@ the arithmetic must not look like a wrong file name, least of all after money wa
 
 import io
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import NoReturn
 
@@ -22,6 +23,21 @@ class UserError(ValueError):
 
 # Whether a command runs, whose messages name options as they are typed (`--max-usd`); else arguments (`max_usd`).
 COMMAND: ContextVar[bool] = ContextVar("command", default=False)
+# What does not tell complaints apart: a name with a number, a place within a line.
+VARYING = re.compile(r"'[^']*\d[^']*'|\[\d+\]|\b(?:line|column) \d+")
+
+
+def merge_repeats(complaints: Iterable[tuple[str, str]]) -> list[str]:
+    """Return complaints, each a place and what is wrong there, as `PLACE: WHAT`, in order. What is wrong at several
+    places stands at the first, with their number; ids, indices and positions do not count as differences."""
+    first: dict[str, str] = {}
+    count: dict[str, int] = {}
+    for place, wrong in complaints:
+        kind = VARYING.sub("#", wrong)
+        first.setdefault(kind, f"{place}: {wrong}")
+        count[kind] = count.get(kind, 0) + 1
+    return [line + (f" ({count[kind]:,} times, here first)" if count[kind] > 1 else "") for kind, line in first.items()]
+
 
 REFUSED = 2  # exit code: bad input, nothing was done
 INTERRUPTED = 130  # typer's exit code where Ctrl-C ended a command

@@ -3,6 +3,7 @@
 A JSONL file is read as a stream: of each line a record, or what is wrong with it.
 """
 
+import codecs
 import itertools
 import json
 from collections.abc import Iterator
@@ -39,9 +40,14 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     """Read a JSONL file line by line, good and bad lines alike; blank lines are passed over.
 
     With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it: prefix and
-    running number from 1, six digits ("track1-000001"). A repeated id is a bad line."""
+    running number from 1, six digits ("track1-000001"). A repeated id is a bad line. Raises `BadLine` for a JSON list,
+    each line of which would be bad."""
     first_places: dict[str, int] = {}  # of the ids
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
+        if _is_list(file):
+            converter = getattr(model, "converter", "")
+            how = f"`aisr {converter.format(file=path)}`, or " if converter else ""
+            raise BadLine(f"{path}: this is a JSON list; aisr reads one record a line: {how}`jq -c '.[]' {path}`")
         for count, (number, content) in enumerate(_objects(file), start=1):
             try:
                 if isinstance(content, UserError):
@@ -65,6 +71,13 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
             hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
             raise BadLine(f"{line.problem}{hint}")
         yield line.record
+
+
+def _is_list(file: BinaryIO) -> bool:
+    """Whether a file, which is read from its beginning afterwards, begins as a JSON list does."""
+    beginning = file.read(1024).removeprefix(codecs.BOM_UTF8).lstrip()
+    file.seek(0)
+    return beginning.startswith(b"[")
 
 
 def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | UserError]]:

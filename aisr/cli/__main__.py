@@ -10,12 +10,12 @@ import typer
 
 from aisr.base.errors import run_command
 from aisr.cli import compile as compile_command
-from aisr.cli import data, demo, evaluate, predict, report
+from aisr.cli import convert, data, demo, evaluate, predict, report
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo.demo,),
-    "Data": (data.check, data.split, data.retrieval),
+    "Data": (data.check, convert.convert, data.split, data.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
     "Programs": (report.inspect, report.report),

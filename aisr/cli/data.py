@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.base.errors import REFUSED, UserError
+from aisr.base.errors import REFUSED, UserError, merge_repeats
 from aisr.base.files import percent
 from aisr.cli import options as opt
 from aisr.cli.display import note, print_pictures, table
@@ -32,13 +32,13 @@ def check(
     chosen = find_task_for(task, file)
     images = find_image_folder(image_root, file)
     note(f"checking {file} as {chosen.name} records")
-    bad = 0
+    bad: list[tuple[str, str]] = []  # the place of each bad line, and what is wrong
     labels: Counter[str] = Counter()
     rows: list[Fingerprint] = []
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
-            bad += 1
-            note(str(line.problem))
+            place = f"{file}:{line.number}"
+            bad.append((place, str(line.problem).removeprefix(f"{place}: ")))
             continue
         rows.append(fingerprint(chosen, line.record))
         if images:
@@ -49,7 +49,9 @@ def check(
             labels["(withheld)"] += 1
         else:
             labels.update(chosen.first_labels(gold) if chosen.labels else [chosen.stratify_by(gold) or "(labelled)"])
-    note(f"{file}: {len(rows)} good records, {bad} bad lines")
+    for complaint in merge_repeats(bad):
+        note(complaint)
+    note(f"{file}: {len(rows)} good records, {len(bad)} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
     if rows:
@@ -57,7 +59,7 @@ def check(
     elif not bad:
         raise UserError(f"{file}: no records; expected one JSON object a line")
     if bad and (converter := chosen.record.converter):
-        note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
+        note(f"files as the organisers ship them become records by: aisr {converter.format(file=file)}")
     print_pictures(images)
     if bad:
         raise typer.Exit(REFUSED)

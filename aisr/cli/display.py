@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from aisr.base.errors import merge_repeats
 from aisr.base.files import interval_ends, percent, with_interval
 from aisr.base.redact import printable, secrets
 
@@ -141,18 +142,19 @@ def print_confidence(reports: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def print_failures(failures: Mapping[str, str]) -> None:
-    """Print the failed records, the first ten with their reasons."""
-    for key, reason in list(failures.items())[:MOST_REASONS]:
-        note(f"  failed: {key}: {reason}")
+    """Print the reasons of failed records, the first ten of them."""
+    for failure in merge_repeats(failures.items())[:MOST_REASONS]:
+        note(f"  failed: {failure}")
     if failures:
         note(f"{len(failures)} records failed")
 
 
 def print_pictures(images: Any) -> None:
-    """Print the pictures of a folder that cannot be shown to the LM, the first ten with their reasons."""
+    """Print why pictures of a folder cannot be shown to the LM, the first ten reasons."""
     problems = images.problems if images else {}
-    for (record, path), reason in list(problems.items())[:MOST_REASONS]:
-        note(f"  no picture: {record[:MOST_NAME]}: {path[:MOST_NAME]}: {reason}")
+    places = [(f"{record[:MOST_NAME]}: {path[:MOST_NAME]}", reason) for (record, path), reason in problems.items()]
+    for problem in merge_repeats(places)[:MOST_REASONS]:
+        note(f"  no picture: {problem}")
     if problems:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 

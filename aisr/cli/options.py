@@ -232,7 +232,7 @@ def find_task_for(name: str, *records: Path, predictions: Path | None = None) ->
     from aisr.programs.registry import TASKS, find_task
 
     chosen = find_task(name)
-    tasks = {task.name: task for task in (*map(find_task, TASKS), chosen)}
+    tasks = {task.name: task for task in (chosen, *map(find_task, TASKS))}
     for file in (*records, *([predictions] if predictions else [])):
         kind = "prediction" if file is predictions else "record"
         first = {one: next(scan(file, getattr(task, kind), one), None) for one, task in tasks.items()}

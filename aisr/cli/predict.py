@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aisr.base.errors import UserError
+from aisr.base.errors import UserError, merge_repeats
 from aisr.cli import display
 from aisr.cli import options as opt
 from aisr.cli.display import note
@@ -116,8 +116,8 @@ def submit(
         if len(error.problems) > workflow.MOST_PROBLEMS:
             note(f"  … and {len(error.problems) - workflow.MOST_PROBLEMS} more")
         raise UserError(f"{len(error.problems)} problems; nothing was written") from error
-    for key in checked.filled:
-        note(f"  {key}: failed; filled in with the fallback answer")
+    for filled in merge_repeats((key, "failed; filled in with the fallback answer") for key in checked.filled):
+        note(f"  {filled}")
     note(f"wrote {out}: {chosen.submission} with {len(checked.lines)} records")
 
 

@@ -80,13 +80,14 @@ def ui(
 ) -> None:
     """Open the MLflow UI, on this machine only."""
     from aisr.tracking.runs import ui_path
-    from aisr.tracking.store import tracking_uri
+    from aisr.tracking.store import check_store, tracking_uri
 
     uri = tracking_uri(artifacts)
     if uri.startswith("http"):
         raise UserError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
+    check_store(artifacts)  # else a folder that is mistyped would become a new, empty store
     _check_free(port)
-    path = ui_path(artifacts)  # creates the database; says what is wrong with one that cannot be used
+    path = ui_path(artifacts)  # says what is wrong with a database that cannot be used
     note(f"MLflow UI on http://127.0.0.1:{port}{path} in about 20 seconds; Ctrl-C ends it")
     words = ["mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.

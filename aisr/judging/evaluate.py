@@ -12,7 +12,7 @@ import numpy as np
 
 from aisr.artifact.manifest import Score
 from aisr.artifact.program import Loaded
-from aisr.base.errors import UserError
+from aisr.base.errors import UserError, merge_repeats
 from aisr.base.jsonl import read
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
@@ -182,14 +182,21 @@ Measures = Mapping[str, Floats]  # by name, (claims,) each
 
 
 def claims_with_evidence(task: Task, file: Path) -> list[Query]:
-    """The claims of a labelled file that have gold evidence. Raises UserError where there are none, or the task
-    retrieves nothing."""
-    queries = [task.query(record) for record in read(file, task.record, task.name)]
-    if queries and not any(queries):
-        raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
-    claims = [claim for claim in queries if claim and claim.gold]
+    """The claims of a labelled file that have gold evidence. Raises UserError where there are none, naming the fields
+    that lack it, or the task retrieves nothing."""
+    claims: list[Query] = []
+    lacking: list[tuple[str, str]] = []  # the id of each record without gold evidence, and why
+    for record in read(file, task.record, task.name):
+        query = task.query(record)
+        if query is None:
+            raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
+        if query.gold:
+            claims.append(query)
+        else:
+            lacking.append((record.id, task.missing_evidence(record)))
     if not claims:
-        raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
+        reasons = "; ".join(merge_repeats(lacking)) or "it is empty"
+        raise UserError(f"{file}: no record has gold evidence, which rankings are scored by: {reasons}")
     return claims
 
 

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base.errors import UserError
+from aisr.base.errors import UserError, merge_repeats
 from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
 from aisr.base.jsonl import BadLine, explain, read, scan
 from aisr.judging.evaluate import probabilities
@@ -196,7 +196,7 @@ class SubmissionCheck:
     """Predictions checked against the test inputs."""
 
     lines: list[dict[str, Any]]  # ready to submit
-    problems: list[str]  # one message each
+    problems: list[str]  # one message each, with an id or a line; the same about several once, with their number
     filled: list[str]  # ids of failed records that were filled in
 
 
@@ -210,20 +210,20 @@ def check_submission(task: Task, data: Path, predictions: Path, fill_failed: boo
     for record in read(data, task.record, task.name):
         outcome = outcomes.pop(record.id, None)
         if outcome is None:
-            problems.append(f"{record.id}: no prediction")
+            problems.append((record.id, "no prediction"))
         elif outcome.failure is not None and not fill_failed:
             reason = f"failed ({outcome.failure})"
-            problems.append(f"{record.id}: {reason}; predict again, or --on-failure fallback fills it in")
+            problems.append((record.id, f"{reason}; predict again, or --on-failure fallback fills it in"))
         else:
             answer = outcome.answer
             if outcome.failure is not None:
                 answer = task.fallback(record)
                 filled.append(record.id)
             if problem := task.problem(record, answer):
-                problems.append(f"{record.id}: {problem}")
+                problems.append((record.id, problem))
             lines.append({**task.submitted_fields(record), **task.prediction.line(answer)})
-    problems += [f"{key}: not among the test inputs" for key in outcomes]
-    return SubmissionCheck(lines, problems, filled)
+    problems += [(key, "not among the test inputs") for key in outcomes]
+    return SubmissionCheck(lines, merge_repeats(problems), filled)
 
 
 class _AnyLine(BaseModel):
@@ -235,13 +235,14 @@ class _AnyLine(BaseModel):
     failed: str | None = None  # the reason
 
 
-def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], list[str]]:
-    """The outcome of each record, by its id; and the problems of the lines."""
+def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], list[tuple[str, str]]]:
+    """The outcome of each record, by its id; and the problems of the lines, each with its place."""
     outcomes: dict[str, Outcome] = {}
     problems = []
     for number, line, problem, _ in scan(predictions, _AnyLine):
+        place = f"{predictions}:{number}"
         if line is None:
-            problems.append(str(problem))
+            problems.append((place, str(problem).removeprefix(f"{place}: ")))
         elif line.failed is not None:
             outcomes[line.id] = Outcome(None, line.failed)
         else:
@@ -249,7 +250,7 @@ def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], l
                 prediction = task.prediction.model_validate(line.model_dump(exclude_unset=True))
                 outcomes[line.id] = Outcome(prediction.answer)
             except ValidationError as error:
-                problems.append(f"{predictions}:{number}: {explain(error)}")
+                problems.append((place, explain(error)))
     return outcomes, problems
 
 

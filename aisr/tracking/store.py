@@ -86,12 +86,17 @@ def parse_model_uri(root: Path, uri: str) -> re.Match[str]:
     parts = MODEL_URI.fullmatch(uri)
     if parts is None:
         raise BadArtifact(f"{uri}: {EXPECTED}, as `aisr compile` prints it")
+    check_store(root)
+    return parts
+
+
+def check_store(root: Path) -> None:
+    """Raises `NoStore` where nothing was logged yet in a store of our own."""
     if file_location(root) and not _database(root).is_file():
         raise NoStore(
             f"no MLflow store in {root.resolve()}; expected the artifacts folder of a compile (--artifacts, or "
             "AISR_ARTIFACTS), or the address of a tracking server in MLFLOW_TRACKING_URI"
         )
-    return parts
 
 
 def _create(database: Path) -> None:

@@ -90,7 +90,7 @@ def test_submit_lists_problems_and_fills_failed_records_in_only_on_request(
         f"{ids[0]}: failed (no answer)",
         "unknown label 'Suported'",
         f"id: '{ids[4]}' stands in line 5 already",
-        f"{ids[5]}: no prediction",
+        f"{ids[1]}: no prediction (2 times, here first)",
         "unheard-of: not among the test inputs",
     ):
         assert message in finished.out
@@ -121,3 +121,32 @@ def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Compil
         assert len(here.splitlines()) == 6
         for name in ("folder", "name"):
             assert (tmp_path / f"{track}-{name}.jsonl").read_bytes() == here
+
+
+def test_one_complaint_is_said_once_with_its_number_and_first_place(aisr: Aisr, tmp_path: Path) -> None:
+    lines = [{"id": f"r{k}", "claim_text": "C", "sentence_label": [{"sentence": "C"}]} for k in range(40)]
+    bad = aisr("check", write(tmp_path / "a.jsonl", [{"claim_text": "D"}, *lines]), "--task", "track1")
+    assert bad.code == 2
+    assert f"{tmp_path}/a.jsonl:2: evidence_bundle: Field required (40 times, here first)\n" in bad.out
+    assert len(bad.out.splitlines()) == 4
+    whole = tmp_path / "list.json"
+    whole.write_text(json.dumps(lines, indent=1))
+    listed = aisr("check", whole, "--task", "track1")
+    assert listed.err == f"error: {whole}: this is a JSON list; aisr reads one record a line: `jq -c '.[]' {whole}`\n"
+    assert "`aisr convert averitec " in aisr("check", whole, "--task", "averitec").err
+
+
+def test_rankings_without_gold_evidence_are_refused_with_the_field_that_lacks(aisr: Aisr, tmp_path: Path) -> None:
+    rows = read_rows(SAMPLE / "averitec" / "test.jsonl")
+    for row in rows:
+        for question in row["questions"]:
+            for answer in question["answers"]:
+                answer.pop("source_url", None)
+    done = aisr("retrieval", write(tmp_path / "a.jsonl", rows), "--task", "averitec", "--retrievers", "bm25")
+    assert f"questions[].answers[].source_url: missing ({len(rows)} times, here first)" in done.err
+
+
+def test_the_ui_of_a_folder_that_is_no_store_is_an_error(aisr: Aisr, tmp_path: Path) -> None:
+    done = aisr("ui", "--artifacts", tmp_path / "typo")
+    assert (done.code, list(tmp_path.iterdir())) == (2, [])
+    assert f"no MLflow store in {tmp_path}/typo" in done.err

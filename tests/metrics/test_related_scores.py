@@ -141,6 +141,8 @@ def test_the_scorer_of_figures_is_reproduced(tmp_path: Path) -> None:
         ("FIG 1", "SUPP FIG 1", 0, 0.5),
         ("fig 1", "FIG 1", 1, 0),
         (" FIG 1", "FIG 1", 1, 0.5),
+        ("Figure 1 Panel A", "FIG 1A", 1, 0),
+        ("Figure 1 Panel A", "Figure 1", 0.5, 0.5),
     ],
 )
 def test_what_a_label_is_worth(label: str, gold: str, clean: float, official: float) -> None:
@@ -163,6 +165,9 @@ def test_rankings_of_a_corpus() -> None:
     ideal = 1 + 0.5 / np.log2(3)  # FIG 1A counts 1, FIG 1 half; a repeat gains nothing
     assert (repeated, second) == pytest.approx((1 / ideal, 1 / np.log2(3) / ideal))
     assert report.remarks[0].startswith("as the organisers score it, letter by letter: nDCG@5 ")
+    beyond = NdcgScores.of([FigureGold(("FIG 1",), ("FIG 1",))], [("FIG 1", "FIG 1A", "Figure 1")])
+    assert beyond.values.tolist() == [1]  # what the paper does not have, and another spelling, earn nothing
+    assert "theirs has no bound of 1" in beyond.report().remarks[0]
 
 
 def test_a_file_of_rankings_is_scored_and_what_blanks_and_omissions_come_to(tmp_path: Path) -> None:

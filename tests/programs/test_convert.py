@@ -6,19 +6,18 @@ from typing import Any
 
 import pytest
 
-from aisr.base.errors import run_command
 from aisr.base.jsonl import read
 from aisr.programs import convert
 from aisr.programs.averitec import Averitec, AveritecRecord
 from aisr.programs.context24_figures import Context24FiguresRecord
 from aisr.programs.context24_text import Context24TextRecord
-from support.commands import Finished, run_main
+from support.commands import Finished, run
 from support.corpora import write
 
 
 def converted(*words: object) -> Finished:
-    """`python -m aisr.programs.convert WORDS…`, as a shell would run it."""
-    return run_main(lambda: run_command(convert.main), "convert", *words)
+    """`aisr convert WORDS…`, as a shell would run it."""
+    return run("convert", *words)
 
 
 def as_json(file: Path, content: Any) -> Path:
@@ -56,6 +55,13 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path, monkeypatch
     before = out.read_bytes()
     assert converted(*words).code == 2  # what is there took long
     assert out.read_bytes() == before
+    out.unlink()
+    for k in (0, 1):
+        (tmp_path / "pages" / f"{k}.json").unlink()
+    rest = converted(*words)
+    assert "0: no '0.json' in " in rest.out
+    assert "(2 times, here first)\n2 claims are left out: 0, 1\n" in rest.out
+    assert [record.claim_id for record in read(out, AveritecRecord, "averitec")] == [2]
 
 
 # --- Context24: the text that grounds a claim
@@ -64,14 +70,14 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path, monkeypatch
 def test_claims_get_the_paragraphs_of_their_papers(tmp_path: Path) -> None:
     papers, out = tmp_path / "papers.json", tmp_path / "out.jsonl"
     row = {"id": "x-1", "claim": "Moss grows.", "citekey": "moss", "dataset": "field", "context": ["Of moss."]}
-    claims = as_json(tmp_path / "claims.json", [row])
+    claims = as_json(tmp_path / "claims.json", [{**row, "id": "x-0", "citekey": "fern"}, row])
     for lacking in ({}, {"moss": " "}):
         done = converted("context24-text", claims, "--papers", as_json(papers, lacking), "--out", out)
         assert (done.code, out.exists()) == (2, False)
-        assert "papers.json: no text of 'moss'" in done.err
+        assert "papers.json: no text of any claim's paper" in done.err
     for text in ("Of moss.\n\nAnd\nof shade.", ["Of moss.", " ", "And\nof shade."]):
         as_json(papers, {"moss": text, "other": "…"})
-        assert converted("context24-text", claims, "--papers", papers, "--out", out).code == 0
+        assert "1 claims are left out: x-0" in converted("context24-text", claims, "--papers", papers, "--out", out).out
         (record,) = read(out, Context24TextRecord, "context24-text")
         assert record.paragraphs == ["Of moss.", "And of shade."]
         assert (record.id, record.gold, record.citekey) == ("x-1", ("Of moss.",), "moss")
@@ -120,7 +126,8 @@ def test_claims_get_the_figures_of_their_papers_and_every_change_is_printed(tmp_
         "a-1: the same claim as a-1; now one, with the findings of both",
         "a-2: the id of another claim already; now a-2-2",
         "a-2-2: FIG 9: gold, and no element of its paper",
-        "a-4: left out; of lost2019 no figure or table is known",
+        "a-4: no figure or table of 'lost2019' is known",
+        "1 claims are left out: a-4",
         "moss2020: CAPTION TAB1.png: what was read is no caption",
         "moss2020: element 'FIG 2B ': now FIG 2B",
         "4 claims",
@@ -150,3 +157,22 @@ def test_each_claim_has_the_figures_that_it_lists(tmp_path: Path) -> None:
     assert converted("context24-figures", claims, "--papers", as_json(papers, {"m": "Moss."}), "--out", out).code == 0
     records = read(out, Context24FiguresRecord, "context24-figures")
     assert [[element.label for element in record.elements] for record in records] == [["FIG 1", "FIG 2"], ["TAB 1"]]
+
+
+def test_labels_and_captions_of_any_spelling_are_joined_and_what_is_alone_is_listed(tmp_path: Path) -> None:
+    """A panel without a caption of its own has that of its figure."""
+    listed = ["Figure 1", "Figure 1 Panel A", "Table 2", "Scheme 1", "Figure 3"]
+    findings = ["FIG 1A", "Tab. 2"]
+    row = {"id": "c", "claim": "C", "citekey": "m", "figures_tables": listed, "findings": findings}
+    captions = {"CAPTION FIG1.png": "Moss.", "CAPTION TAB2.png": "Cover.", "CAPTION SCHEME 1.png": "A plan."}
+    (tmp_path / "captions").mkdir()
+    as_json(tmp_path / "captions" / "m.json", {**captions, "CAPTION FIG9.png": "Rain.", "CAPTION FIG9-2.png": "More."})
+    words = [as_json(tmp_path / "c.json", [row]), "--papers", as_json(tmp_path / "p.json", {"m": "Moss."})]
+    out = tmp_path / "records.jsonl"
+    done = converted("context24-figures", *words, "--captions", tmp_path / "captions", "--out", out)
+    assert "m: 2 captions of no element, left out: FIG9, FIG9-2\n" in done.out
+    assert "m: 1 elements without a caption: Figure 3\n" in done.out
+    (record,) = read(out, Context24FiguresRecord, "context24-figures")
+    joined = {element.label: element.caption for element in record.elements}
+    assert joined == dict(zip(listed, ["Moss.", "Moss.", "Cover.", "A plan.", ""], strict=True))
+    assert record.findings == ["Figure 1 Panel A", "Table 2"]
