@@ -1,6 +1,8 @@
 """Whatever bytes a file holds: a clear error in one line, or a record that can be used; never a traceback."""
 
 import json
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
-from aisr.base.jsonl import scan
+from aisr.base.jsonl import BadLine, Line, scan
 from aisr.optimize.optimizers import strip
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
@@ -101,7 +103,12 @@ def test_any_file_of_records(task: Task, tmp_path: Path) -> None:
     @given(lines(ROWS[task.name]))
     def run(content: bytes) -> None:
         path.write_bytes(content)
-        for line in scan(path, task.record, task.name):
+        is_list = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+        with pytest.raises(BadLine, match="this is a JSON list") if is_list else nullcontext():
+            read_all(scan(path, task.record, task.name))
+
+    def read_all(lines: Iterator[Line[Any]]) -> None:
+        for line in lines:
             if line.record is None:
                 assert_clear(str(line.problem), f"{path}:{line.number}: ")
             else:
