@@ -43,7 +43,6 @@ from aisr.programs.text import runs, sentences
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35
-SIMBA_BATCH = 32
 
 
 def mipro(search: Search) -> list[Program]:
@@ -76,32 +75,6 @@ def mipro(search: Search) -> list[Program]:
     tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
     programs = [best, *(candidate["program"] for candidate in tried)]
     search.note(f"mipro: {_proposed(search, programs)} in the {pluralize(len(tried), 'program')} that it tried")
-    return programs
-
-
-def simba(search: Search) -> list[Program]:
-    """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
-    teacher, count = search.teacher_settings, search.settings.candidates
-    batch = min(SIMBA_BATCH, len(search.train))
-    judgements = 2 * count * count * batch + (count + 1) * len(search.train)
-    search.note(f"simba: up to {judgements:,} judgements of records of train, each a call or more")
-    optimizer = dspy.SIMBA(
-        metric=search.objective,
-        bsize=batch,
-        num_candidates=count,
-        max_steps=count,
-        max_demos=search.settings.demos,
-        prompt_model=search.teacher,
-        # A copy, since SIMBA writes into it; it draws like the other models, or DSPy warns that its rollout is in vain.
-        teacher_settings=teacher and {**teacher, "lm": teacher["lm"].copy(temperature=1.0)},
-        num_threads=search.lm.threads,
-    )
-    best = optimizer.compile(search.student, trainset=search.trainset, seed=search.settings.seed)
-    programs: list[Program] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
-    for program in programs:
-        program.main_predictor.demos = complete_set(search, program.main_predictor.demos)
-    with_demos = sum(bool(program.main_predictor.demos) for program in programs)
-    search.note(f"simba: {_proposed(search, programs)}; {pluralize(with_demos, 'program')} with demos")
     return programs
 
 
@@ -142,7 +115,6 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
     "bootstrap": bootstrap,
     "random-search": random_search,
     "mipro": mipro,
-    "simba": simba,
     "gepa": gepa,
 }
 

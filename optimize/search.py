@@ -39,8 +39,7 @@ class Settings:
     seed: int = 0
 
 
-# More demos are not longer ones: each may take 750 tokens. SIMBA's calls grow with the square of the candidates, which
-# is what keeps "heavy" at eight.
+# More demos are not longer ones: each may take 750 tokens.
 BUDGETS: Mapping[str, Settings] = {
     "light": Settings(demos=4, demo_tokens=3000, candidates=2, judged_train=0),
     "medium": Settings(demos=4, demo_tokens=3000, candidates=4, judged_train=200),

@@ -67,7 +67,7 @@ def compile_(
         str | None,
         opt.search_option(
             metavar="NAME,…",
-            help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; candidates of several race together. "
+            help="labeled, knn, bootstrap, random-search, mipro, gepa; candidates of several race together. "
             "Default: knn where train has 200 records, else random-search.",
         ),
     ] = None,

@@ -52,7 +52,7 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(loopback: Loopback
     ("task", "optimizer"),
     [
         *((task, "labeled") for task in TASKS if (SAMPLE / task).is_dir()),
-        *(("track1", optimizer) for optimizer in ("random-search", "mipro", "simba", "gepa")),
+        *(("track1", optimizer) for optimizer in ("random-search", "mipro", "gepa")),
     ],
 )
 def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: Loopback, tmp_path: Path) -> None:
