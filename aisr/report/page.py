@@ -186,11 +186,10 @@ def read(folder: Path) -> Records:
 
 
 class CompileReport(NamedTuple):
-    """The champion as it was saved, and the records that it judged, replayed."""
+    """The champion as it was saved, and the records of dev that it judged, replayed."""
 
     program: Program
     dev: list[ReplayedRecord]
-    scored: list[ReplayedRecord]  # of test, or of dev where there is no test split
 
 
 def write_compile_report(run: "Run") -> CompileReport:
@@ -202,11 +201,7 @@ def write_compile_report(run: "Run") -> CompileReport:
     loaded = load_program(run.folder, task)
     program = loaded.program
     program.copy_context(champion.program)
-
-    def replayed(split: str, result: Result) -> list[ReplayedRecord]:
-        return replay(task, program, plan.data[split], run.lm, plan.limits.get(split), result.failures)
-
-    dev = replayed("dev", champion.dev)
+    dev = replay(task, program, plan.data["dev"], run.lm, plan.limits.get("dev"), champion.dev.failures)
     result = score_outcomes(task, run.cases["dev"], [one.outcome for one in dev])
     about = _about(f"{task.name} · {plan.name}", loaded, run.lm, plan.data["dev"].name, result)
     if test is None:
@@ -214,7 +209,7 @@ def write_compile_report(run: "Run") -> CompileReport:
     else:
         about.test = test.summary()
     _write_records(run.folder, gather(task, about, dev), plan.image_folder)
-    return CompileReport(program, dev, replayed("test", test) if test else dev)
+    return CompileReport(program, dev)
 
 
 def write_evaluation_report(done: Evaluation, replayed: Sequence[ReplayedRecord], folder: Path) -> None:

@@ -71,7 +71,6 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
         for split, path in run.plan.data.items():
             _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
         mlflow.log_artifacts(str(run.folder), ARTIFACT)
-        _log_confusion(mlflow, task, report.scored, f"{task.name} · {run.plan.name}")
         version = register(mlflow, task, run.folder, manifest)
         log_traces(mlflow, task, report.program, run.lm, report.dev)
     where = _describe_run(mlflow, run_id)
@@ -103,7 +102,6 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
         mlflow.log_metrics(_metrics({"": result.summary()}, lm.ledger.spend.as_dict(), evaluation.seconds))
         _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
         mlflow.log_artifacts(str(folder), "evaluation")
-        _log_confusion(mlflow, task, replayed, f"{task.name} · {program} on {evaluation.data.name}")
         log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
     return _describe_run(mlflow, run_id)
 
@@ -172,27 +170,6 @@ def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: flo
         exact = {**score.model_dump(exclude={"interval", "records"}), "score_low": low, "score_high": high}
         metrics |= {f"{prefix}{name}": round(value, DIGITS) for name, value in exact.items()}
     return metrics
-
-
-def _log_confusion(mlflow: Any, task: Task, replayed: Sequence[ReplayedRecord], title: str) -> None:
-    """Log how often each gold label was given each label, shaded by its share; nothing for a task without labels."""
-    if not task.labels:
-        return
-    from matplotlib.figure import Figure
-    from sklearn.metrics import ConfusionMatrixDisplay
-
-    statements = [statement for one in replayed for statement in judged_record(task, one).statements]
-    predicted = [one.said or FAILED for one in statements]
-    # A hit counts as the label that was said, a miss against the first: as the official evaluator counts it.
-    gold = [said if said in one.gold else one.gold[0] for one, said in zip(statements, predicted, strict=True)]
-    labels = [*task.labels, FAILED] if FAILED in predicted else list(task.labels)
-    figure = Figure(figsize=(8, 6), layout="constrained")  # without pyplot: no window and no shared state
-    axes = figure.subplots()
-    ConfusionMatrixDisplay.from_predictions(
-        gold, predicted, labels=labels, ax=axes, cmap="Blues", colorbar=False, xticks_rotation=30
-    )
-    axes.set_title(title)
-    mlflow.log_figure(figure, "confusion.png")
 
 
 def _log_dataset(mlflow: Any, path: Path, digest: str, records: int, context: str) -> None:

@@ -48,7 +48,7 @@ def test_what_one_compiles_another_uses_with_nothing_but_the_address(
         for run, done in zip(runs, (compiled, evaluated), strict=True):
             assert run.info.artifact_uri.startswith("mlflow-artifacts:/")
             assert f"run {run.info.run_id} · {page}/{run.info.run_id}" in done.out
-        assert {"program.json", "manifest.json", "records.json", "report.html", "confusion.png"} <= {
+        assert {"program.json", "manifest.json", "records.json", "report.html"} <= {
             file.name for file in (folder / "files").rglob("*") if file.is_file()
         }
     assert not (tmp_path / "mine" / ".mlflow").exists()
