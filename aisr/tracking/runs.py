@@ -195,7 +195,7 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
     judged = [(one, judged_record(task, one)) for one in replayed if one.outcome.failure != FORGOTTEN]
     chosen = sorted(judged, key=lambda pair: pair[1].right)[:MOST_TRACES]
     cached, track_usage = from_cache_only(lm), dspy.settings.track_usage
-    mlflow.tracing.configure(span_processors=[_remove_secrets])
+    mlflow.tracing.configure(span_processors=[clear_events])
     mlflow.dspy.autolog(log_traces=True, silent=True)
     try:
         for one, record in reversed(chosen):  # the UI shows the latest first
@@ -218,18 +218,3 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
         mlflow.dspy.autolog(disable=True, silent=True)
         dspy.settings.configure(track_usage=track_usage)  # autolog turns it on, and leaves it on
         mlflow.tracing.configure(span_processors=[])
-
-
-def _remove_secrets(span: Any) -> None:
-    """Take keys and addresses out of a span: a server may repeat them in its answer."""
-    for name, content in span.attributes.items():
-        span.set_attribute(name, _without_secrets(content))
-    clear_events(span)
-
-
-def _without_secrets(content: Any) -> Any:
-    if isinstance(content, str):
-        return redact.addresses(content)
-    if isinstance(content, dict):
-        return {_without_secrets(key): _without_secrets(value) for key, value in content.items()}
-    return [_without_secrets(one) for one in content] if isinstance(content, (list, tuple)) else content
