@@ -4,7 +4,7 @@ one that would give a record's answer away.
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TypeVar, get_args
 
 import dspy
 
-from aisr.optimize.leakage import group_records, near_duplicates
+from aisr.optimize.near_duplicates import near_duplicates
 from aisr.optimize.search import Search
 from aisr.programs.case import Case
 from aisr.programs.probabilities import is_complete
@@ -227,12 +227,13 @@ def _nearest_rows(search: Search) -> list[dspy.Example]:
 # --- Demos and leakage.
 
 
-def exclude_leaking(program: Program, cases: Sequence[Case]) -> None:
+def exclude_leaking(program: Program, cases: Iterable[Case]) -> None:
     """Where the program chooses the demos of each record, have it show no record a demo of the record's own group. So
     do programs that an optimizer makes of it."""
     excluded = defaultdict[str, set[int]](set)
-    for case, group in zip(cases, group_records(cases), strict=True):
-        excluded[wording(case.example.get(program.statement))].add(group)
+    for case in cases:
+        if case.group is not None:
+            excluded[wording(case.example.get(program.statement))].add(case.group)
     program.excluded = {text: frozenset(own) for text, own in excluded.items()}
 
 

@@ -28,7 +28,6 @@ from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.scores import FN, Floats, Tally, f1_scores, ranking_value, tally_statements, value
 from aisr.optimize.demos import in_prompt
-from aisr.optimize.leakage import group_records
 from aisr.optimize.split import fold_of
 from aisr.programs.case import Case
 from aisr.programs.probabilities import LabelWeights, Rule, logs
@@ -55,16 +54,15 @@ class JudgedRecord(NamedTuple):
 
 
 def judge_without_own_demos(
-    task: Task, program: Program, rows: Sequence[Case], lm: OpenLM, done: Callable[[], None]
+    task: Task, program: Program, cases: Sequence[Case], lm: OpenLM, done: Callable[[], None]
 ) -> list[JudgedRecord]:
     """The judgements of a program, without its label weights, on the records whose answers no prompt holds.
 
     Left out are records that share something with a demo of a prompt, since the LM has read their answer or one much
     like it, and those that fail.
     """
-    group = group_records(rows)
-    exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row)}
-    fair = [(row, key) for key, row in zip(group, rows, strict=True) if key not in exposed]
+    exposed = {case.group for case in cases if in_prompt(program, case)}
+    fair = [(case, case.group) for case in cases if case.group is not None and case.group not in exposed]
     unweighted = program.deepcopy()
     unweighted.label_weights = None
     outcomes = judge_all(task, unweighted, [case for case, _ in fair], lm, done)

@@ -1,10 +1,8 @@
 """Labelled records as examples, what they share, and the groups that follow from it.
 
 Records that share a key are one group (connected components): a picture, a paper, a claim, an evidence text, the cells
-of a table, a caption, or a text that is nearly the same. The task defines the keys of a record.
-
-Two texts are near-duplicates where the cosine of their TF-IDF words and word pairs is at least `NEAR`; so are texts
-that a chain of such pairs connects.
+of a table, a caption, or a text that is nearly the same (see `aisr.optimize.near_duplicates`). The task defines the
+keys of a record.
 """
 
 from collections import Counter, defaultdict
@@ -15,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.base.jsonl import read
-from aisr.programs.case import Case, Fingerprint
+from aisr.optimize.near_duplicates import components, near_duplicates
+from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -33,12 +31,14 @@ RULE = (
 LONG = 40  # words; shorter evidence may be alike by chance and is compared as a whole
 OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike
 CLAIM = 10_000  # characters of a claim that are compared
-# Cosine from which two claims are one claim reworded. On the sample, claims of different papers from the same template
-# reach .75, and one claim with an injected error has .8 and more.
-NEAR = 0.8
-CHUNK = 500  # texts that are compared with all others at a time
 
-Ints = NDArray[np.int64]
+
+class Fingerprint(NamedTuple):
+    """What a record may share with others. Of its claim and of long texts near-duplicates are searched."""
+
+    keys: frozenset[str]  # "kind:value" each, see `Task.shared_keys`
+    claim: str
+    long_texts: tuple[tuple[str, str], ...]  # the words that a text begins with, and the digest of all its words
 
 
 class Leak(NamedTuple):
@@ -89,7 +89,7 @@ def groups(keys: Sequence[set[str]]) -> list[int]:
     """The number of the group of each record, by the keys of each: the connected components."""
     first: dict[str, int] = {}  # the first record with a key
     edges = [(row, first.setdefault(key, row)) for row, own in enumerate(keys) for key in own]
-    return list(map(int, _components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys))))
+    return list(map(int, components(np.array(edges, dtype=np.int64).reshape(-1, 2), len(keys))))
 
 
 def leak(keys: Sequence[set[str]], train: Sequence[int]) -> Leak:
@@ -110,33 +110,6 @@ def _count(shared_keys: Sequence[set[str]]) -> Leak:
     return Leak(sum(map(bool, shared_keys)), len(shared_keys), dict(by_kind))
 
 
-def near_duplicates(texts: Sequence[str]) -> list[int]:
-    """For each text the number of its group of near-duplicates; a text without a word is a group of its own."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
-
-    normal = [" ".join(alike_words(text)) for text in texts]
-    distinct = sorted(set(normal) - {""})
-    if not distinct:
-        return list(range(len(texts)))
-    rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+", lowercase=False).fit_transform(distinct)
-    group = np.arange(len(distinct), dtype=np.int64)
-    for start in range(0, len(distinct), CHUNK):
-        one, other = ((rows[start : start + CHUNK] @ rows.T) >= NEAR).nonzero()
-        group = _components(np.stack([group[start + one], group[other]], axis=1), len(group))[group]
-    number = dict(zip(distinct, group.tolist(), strict=True))
-    return [number.get(text, len(distinct) + k) for k, text in enumerate(normal)]
-
-
-def _components(edges: Ints, size: int) -> Ints:
-    """The connected component of each of `size` nodes. edges: shape (edges, 2)."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(size, size))
-    _, component = connected_components(graph, directed=False)
-    return np.asarray(component, dtype=np.int64)
-
-
 # --- Labelled records
 
 Prepare = Callable[[Any], Case]  # `Program.prepare`, mostly
@@ -144,33 +117,43 @@ Prepare = Callable[[Any], Case]  # `Program.prepare`, mostly
 
 def read_labeled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[Case]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
-    return prepare_all(task, program.prepare, islice(read(path, task.record, task.name), limit), path)
+    records = list(islice(read(path, task.record, task.name), limit))
+    return prepare_all(task, program.prepare, records, path, group_records(task, records))
 
 
-def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[Case]:
-    """The same for records that were read from a file. Cases of records that share something have the same `group`."""
+def prepare_all(
+    task: Task, prepare: Prepare, records: Iterable[Record], path: Path, group: Sequence[int]
+) -> list[Case]:
+    """The same for records that were read from a file. group: that of each record."""
     cases = []
-    for record in records:
+    for record, own in zip(records, group, strict=True):
         if record.gold is None:
             raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
         baseline = task.fallback(record) if task.fallback_is_baseline else None
-        cases.append(replace(prepare(record), fingerprint=fingerprint(task, record), baseline=baseline))
+        cases.append(replace(prepare(record), group=own, baseline=baseline))
     if not cases:
         raise UserError(f"{path}: no records")
-    return [replace(case, group=group) for case, group in zip(cases, group_records(cases), strict=True)]
+    return cases
 
 
-def group_records(cases: Sequence[Case]) -> list[int]:
+def group_records(task: Task, records: Iterable[Record]) -> list[int]:
     """The group of each record; records of different groups share nothing."""
-    return groups(keys_of(cases))
+    return groups(all_keys([fingerprint(task, record) for record in records]))
 
 
-def keys_of(cases: Sequence[Case]) -> list[set[str]]:
-    """The keys of each labelled record (see `all_keys`)."""
-    return all_keys([case.fingerprint for case in cases if case.fingerprint])
+class Leakage(NamedTuple):
+    """What the records of all splits share. Groups are numbered over all of them."""
+
+    group: dict[str, list[int]]  # of each record of each split
+    with_train: dict[str, Leak]  # what the records of each other split share with those of train
 
 
-def cross_split_leakage(splits: Mapping[str, Sequence[Case]]) -> dict[str, Leak]:
-    """What the records of each other split share with those of train."""
-    train = splits["train"]
-    return {name: leak(keys_of([*train, *rows]), range(len(train))) for name, rows in splits.items() if name != "train"}
+def cross_split_leakage(task: Task, splits: Mapping[str, Iterable[Record]]) -> Leakage:
+    """What the records of splits share, all looked at together, as `aisr split` does."""
+    prints = {name: [fingerprint(task, record) for record in records] for name, records in splits.items()}
+    keys = all_keys([one for own in prints.values() for one in own])
+    numbers, rows = iter(groups(keys)), iter(keys)
+    group = {name: list(islice(numbers, len(own))) for name, own in prints.items()}
+    keys_of = {name: list(islice(rows, len(own))) for name, own in prints.items()}
+    train = keys_of.pop("train")
+    return Leakage(group, {name: leak([*train, *own], range(len(train))) for name, own in keys_of.items()})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
 from aisr.metrics.intervals import mean_interval
-from aisr.optimize.leakage import Prepare, all_keys, fingerprint, groups
+from aisr.optimize.leakage import Prepare
 from aisr.optimize.split import fold_of
 from aisr.programs.case import Case
 from aisr.programs.program import Program
@@ -45,21 +45,23 @@ class RankerFit(NamedTuple):
     report: dict[str, Any]  # its part of the manifest
 
 
-def fit_ranker(task: Task, records: Sequence[Record], unfitted: Matcher, seed: int) -> RankerFit:
+def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unfitted: Matcher, seed: int) -> RankerFit:
     """The ranker of the claims of records that have gold evidence, and its gain, in mean reciprocal rank, on groups
     that it was not fitted on: claims of different groups share nothing (see `aisr.optimize.leakage`). Raises
     `TooFewClaims` where there are fewer than `FOLDS` groups.
     """
-    pairs = [(record, claim) for record in records if (claim := task.query(record)) is not None and claim.gold]
-    group = groups(all_keys([fingerprint(task, record) for record, _ in pairs]))
-    known = len(set(group))
+    queries = [(task.query(record), group) for record, group in zip(records, groups, strict=True)]
+    pairs = [(claim, group) for claim, group in queries if claim is not None and claim.gold]
+    number: dict[int, int] = {}  # of each group, in the order of its first claim
+    group = [number.setdefault(own, len(number)) for _, own in pairs]
+    known = len(number)
     if known < FOLDS:
         raise TooFewClaims(
             f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {FOLDS}"
         )
-    claims = [claim.claim for _, claim in pairs]
-    papers = [tuple(claim.paragraphs.values()) for _, claim in pairs]
-    gold = [np.array([key in claim.gold for key in claim.paragraphs]) for _, claim in pairs]
+    claims = [claim.claim for claim, _ in pairs]
+    papers = [tuple(claim.paragraphs.values()) for claim, _ in pairs]
+    gold = [np.array([key in claim.gold for key in claim.paragraphs]) for claim, _ in pairs]
     before = np.array(
         [_rank(unfitted(claim, paper), right) for claim, paper, right in zip(claims, papers, gold, strict=True)]
     )

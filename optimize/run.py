@@ -25,7 +25,7 @@ from aisr.optimize.baseline import with_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
-from aisr.optimize.leakage import RULE, Leak, Prepare, cross_split_leakage, prepare_all
+from aisr.optimize.leakage import RULE, Leakage, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
@@ -107,7 +107,7 @@ class Run:
 
     student: Program = field(init=False)  # the uncompiled program
     cases: dict[str, list[Case]] = field(init=False)  # by split, of train those to judge
-    leaks: dict[str, Leak] = field(init=False)  # what the other splits share with train
+    leakage: Leakage = field(init=False)
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: the program has none
     choice: Choice = field(init=False)
     champion: Program = field(init=False)  # as it is saved
@@ -122,17 +122,18 @@ class Run:
         plan, task, stage = self.plan, self.plan.task, self.callbacks.stage
         self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
-        train = list(plan.records("train"))
-        cases = {"train": prepare_all(task, self._fit_to_train(train), train, plan.data["train"])}
-        for name, path in plan.data.items():
-            if name != "train":
-                cases[name] = prepare_all(task, self.student.prepare, plan.records(name), path)
-        self.leaks = cross_split_leakage(cases)
-        for name, shared in self.leaks.items():
+        records = {name: list(plan.records(name)) for name in plan.data}
+        self.leakage = cross_split_leakage(task, records)
+        for name, shared in self.leakage.with_train.items():
             if shared.sharing:
                 stage(f"{name} shares with train: {shared}; its score is optimistic (`aisr split` avoids this)")
+        prepare = {"train": self._fit_to_train(records["train"])}
+        cases = {
+            name: prepare_all(task, prepare.get(name, self.student.prepare), own, path, self.leakage.group[name])
+            for (name, path), own in zip(plan.data.items(), records.values(), strict=True)
+        }
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
-            exclude_leaking(self.student, [case for split in cases.values() for case in split])
+            exclude_leaking(self.student, chain.from_iterable(cases.values()))
         self.cases = with_no_lm_baseline(task, self.student, cases)
         # The ranker and this baseline learn of all of train; no prompt and no LM sees more than these.
         self.cases["train"] = self.cases["train"][: plan.limits.get("train")]
@@ -144,7 +145,7 @@ class Run:
         if student.takes_ranker:
             stage("evidence ranker: fitting it to the gold evidence of train")
             try:
-                fitted = fit_ranker(task, train, student.match, self.plan.settings.seed)
+                fitted = fit_ranker(task, train, self.leakage.group["train"], student.match, self.plan.settings.seed)
             except TooFewClaims as error:
                 stage(f"evidence ranker: not fitted, {error}")
                 self.ranker = {"why": str(error)}
@@ -325,7 +326,7 @@ class Run:
                 name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.cases[name]))
                 for name, path in plan.data.items()
             },
-            leakage={"rule": RULE, "splits": {name: leak._asdict() for name, leak in self.leaks.items()}},
+            leakage={"rule": RULE, "splits": {name: leak._asdict() for name, leak in self.leakage.with_train.items()}},
             scores={name: result.summary() for name, result in results.items() if result is not None},
             gain_on_dev=choice.champion.gain,
             gain_on_test=self.gain_on_test,

@@ -11,7 +11,7 @@ scores 43 on the one and 17 on the other.
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.base.jsonl import BadLine, scan
-from aisr.optimize.leakage import all_keys, fingerprint, groups
-from aisr.programs.case import Fingerprint
+from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
 from aisr.programs.records import SentenceRecord
 from aisr.programs.task import Task
 
@@ -52,6 +51,7 @@ class Survey(NamedTuple):
     lines: list[int]  # its number in the file, from 1
     ids: list[str | None]  # the one it got, where it has none of its own
     strata: list[str]  # one word, kept in proportion
+    labels: list[frozenset[str]]  # those of its statements; in a task without labels its stratum
     keys: list[set[str]]  # what it may share with others
     sentences: list[int]  # how many it has, 1 where the task counts none
 
@@ -61,7 +61,7 @@ def survey(task: Task, file: Path) -> Survey:
 
     Raises `BadLine` for a bad record and UserError for one without labels.
     """
-    lines, ids, strata, sentences = [], [], [], []
+    lines, ids, strata, labels, sentences = [], [], [], [], []
     rows: list[Fingerprint] = []
     for line in scan(file, task.record, task.name):
         if line.record is None:
@@ -71,13 +71,17 @@ def survey(task: Task, file: Path) -> Survey:
         lines.append(line.number)
         ids.append(line.record.id if line.numbered else None)
         strata.append(task.stratify_by(line.record.gold))
+        labels.append(frozenset(task.first_labels(line.record.gold) if task.labels else [strata[-1]]))
         rows.append(fingerprint(task, line.record))
         sentences.append(len(line.record.statements) if isinstance(line.record, SentenceRecord) else 1)
-    return Survey(lines, ids, strata, all_keys(rows), sentences)
+    return Survey(lines, ids, strata, labels, all_keys(rows), sentences)
 
 
-def split(strata: Sequence[str], keys: Sequence[set[str]], parts: Parts, seed: int) -> Split:
-    """A seeded split, disjoint by group and stratified. Raises UserError where there are fewer groups than parts."""
+def split(
+    strata: Sequence[str], labels: Sequence[frozenset[str]], keys: Sequence[set[str]], parts: Parts, seed: int
+) -> Split:
+    """A seeded split, disjoint by group and stratified, in which each part has each label, as far as groups allow.
+    Raises UserError where there are fewer groups than parts."""
     group = groups(keys)
     if len(set(group)) < sum(parts):
         raise UserError(
@@ -85,9 +89,33 @@ def split(strata: Sequence[str], keys: Sequence[set[str]], parts: Parts, seed: i
             f"{sum(parts)} are needed for parts {':'.join(map(str, parts))}"
         )
     fold = fold_of(strata, group, sum(parts), seed)
-    test, dev = fold < parts.test, (fold >= parts.test) & (fold < parts.test + parts.dev)
-    sides = {"train": ~(test | dev), "dev": dev, "test": test}
-    return {name: np.flatnonzero(side).tolist() for name, side in sides.items()}
+    side = np.where(fold < parts.test, "test", np.where(fold < parts.test + parts.dev, "dev", "train"))
+    side_of = spread_labels(dict(zip(group, side.tolist(), strict=True)), labels, group)
+    return {name: [row for row, own in enumerate(group) if side_of[own] == name] for name in Parts._fields}
+
+
+def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], group: Sequence[int]) -> dict[int, str]:
+    """The side of each group, with groups moved to the sides that lack one of their labels, the rarest label first. A
+    group is moved only where its side keeps all of its labels; the smallest that can be is."""
+    sides, size = dict(side_of), Counter(group)
+    holders = defaultdict[str, set[int]](set)  # the groups with each label
+    labels_of = defaultdict[int, set[str]](set)
+    for own, some in zip(group, labels, strict=True):
+        labels_of[own] |= some
+        for label in some:
+            holders[label].add(own)
+
+    def stays(own: int) -> bool:
+        """Whether the side of a group has all of its labels without it."""
+        return all(any(sides[other] == sides[own] for other in holders[label] - {own}) for label in labels_of[own])
+
+    for label in sorted(holders, key=lambda label: (len(holders[label]), label)):
+        for name in Parts._fields:
+            if not any(sides[own] == name for own in holders[label]):
+                movable = [own for own in holders[label] if stays(own)]
+                if movable:
+                    sides[min(movable, key=lambda own: (size[own], own))] = name
+    return sides
 
 
 def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:

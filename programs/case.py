@@ -1,17 +1,9 @@
 """A record as a program takes it: what a compile, an evaluation and an optimizer work on."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
-
-
-class Fingerprint(NamedTuple):
-    """What a record may share with others. Of its claim and of long texts near-duplicates are searched."""
-
-    keys: frozenset[str]  # "kind:value" each, see `Task.shared_keys`
-    claim: str
-    long_texts: tuple[tuple[str, str], ...]  # the words that a text begins with, and the digest of all its words
 
 
 @dataclass(frozen=True)
@@ -26,8 +18,7 @@ class Case:
     gold: Any = None  # the gold answer, in the form that the task's score takes; None where it is withheld
     demo: dspy.Example | None = None  # it as a demo, with what the answer rests on; None where it would teach nothing
     is_complete: bool = True  # whether the example shows the evidence that its answer names
-    fingerprint: Fingerprint | None = None
-    group: int | None = None  # cases of one file that share something have the same
+    group: int | None = None  # cases that were read together and share something have the same
     baseline: Any = None  # the answer of the no-LM baseline
     weight: float = 1.0  # how much it counts in scores, above 0; 1 on average over a split
 

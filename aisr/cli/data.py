@@ -26,8 +26,7 @@ def check(
     """List the wrong lines of a record file, and pictures that are missing."""
     from aisr.base.jsonl import scan
     from aisr.judging.judge import find_image_folder
-    from aisr.optimize.leakage import all_keys, fingerprint
-    from aisr.programs.case import Fingerprint
+    from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
 
     chosen = find_task_for(task, file)
     images = find_image_folder(image_root, file)
@@ -96,7 +95,7 @@ def split(
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {parts} (seed {seed}) below {out}/")
     survey = splits.survey(chosen, file)
-    made = whole = splits.split(survey.strata, survey.keys, splits.Parts.parse(parts), seed)
+    made = whole = splits.split(survey.strata, survey.labels, survey.keys, splits.Parts.parse(parts), seed)
     plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(whole["train"])))
     _print_shared(survey.keys)
     note(f"  a plain random split would share with train: {plain}; this one: {leak(survey.keys, whole['train'])}")
@@ -114,6 +113,19 @@ def split(
             whole_paragraphs = "all " if issubclass(chosen.record, SentenceRecord) else ""
             faulty = f", {number} of them not {whole_paragraphs}{chosen.default_label}"
         note(f"  {out / side}.jsonl: {count} records{faulty}{less}")
+    _print_labels({side: Counter(label for row in rows for label in survey.labels[row]) for side, rows in made.items()})
+
+
+def _print_labels(counts: dict[str, Counter[str]]) -> None:
+    """Print how many records of each part have a label, the commonest label first, and which parts lack one."""
+    whole = sum(counts.values(), Counter[str]())
+    for label, total in whole.most_common():
+        numbers = ", ".join(f"{side} {own[label]}" for side, own in counts.items())
+        note(f"  {total:6d}  {label or '(labelled)'}: {numbers}")
+        if missing := [side for side, own in counts.items() if not own[label]]:
+            note(
+                f"warning: no record of {' and '.join(missing)} has {label}; scores on it tell nothing about this label"
+            )
 
 
 def _print_shared(keys: list[set[str]]) -> None:
@@ -163,10 +175,12 @@ def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     """Return a function from a claim to the fitted ranker's matcher; on the file that it was fitted on, one that saw
     neither the claim's paper nor a claim like it."""
     from aisr.base.jsonl import read
+    from aisr.optimize.leakage import group_records
     from aisr.optimize.ranker_fit import fit_ranker
     from aisr.programs.retrieval import bm25
 
-    made = fit_ranker(task, list(read(train, task.record, task.name)), bm25, seed=0)
+    records = list(read(train, task.record, task.name))
+    made = fit_ranker(task, records, group_records(task, records), bm25, seed=0)
     note(f"fitted on {made.report['claims']} claims with evidence, in {made.report['groups']} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         note(f"  {weight:+.2f}  {name}")

@@ -40,7 +40,7 @@ def evaluate(
     from aisr.base.jsonl import read
     from aisr.judging.evaluate import Evaluation, score_outcomes
     from aisr.judging.judge import judge_with_calls
-    from aisr.optimize.leakage import prepare_all
+    from aisr.optimize.leakage import group_records, prepare_all
     from aisr.tracking import registry, store
 
     chosen = find_task_for(task, data)
@@ -48,7 +48,8 @@ def evaluate(
     opened = open_lm(config)
     attach(loaded.program, opened, image_root, data)
     records = list(islice(read(data, chosen.record, chosen.name), limit))
-    cases = prepare_all(chosen, loaded.program.prepare, records, data)
+    groups = group_records(chosen, records)
+    cases = prepare_all(chosen, loaded.program.prepare, records, data, groups)
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     began = time.monotonic()

@@ -14,7 +14,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.metrics.scores import value
 from aisr.optimize.label_weights import JudgedRecord, Judgements, fit_label_weights, judge_without_own_demos
-from aisr.optimize.leakage import prepare_all
+from aisr.optimize.leakage import group_records, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Search, Settings
 from aisr.programs.probabilities import Judgement, LabelWeights, Rule
@@ -91,7 +91,8 @@ def test_records_like_a_demo_and_those_that_an_instruction_quotes_are_not_asked_
     parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
     edited = scripted.claim(S, SCOPE, number=1).sentence_label
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
-    rows = prepare_all(TRACK1, program.prepare, [parent, other, beside], Path("train.jsonl"))
+    records = [parent, other, beside]
+    rows = prepare_all(TRACK1, program.prepare, records, Path("train.jsonl"), group_records(TRACK1, records))
     program.main_predictor.demos = [rows[2].example.toDict()]
     assert [one.case.id for one in judge_without_own_demos(TRACK1, program, rows, lm, lambda: None)] == [other.id]
     program.main_predictor.demos = []

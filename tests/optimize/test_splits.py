@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from aisr.artifact.manifest import read_manifest
 from aisr.optimize.leakage import RULE, all_keys, fingerprint, groups, leak
+from aisr.optimize.near_duplicates import near_duplicates
 from aisr.optimize.run import compile_program
 from aisr.optimize.split import Parts, split
 from aisr.programs.task import Task
@@ -23,7 +24,7 @@ from aisr.programs.text import alike
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from support.commands import Aisr
-from support.corpora import CONTRA, S, citation, claim, read_rows, write
+from support.corpora import CONTRA, SCOPE, S, citation, claim, read_rows, write
 from support.paths import SAMPLE
 from support.runs import SILENT, plan
 from support.scripted import right, scripted
@@ -31,27 +32,35 @@ from support.scripted import right, scripted
 
 def test_sides_share_nothing_and_have_the_sizes_and_label_proportions_that_were_asked_for() -> None:
     strata, keys = [CONTRA if k % 4 == 0 else S for k in range(500)], [{f"picture:{k // 3}"} for k in range(500)]
-    sides = split(strata, keys, Parts(3, 1, 1), seed=0).values()
+    labels = [frozenset([label]) for label in strata]
+    sides = split(strata, labels, keys, Parts(3, 1, 1), seed=0).values()
     assert sorted(k for side in sides for k in side) == list(range(500))
     assert [len(side) for side in sides] == pytest.approx([300, 100, 100], abs=10)
     for side in sides:
         assert leak(keys, side).sharing == 0
         assert sum(strata[k] == CONTRA for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
-    fewest = split(strata[:15], keys[:15], Parts(3, 1, 1), seed=0)  # as many groups as parts
+    fewest = split(strata[:15], labels[:15], keys[:15], Parts(3, 1, 1), seed=0)  # as many groups as parts
     assert [len(side) for side in fewest.values()] == [9, 3, 3]
     with pytest.raises(ValueError, match=r"12 records form 4 groups .* 5 are needed for parts 3:1:1"):
-        split(strata[:12], keys[:12], Parts(3, 1, 1), seed=0)
+        split(strata[:12], labels[:12], keys[:12], Parts(3, 1, 1), seed=0)
 
 
 @settings(deadline=None, max_examples=60)
 @given(
     keys=st.lists(st.sets(st.integers(0, 60).map(str), min_size=1, max_size=2), min_size=20, max_size=60),
+    rare=st.integers(0, 10),
     parts=st.sampled_from([Parts(1, 1, 1), Parts(3, 1, 1)]),
     seed=st.integers(0, 99),
 )
-def test_chains_of_shared_keys_stay_on_one_side(keys: list[set[str]], parts: Parts, seed: int) -> None:
+def test_chains_of_shared_keys_stay_on_one_side_and_labels_of_three_groups_are_on_all(
+    keys: list[set[str]], rare: int, parts: Parts, seed: int
+) -> None:
     assume(len(set(groups(keys))) >= sum(parts))
-    sides = split([(S, CONTRA)[k % 2] for k in range(len(keys))], keys, parts, seed).values()
+    strata = [(S, CONTRA)[k % 2] for k in range(len(keys))]
+    labels = [{label, SCOPE} if k < rare else {label} for k, label in enumerate(strata)]
+    sides = split(strata, list(map(frozenset, labels)), keys, parts, seed).values()
+    if len(set(groups(keys)[:rare])) >= 3:
+        assert all(any(SCOPE in labels[k] for k in side) for side in sides)
     assert sorted(k for side in sides for k in side) == list(range(len(keys)))
     seen = [set().union(*(keys[k] for k in side)) for side in sides]
     assert all(seen)
@@ -164,6 +173,53 @@ def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
 def test_claims_about_one_paper_and_copies_of_a_claim_are_one_group(one: dict[str, Any], other: dict[str, Any]) -> None:
     third = cited(3, essay(7))
     assert len(set(grouped(TRACK2, one, other, third))) == 2
+
+
+SHORT = "Warm water cures asthma in most of those who drink it daily, two new trials found"
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (SHORT.replace("most", "all"), True),  # one word
+        (SHORT.replace("Warm", "Cold").replace("new", "old"), True),
+        (SHORT.replace("asthma", "gout").replace("most", "many").replace("daily", "hot"), False),
+        (f"So they said. {SHORT}, and so did a third that {essay(3, 40)}.", True),  # a part of it
+        (f"{essay(4, 20)} those who drink it daily {essay(5, 20)}", False),
+    ],
+)
+def test_two_texts_are_near_duplicates_by_themselves_whatever_else_is_compared(other: str, same: bool) -> None:
+    words = SHORT.split()
+    for beside in (
+        [],
+        [" ".join(Random(k).sample(words, len(words))) for k in range(30)],
+        [essay(k) for k in range(30)],
+    ):
+        first, *_, last = near_duplicates([SHORT, *beside, other])
+        assert (first == last) == same
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), words=st.sampled_from([4, 12, 40]))
+def test_groups_of_near_duplicates_are_those_of_all_compared_with_all(seed: int, words: int) -> None:
+    draw = Random(seed)
+    texts = [" ".join(draw.choices(WORDS[:words], k=draw.randint(0, 25))) for _ in range(30)]
+    for text in draw.choices(texts, k=20):
+        new = [word if draw.random() > 0.1 else draw.choice(WORDS) for word in text.split()]
+        texts.append(" ".join([*new, *(draw.choice(texts).split() if draw.random() < 0.3 else ())]))
+    pairs = [set(pairwise(text.split())) or {(text, "")} for text in texts]
+    edges = [(k, k) for k in range(len(texts))]
+    for one, other in combinations(range(len(texts)), 2):
+        shared, fewer = len(pairs[one] & pairs[other]), min(len(pairs[one]), len(pairs[other]))
+        if (
+            texts[one]
+            and texts[other]
+            and (shared >= 0.6 * len(pairs[one] | pairs[other]) or (fewer >= 10 and shared >= 0.9 * fewer))
+        ):
+            edges.append((one, other))
+    expected = groups([{str(edge) for edge in edges if k in edge} for k in range(len(texts))])
+    found = near_duplicates(texts)
+    assert [found.index(group) for group in found] == [expected.index(group) for group in expected]
 
 
 def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
