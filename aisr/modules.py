@@ -84,7 +84,7 @@ class Metric:
 
     threshold = 1.0
 
-    def __init__(self, task: Task, train: Sequence[dspy.Example], baseline: Scores | None) -> None:
+    def __init__(self, task: Task, train: Sequence[Case], baseline: Scores | None) -> None:
         self.task = task
         self.train = train
         self.baseline = baseline
@@ -117,7 +117,7 @@ class Metric:
         """The metric of a compile, linearised at the baseline."""
         baseline = self.baseline
         if baseline is None:
-            cases = gradient_records(self.task, [Case.from_metric(example) for example in self.train], seed=0)
+            cases = gradient_records(self.task, self.train, seed=0)
             examples = [case.example for case in cases]
             judged = self.task.build({}).batch(examples, disable_progress_bar=True, timeout=0)
             answers = [None if one is None else self.task.answer(one) for one in judged]
@@ -135,7 +135,7 @@ def metric(task: str | Task, train: Sequence[dspy.Example] = (), *, baseline: Sc
     """
     with errors_in_python():
         chosen = as_task(task)
-        labelled = [example for example in train if example.get("gold") is not None]
+        labelled = [Case.from_metric(example) for example in train if example.get("gold") is not None]
         if baseline is None and not labelled:
             raise UserError(f"metric: no labelled examples; give train, of which {RECORDS} are judged, or a baseline")
         return Metric(chosen, labelled, baseline)
@@ -149,16 +149,16 @@ def corpus_score(task: str | Task, pairs: Iterable[Pair]) -> Report:
     """
     with errors_in_python():
         chosen = as_task(task)
-        gold: list[Any] = []
+        cases: list[Case] = []
         answers: list[Any] = []
         for example, prediction in pairs:
             if example.get("gold") is None:
-                raise UserError(f"example {len(gold)} has no gold; expected examples of labelled records")
-            gold.append(example.gold)
+                raise UserError(f"example {len(cases)} has no gold; expected examples of labelled records")
+            cases.append(Case.from_metric(example))
             answers.append(None if prediction is None else chosen.answer(prediction))
-        if not gold:
+        if not cases:
             raise UserError("no pairs; an empty corpus has no score")
-        return chosen.score(gold, answers).report()
+        return score_cases(chosen, cases, answers).report()
 
 
 def save(module: Program, task: str | Task, folder: str | os.PathLike[str]) -> LoadedProgram:

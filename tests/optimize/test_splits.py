@@ -11,7 +11,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from aisr.artifact.manifest import read_manifest
 from aisr.optimize.leakage import RULE, all_keys, fingerprint, groups, leak
