@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aisr.metrics.intervals import rungs, survivors
 from aisr.metrics.scores import Tally, value
+from aisr.optimize.race import rungs, survivors
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 POOLS = (6, 20)

@@ -1,159 +1,155 @@
-"""Intervals of a score: percentile bootstrap over records, or over groups of records.
+"""95 % intervals of a score, and of the difference of two scores on the same records.
 
-What is resampled is never less than the record (a paragraph, a claim), since exact match is a property of it and the
-sentences of one paragraph are not independent (Efron & Tibshirani 1993, ch. 13; paired differences as in
-Koehn 2004, "Statistical significance tests for machine translation evaluation"). Records that rest on one paper or
-table are not independent either: where it is known which do, whole groups of them are resampled (Davison & Hinkley
-1997, ch. 3.8).
+All come from one function, `_interval`. What is independent is the group of records (claims of one paper, paragraphs of
+one table), or the record where groups are not known.
 
-The race drops the worse candidates early, on nested subsets of dev: after a quarter and half of it, candidates that a
-paired bootstrap finds worse than the leader are dropped, and no others: as long as the records cannot tell two apart,
-both go on (a race in the sense of Maron & Moore 1994). The first candidate, the uncompiled program, always runs to the
-end. Dropping the worse half besides (successive halving) takes 3 to 12 % fewer of the judgements, and dropped the best
-of dev in 3 to 11 % of the races instead of 0 to 3 %. `python -m benchmarks.race` measures what the race saves and
-loses.
+1. The variance is that of the jackknife that leaves out one group in turn (Shao & Tu 1995, "The Jackknife and
+   Bootstrap", ch. 2.2; Wolter 2007, "Introduction to Variance Estimation", ch. 4). It needs no draws, so the order of
+   the records makes no difference, and it serves macro-F1, which is no mean over records.
+2. Divided by the variance over records it is the design effect: how many records of these say as much as one that is
+   independent. The number of records over it is the effective number (Kish 1965, "Survey Sampling", ch. 8). Nothing
+   can be known of the design effect where all groups are alike, as when every answer is right, and little where two or
+   three groups make all the difference. So it is averaged with the worst case, that a group is worth one record; each
+   pair of groups that differ from the mean counts once, and the worst case once.
+3. Two right and two wrong records are added to a score, as many as the data hold times over or not (Agresti & Coull
+   1998, "Approximate is better than 'exact' for interval estimation of binomial proportions"; with effective numbers as
+   in Dean & Pagano 2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys"); to a
+   difference one record that only the first program has right and one that only the other has (Bonett & Price 2012,
+   "Adjusted Wald confidence interval for a difference of binomial proportions based on paired data"). Without them, ten
+   right answers of ten would have the interval [100, 100].
+4. The quantile is Student's, with one degree of freedom less than there are groups. Groups of unequal size or weight
+   count as the effective number of groups (Kish), so one paper with most of the claims leaves few.
+
+Limits, by `python -m benchmarks.intervals`: where fewer than `LEAST_GROUPS` groups count, the interval is the whole
+range, and no choice can rest on it. Macro-F1 of labels that a handful of groups hold is too uncertain for any interval
+of this kind; below thirty groups its coverage can fall to 80 %.
 """
 
-from collections.abc import Sequence
-from random import Random
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
-from aisr.base.files import FEWEST, with_interval
-from aisr.metrics.scores import Floats, Scores, value
+from aisr.base.files import with_interval
+from aisr.metrics.scores import Floats, Scores
 
-RESAMPLES = 1000
-SEED = 20260621
-Group = Sequence[int]  # the number of each record's group
+Group = Sequence[int] | NDArray[np.int64]  # the number of each record's group
+Places = NDArray[np.int64]
+Statistic = Callable[
+    [Floats], Floats
+]  # from how often each record stands in a corpus, (rows, records), to a value a row
+
+LEAST_GROUPS = 5  # effective ones; with fewer, an interval leaves out next to nothing (`benchmarks.intervals`)
+RIGHT_AND_WRONG, ONE_EACH_WAY = 2.0, 1.0  # records that are added at either end of the range (step 3)
+SHARES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)  # the ranges
+NEGLIGIBLE = 1e-20  # a variance that is no more than rounding
+DECIMALS = 12  # of what is returned: the last digits of a sum differ with the order of records
+CHUNK = 256  # groups left out at once, so that a large corpus does not fill the memory
 
 
 class Interval(NamedTuple):
-    """A value with the ends of its 95 % interval, in 0-1 (differences: -1 to 1)."""
+    """A value with the ends of its 95 % interval, in 0-1 (differences: -1 to 1). The whole range where the groups of
+    records are too few to say."""
 
     value: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        return with_interval(*self, records=FEWEST)
+        return with_interval(*self)
 
 
-class ValueOfFew(Interval):
-    """A value on fewer than `FEWEST` records: its ends say nothing of other records, and are not shown."""
-
-    def __str__(self) -> str:
-        return with_interval(*self, records=0)
-
-
-def in_words(gain: Interval, records: int, other: str) -> str:
-    """A difference from another program in words."""
-    if records < FEWEST:
-        return f"{records} records are too few to tell"
+def in_words(gain: Interval, other: str) -> str:
+    """Return in words what the difference from another program tells."""
+    if gain[1:] == DIFFERENCES:
+        return "too few independent records to tell"
     way = "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better and no worse"
     return f"{way} than {other}"
 
 
 def score_interval(scores: Scores, group: Group | None = None) -> Interval:
-    """The ranking score with its 95 % interval; the same in whatever order the records stand. group: of each record,
-    where that is known (see `resampled`)."""
-    return interval_of(scores.ranking(resampled(scores.rows, group=group)), len(scores))
+    """Return the ranking score with its 95 % interval, in 0-1.
+
+    group: of each record, where known; records of one group are not independent. Records count by `Scores.weight`.
+
+    Raises ValueError where there are no records, and where the score is not a number.
+    """
+    return _interval(scores.ranking, scores.weight, SHARES, RIGHT_AND_WRONG, group)
 
 
-def difference_interval(
-    scores: Scores, baseline: Scores, resamples: int = RESAMPLES, group: Group | None = None
-) -> Interval:
-    """Ranking score minus that of `baseline` on the same records, resampled together; the same in whatever order the
-    records stand. group: as in `score_interval`.
+def difference_interval(scores: Scores, baseline: Scores, group: Group | None = None) -> Interval:
+    """Return the ranking score minus that of `baseline` on the same records, in -1 to 1, with its 95 % interval.
 
-    Raises ValueError where the two do not have the same number of records.
+    group: as in `score_interval`; both have the same weights. Raises ValueError as that does, and where the numbers of
+    records differ.
     """
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
-    weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, group)
-    return interval_of(scores.ranking(weights) - baseline.ranking(weights), len(scores))
+
+    def difference(rows: Floats) -> Floats:
+        return scores.ranking(rows) - baseline.ranking(rows)
+
+    return _interval(difference, scores.weight, DIFFERENCES, ONE_EACH_WAY, group)
 
 
-def mean_interval(values: Floats, group: Group) -> Interval:
-    """The mean of some values, of which those of one group are not independent: whole groups are resampled.
-
-    Raises ValueError where there are no values.
-    """
-    if not len(values):
-        raise ValueError("no values: nothing has no mean")
-    _, place = np.unique(np.asarray(group), return_inverse=True)
-    sums, sizes = np.bincount(place, weights=values), np.bincount(place)
-    weights = np.ones((RESAMPLES + 1, len(sizes)))
-    weights[1:] = np.random.default_rng(SEED).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), RESAMPLES)
-    return interval_of(weights @ sums / (weights @ sizes))
+def effective_number(weights: Floats) -> float:
+    """Return how many units of equal weight vary as much as these do: their number where they weigh the same, less
+    otherwise (Kish 1965)."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def resampled(rows: Floats, resamples: int = RESAMPLES, group: Group | None = None) -> Floats:
-    """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
-
-    group: of each record; those of one group are drawn together, where there are `FEWEST` groups: with fewer that says
-    less than drawing records. They are drawn in the order of their groups' sums, so that the order of records in a file
-    or a race makes no difference. Raises ValueError where there are no records.
-    """
-    records = len(rows)
+def _interval(
+    statistic: Statistic, weights: Floats, bounds: tuple[float, float], added: float, group: Group | None
+) -> Interval:
+    """Return a statistic with its interval (see the module). weights: of each record; bounds: the lowest and highest
+    value of the statistic; added: how many records are added at each of these."""
+    records = len(weights)
     if not records:
         raise ValueError("no records: an empty corpus has no interval")
-    known, place = np.unique(np.arange(records) if group is None else np.asarray(group), return_inverse=True)
-    if len(known) < FEWEST:
-        known = place = np.arange(records)
-    count = len(known)
-    sums = np.zeros((count, 1 + rows.shape[1]))
-    np.add.at(sums, place, np.column_stack([np.ones(records), rows]))
-    drawn = np.empty((resamples, count))
-    drawn[:, np.lexsort(sums.T)] = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), resamples)
-    return np.concatenate([np.ones((1, records)), drawn[:, place]])
+    _, place = np.unique(np.arange(records) if group is None else np.asarray(group), return_inverse=True)
+    value = float(statistic(np.ones((1, records)))[0])
+    if not np.isfinite(value):
+        raise ValueError(f"the score of {records} records is {value}; expected a number")
+    groups = effective_number(np.bincount(place, weights).astype(np.float64))
+    if groups < LEAST_GROUPS:
+        return Interval(round(value, DECIMALS), *bounds)
+
+    count, variance = _effective_records(statistic, weights, place, groups)
+    total = count + 2 * added
+    middle = (count * value + added * sum(bounds)) / total
+    square = (count * (count * variance + value**2) + added * (bounds[0] ** 2 + bounds[1] ** 2)) / total
+    reach = stdtrit(groups - 1, 0.975) * np.sqrt(max(square - middle**2, 0.0) / total)
+    low, high = max(bounds[0], min(middle - reach, value)), min(bounds[1], max(middle + reach, value))
+    return Interval(round(value, DECIMALS), round(float(low), DECIMALS), round(float(high), DECIMALS))
 
 
-def interval_of(values: Floats, records: int = FEWEST) -> Interval:
-    """The first of some values, with the interval that the others span: those of resamples of some records."""
-    value = float(values[0])
-    low, high = np.percentile(values[1:], [2.5, 97.5])
-    # On a handful of records the percentiles can pass the value itself by.
-    ends = min(float(low), value), max(float(high), value)
-    return Interval(value, *ends) if records >= FEWEST else ValueOfFew(value, *ends)
+def _effective_records(statistic: Statistic, weights: Floats, place: Places, groups: float) -> tuple[float, float]:
+    """Return how many independent records these are worth, and the variance of the statistic. place: the group of each
+    record, from 0; groups: their effective number."""
+    records = effective_number(weights)
+    single = _deviations(statistic, np.arange(len(weights)))
+    over_records = _variance(single)
+    if over_records < NEGLIGIBLE:
+        return groups, 0.0
+    moves = _deviations(statistic, place)
+    varied = (moves**2).sum() ** 2 / max((moves**4).sum(), NEGLIGIBLE**2)  # how many groups make the difference
+    trust = 2 * max(varied * (varied - 1), 0.0)
+    estimate, worst = max(_variance(moves) / over_records, 1.0), records / groups
+    effect = (trust * estimate + worst) / (trust + 1)
+    return records / effect, over_records * effect
 
 
-RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
-SMALLEST = 25  # records; on fewer, a ranking score says next to nothing (16.6 points of standard deviation on three)
-RACE_RESAMPLES = 200
+def _variance(deviations: Floats) -> float:
+    """Return the jackknife's variance of a statistic."""
+    count = len(deviations)
+    return float((count - 1) / count * (deviations**2).sum())
 
 
-def rungs(records: int) -> list[int]:
-    """How many records are judged when candidates are dropped, and at the end: ascending, the last is `records`."""
-    return [*(size for share in RUNGS if (size := round(share * records)) >= SMALLEST), records]
-
-
-def nested(strata: Sequence[str]) -> list[int]:
-    """The rows in an order of which every beginning is stratified: each stratum is spread evenly over it."""
-    draw = Random(SEED)
-    rows_of: dict[str, list[int]] = {}
-    for row, stratum in enumerate(strata):
-        rows_of.setdefault(stratum, []).append(row)
-    places = []
-    for rows in rows_of.values():
-        shift = draw.random()
-        shuffled = draw.sample(rows, len(rows))
-        places += [((k + shift) / len(rows), row) for k, row in enumerate(shuffled)]
-    return [row for _, row in sorted(places)]
-
-
-def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[int]:
-    """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's. group: of each
-    record, where that is known.
-
-    Worse, by smoothed scores (see `aisr.metrics.scores.Tally.smoothed`): the 95 % interval of the paired difference
-    from the leader lies below zero.
-    """
-    contenders = [one.smoothed() for one in contenders]
-    scores = [value(one) for one in contenders]
-    leader = max(range(len(contenders)), key=lambda k: scores[k])
-    return [
-        k
-        for k, one in enumerate(contenders)
-        if k == 0 or k == leader or difference_interval(one, contenders[leader], RACE_RESAMPLES, group=group).high >= 0
-    ]
+def _deviations(statistic: Statistic, place: Places) -> Floats:
+    """Return the statistic without each group in turn, less the mean of these; shape (groups,)."""
+    groups = np.arange(place.max() + 1)
+    chunks = [groups[start : start + CHUNK] for start in range(0, len(groups), CHUNK)]
+    values = np.concatenate([statistic((place != chunk[:, None]).astype(np.float64)) for chunk in chunks])
+    return np.asarray(values - values.mean())

@@ -10,8 +10,9 @@ from aisr.judging.evaluate import Result, groups_of, score_cases, score_outcomes
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_interval, nested, rungs, survivors
+from aisr.metrics.intervals import Interval, difference_interval
 from aisr.metrics.scores import Scores, Tally, value
+from aisr.optimize.race import nested, rungs, survivors
 from aisr.optimize.search import Candidate
 from aisr.programs.case import Case
 from aisr.programs.program import Program
@@ -46,7 +47,7 @@ class Choice:
 
 
 def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm: OpenLM) -> Choice:
-    """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
+    """Race the candidates on dev (see `aisr.optimize.race`) and take the best of those that ran to the end, by
     the score smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`); of equals the first, so that ties go to
     the uncompiled program, which always runs to the end.
 

@@ -25,9 +25,10 @@ from scipy.special import softmax
 
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_interval, resampled
+from aisr.metrics.intervals import Interval, difference_interval
 from aisr.metrics.scores import FN, Floats, Tally, f1_scores, ranking_value, tally_statements, value
 from aisr.optimize.demos import in_prompt
+from aisr.optimize.race import resampled
 from aisr.optimize.split import fold_of
 from aisr.programs.case import Case
 from aisr.programs.probabilities import LabelWeights, Rule, logs

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
-from aisr.metrics.intervals import mean_interval
+from aisr.metrics.intervals import difference_interval
+from aisr.metrics.scores import MeanScores
 from aisr.optimize.leakage import Prepare
 from aisr.optimize.split import fold_of
 from aisr.programs.case import Case
@@ -77,7 +78,7 @@ def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unf
         for k in np.flatnonzero(fold == part):
             after[k] = _rank(ranker.score(tables[k]), gold[k])
             out_of_fold[papers[k]] = ranker
-    gain = mean_interval(1 / (1 + after) - 1 / (1 + before), group)
+    gain = difference_interval(MeanScores(1 / (1 + after)), MeanScores(1 / (1 + before)), group)
     report = {
         "kept": gain.low > 0,
         "claims": len(gold),

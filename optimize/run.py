@@ -20,13 +20,14 @@ from aisr.judging.evaluate import Result, check_any_judged, evaluate
 from aisr.judging.judge import attach, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, nested
+from aisr.metrics.intervals import Interval
 from aisr.optimize.baseline import with_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
 from aisr.optimize.leakage import RULE, Leakage, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.race import nested
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.programs.case import Case

@@ -41,7 +41,7 @@ class Score(_Part):
     failed: int = 0  # of these
 
     def __str__(self) -> str:
-        return with_interval(self.score, *self.interval, self.records)
+        return with_interval(self.score, *self.interval)
 
 
 class Data(_Part):
@@ -99,7 +99,7 @@ class Manifest(_Part):
 
     def describe_gain(self) -> str:
         """Return the gain on test with its interval; nothing where there is none."""
-        return with_interval(*self.gain_on_test, self.scores["test"].records) if self.gain_on_test else ""
+        return with_interval(*self.gain_on_test) if self.gain_on_test else ""
 
 
 class LabelScore(_Part):

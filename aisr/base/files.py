@@ -126,7 +126,8 @@ def digest_texts(texts: Sequence[str]) -> str:
 
 # --- Numbers as text, wherever a person reads them
 
-FEWEST = 10  # records, or groups of them, that an interval is drawn from
+TOO_FEW = "(too few independent records for an interval)"
+WHOLE_RANGES = ((0.0, 1.0), (-1.0, 1.0))  # of a score, of a difference
 
 
 def percent(value: float) -> str:
@@ -134,15 +135,14 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def interval_ends(low: float, high: float, records: int) -> str:
-    """The ends of the 95 % interval of a value on so many records, as "[82.6, 92.2]". Nothing for fewer than `FEWEST`:
-    a handful drawn again and again shows nothing of what other records are like."""
-    return f"[{percent(low)}, {percent(high)}]" if records >= FEWEST else ""
+def interval_ends(low: float, high: float) -> str:
+    """Return the ends of a 95 % interval, as "[82.6, 92.2]"; in words where it is the whole range and says nothing."""
+    return TOO_FEW if (low, high) in WHOLE_RANGES else f"[{percent(low)}, {percent(high)}]"
 
 
-def with_interval(value: float, low: float, high: float, records: int) -> str:
-    """A value on so many records with the ends of its interval."""
-    return f"{percent(value)} {interval_ends(low, high, records)}".strip()
+def with_interval(value: float, low: float, high: float) -> str:
+    """Return a value with the ends of its interval."""
+    return f"{percent(value)} {interval_ends(low, high)}"
 
 
 def pluralize(count: int, noun: str) -> str:

@@ -294,7 +294,7 @@ def print_result(run: "Run") -> None:
     if gain is None:
         note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
     elif champion.name != seed.name or run.champion.label_weights is not None:
-        note(f"    {in_words(gain, len(result.scores), f'{HAND_WRITTEN} alone')}: {gain}")
+        note(f"    {in_words(gain, f'{HAND_WRITTEN} alone')}: {gain}")
     for remark in result.score.remarks:
         note(f"    {remark}")
     if result.no_lm:
@@ -324,4 +324,4 @@ def _print_label_weights(report: dict[str, Any], states: bool) -> None:
     gain, low, high = report["gain"]
     kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
     note(f"  label weights, from {sources}, cross-validated on {report['records']} records: {scores}")
-    note(f"    gain {with_interval(gain, low, high, report['records'])}; {kept}")
+    note(f"    gain {with_interval(gain, low, high)}; {kept}")

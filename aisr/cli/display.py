@@ -92,17 +92,14 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 def print_scores(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
-    low, high = report.get("interval", (0, 0))
-    ends = interval_ends(low, high, report.get("records", 0))
-    suffix = f"   95 % interval {ends}" if ends else ""
+    suffix = f"   95 % interval {interval_ends(*report['interval'])}" if "interval" in report else ""
     console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold", markup=False)
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
     for remark in report.get("remarks", ()):
         note(f"  {remark}")
     if no_lm := report.get("no_lm"):
         details = "   ".join(f"{words} {percent(no_lm[name])}" for name, words in parts.items())
-        low, high = no_lm["interval"]
-        note(f"  no-LM baseline {with_interval(no_lm['score'], low, high, no_lm['records'])}   {details}")
+        note(f"  no-LM baseline {with_interval(no_lm['score'], *no_lm['interval'])}   {details}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()

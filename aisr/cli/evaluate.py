@@ -137,8 +137,7 @@ def compare(
         display.print_failures(results[-1].failures)
         display.print_pictures(loaded.program.image_folder)
     gain = results[1].gain(results[0])
-    summary = in_words(gain, len(results[0].scores), first)
-    note(f"difference, record by record: {gain}; {second}: {summary}")
+    note(f"difference, record by record: {gain}; {second}: {in_words(gain, first)}")
     display.print_spend(opened.ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 

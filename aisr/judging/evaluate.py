@@ -16,8 +16,8 @@ from aisr.base.errors import UserError, merge_repeats
 from aisr.base.jsonl import read
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
-from aisr.metrics.scores import Floats, Report, Scores
+from aisr.metrics.intervals import Interval, difference_interval, score_interval
+from aisr.metrics.scores import Floats, MeanScores, Report, Scores
 from aisr.programs.case import Case
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
@@ -225,4 +225,4 @@ def compare_rankers(after: Measures, before: Measures, claims: Sequence[Query]) 
     papers, whose claims are not independent."""
     papers = [tuple(claim.paragraphs.values()) for claim in claims]
     group = [papers.index(paper) for paper in papers]
-    return [mean_interval(after[name] - before[name], group) for name in COMPARED]
+    return [difference_interval(MeanScores(after[name]), MeanScores(before[name]), group) for name in COMPARED]

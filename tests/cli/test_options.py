@@ -93,7 +93,7 @@ def test_the_prompt_page_says_how_to_reproduce_it(compiled: Compiled) -> None:
         f"| cost | {spend['calls']} calls (+{spend['cached_calls']} from the cache), {spend['prompt_tokens']} prompt",
         f"{spend['usd']:.4f} USD |",
         *(f"| {name} | {data['file']} | {data['records']} | {data['digest']} |" for name, data in made["data"].items()),
-        f"| test | {100 * made['scores']['test']['score']:.1f} |",  # without an interval: it has four records
+        f"| test | {100 * made['scores']['test']['score']:.1f} (too few independent records for an interval) |",
         f"dspy {made['versions']['dspy']}",
     ):
         assert fact in section

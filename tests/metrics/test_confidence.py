@@ -1,11 +1,14 @@
-"""How sure we are: bootstrap intervals of the ranking score and of paired differences, and which candidates go on."""
+"""How sure we are: intervals of the ranking score and of paired differences, and which candidates go on."""
 
+from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 
-from aisr.metrics.intervals import Interval, difference_interval, in_words, score_interval, survivors
-from aisr.metrics.scores import Tally, value
+from aisr.metrics.intervals import Interval, difference_interval, in_words, score_interval
+from aisr.metrics.scores import MeanScores, Tally, value
+from aisr.optimize.race import survivors
 from aisr.programs.track1 import CLAIM_LABELS, TRACK1
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_claims
 
@@ -27,35 +30,105 @@ def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     assert difference_interval(before, after).value == -result.value
 
 
-def test_records_of_one_group_are_resampled_together() -> None:
+def test_records_of_one_group_say_less_than_as_many_of_others() -> None:
     """Two hundred paragraphs in twenty groups that are as good as each other within."""
     gold = draw_claims(Random(3), 200, 2)
     predicted = [[types[0] if (k // 10) % 2 else "Contradiction" for types in row] for k, row in enumerate(gold)]
     tally = TRACK1.score(gold, predicted)
-    group = [k // 10 for k in range(200)]
-    alone, grouped = score_interval(tally), score_interval(tally, group=group)
+    alone, grouped = score_interval(tally), score_interval(tally, group=[k // 10 for k in range(200)])
     assert grouped.value == alone.value
     assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
-    assert score_interval(tally, group=[k // 25 for k in range(200)]) == alone  # eight groups are too few
+
+
+def shares(*right: float) -> MeanScores:
+    return MeanScores(np.array(right, dtype=np.float64))
+
+
+@pytest.mark.parametrize("groups", [5, 9, 10, 30, 100])
+def test_all_right_is_no_certainty(groups: int) -> None:
+    """The lower end is no higher than that of the exact interval (Clopper & Pearson 1934), papers of one or ten."""
+    for size in (1, 10):
+        group = [k // size for k in range(groups * size)]
+        right, wrong = (score_interval(shares(*[share] * len(group)), group) for share in (1.0, 0.0))
+        assert right.high == right.value == 1
+        assert 0 < right.low < 0.025 ** (1 / groups)
+        assert wrong == pytest.approx((0, 0, 1 - right.low))
+    one_wrong = score_interval(shares(0.0, *[1.0] * (len(group) - 1)), group)
+    assert one_wrong.low < right.low + 2 / groups  # to get one wrong makes nobody much surer
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_group_more_moves_an_interval_by_no_more_than_a_tenth(size: int) -> None:
+    intervals = [
+        score_interval(shares(*np.arange(n * size) // size % 2), np.arange(n * size) // size) for n in range(8, 40)
+    ]
+    for one, other in pairwise(intervals):
+        assert max(abs(one.low - other.low), abs(one.high - other.high)) < 0.1 * (one.high - one.low)
+
+
+def test_too_few_groups_say_so_and_decide_nothing() -> None:
+    few = [0, 1, 2, 3] * 25
+    better, worse = shares(*[1.0] * 100), shares(*[0.0] * 100)
+    for group in (few, [0] * 100, [*few[:4], *[4] * 96]):  # the last: one paper with nearly all claims
+        assert str(score_interval(better, group)) == "100.0 (too few independent records for an interval)"
+        gain = difference_interval(better, worse, group)
+        assert gain.low < 0
+        assert in_words(gain, "A") == "too few independent records to tell"
+    assert in_words(difference_interval(better, worse), "A") == "better than A"
 
 
 def test_a_difference_in_words() -> None:
-    for low, high, records, words in (
-        (0.01, 0.2, 10, "better than A"),
-        (-0.2, 0.0, 10, "no better and no worse than A"),
-        (-0.2, -0.1, 10, "worse than A"),
-        (0.1, 0.2, 9, "9 records are too few to tell"),
+    for low, high, words in (
+        (0.01, 0.2, "better than A"),
+        (-0.2, 0.0, "no better and no worse than A"),
+        (-0.2, -0.1, "worse than A"),
     ):
-        assert in_words(Interval((low + high) / 2, low, high), records, "A") == words
+        assert in_words(Interval((low + high) / 2, low, high), "A") == words
 
 
-def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_all() -> None:
-    some, others = (TRACK1.score([[[S]]] * count, [[S]] * count) for count in (10, 11))
-    assert difference_interval(some, some) == Interval(0.0, 0.0, 0.0)
-    with pytest.raises(ValueError, match="10 records against 11"):
+def test_equal_answers_are_no_proof_of_equal_programs() -> None:
+    some = TRACK1.score([[[S]]] * 20, [[S]] * 20)
+    same = difference_interval(some, some)
+    assert (same.value, same.low) == pytest.approx((0, -same.high))
+    assert 0.1 < same.high < 0.2
+
+
+def test_the_order_of_records_changes_no_digit() -> None:
+    draw = np.random.default_rng(4)
+    after, before, group = draw.random(60), draw.random(60), draw.integers(0, 20, 60)
+    weights = draw.random(60)
+    intervals = set()
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(60)
+        one, other = MeanScores(after[order]), MeanScores(before[order])
+        intervals.add(
+            (
+                score_interval(one.weighted(weights[order].tolist()), group[order]),
+                difference_interval(one, other, group[order]),
+            )
+        )
+    assert len(intervals) == 1
+
+
+def test_weights_of_records_are_those_of_copies_and_make_no_records() -> None:
+    draw = np.random.default_rng(5)
+    right, weights = shares(*draw.integers(0, 2, 40)), draw.integers(1, 4, 40).tolist()
+    copies = shares(*np.repeat(right.values, weights))
+    weighted = score_interval(right.weighted(weights))
+    assert weighted == pytest.approx(score_interval(copies, np.repeat(np.arange(40), weights)), abs=0.02)
+    assert score_interval(right.weighted([7 * weight for weight in weights])) == pytest.approx(weighted)
+    assert score_interval(right.weighted([1] * 40)) == score_interval(right)
+    assert "too few" in str(score_interval(right.weighted([1] * 4 + [1e-6] * 36)))
+
+
+def test_what_has_no_interval_says_why() -> None:
+    some, others = shares(1, 0), shares(1, 0, 1)
+    with pytest.raises(ValueError, match="2 records against 3"):
         difference_interval(some, others)
     with pytest.raises(ValueError, match="no records"):
-        score_interval(TRACK1.score([], []))
+        score_interval(shares())
+    with pytest.raises(ValueError, match="the score of 2 records is nan; expected a number"):
+        score_interval(shares(1, np.nan))
 
 
 # --- The race keeps the uncompiled program and the leader, drops the worse, and follows no lucky hit on a rare label

@@ -47,13 +47,13 @@ def test_the_best_on_dev_is_champion_and_among_equals_the_first(task: Task) -> N
     assert [one.name for one in choice.contenders] == list(texts)
     assert choice.champion.dev.score.score == 1.0
     baseline = choice.contenders[0]
-    assert tuple(baseline.gain) == (0.0, 0.0, 0.0)
+    assert baseline.gain.value == 0
     assert choice.champion.gain.value == pytest.approx(1.0 - baseline.dev.score.score)
     assert choice.champion.gain.low > 0
     assert why_none_was_kept(choice, ["good"]) is None
     assert why_none_was_kept(choice, ["late"]) == "its program was not kept: late scores 100.0 on dev, good 100.0"
-    few = choose(task, candidates[:1], dev[:9], scripted(right)).champion
-    assert re.fullmatch(r"\d+\.\d", str(few.dev.interval))  # no interval of fewer than ten records
+    few = choose(task, candidates[:1], dev[:4], scripted(right)).champion
+    assert str(few.dev.interval).endswith("(too few independent records for an interval)")
 
 
 def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another() -> None:

@@ -264,8 +264,11 @@ def test_of_a_thousand_records_one_is_found_by_its_words(opened: Open) -> None:
     assert current(page) == "r998"
 
 
-@pytest.mark.parametrize(("count", "words"), [(9, "50.0 on 9 records"), (10, "50.0 [40.0, 60.0] on 10 records")])
-def test_fewer_than_ten_records_have_no_interval(count: int, words: str, opened: Open) -> None:
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [((0, 1), "50.0 (too few independent records for an interval) on 10"), ((0.4, 0.6), "50.0 [40.0, 60.0] on 10")],
+)
+def test_a_score_stands_beside_its_interval(ends: tuple[float, float], words: str, opened: Open) -> None:
     found = judged([row(0)])
-    found.about.score.records = count
+    found.about.score.interval = ends
     assert words in " ".join(opened(found).locator("header").inner_text().split())
