@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from aisr.programs.program import UnusableAnswer, ask
     from aisr.programs.track1 import Track1
     from aisr.programs.track2 import Track2
-    from aisr.workflow import NotSubmitted, predict, promote, score, submit
+    from aisr.workflow import NotSubmitted, predict, promote, score, split, submit
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -64,6 +64,7 @@ __all__ = [
     "run_command",
     "save",
     "score",
+    "split",
     "submit",
     "uncompiled",
 ]
@@ -90,6 +91,7 @@ PLACES = {
     "run_command": "base.errors",
     "save": "modules",
     "score": "workflow",
+    "split": "workflow",
     "submit": "workflow",
 }
 

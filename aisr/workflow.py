@@ -16,11 +16,29 @@ from aisr.judging import predict as predicting
 from aisr.judging.judge import attach, find_image_folder
 from aisr.judging.predict import PredictionSummary, SubmissionCheck
 from aisr.metrics.scores import Report
+from aisr.optimize import split as splitting
+from aisr.optimize.split import SplitSummary
 from aisr.programs.task import Task
 from aisr.tracking import registry, store
 
 PathLike: TypeAlias = str | os.PathLike[str]
 MOST_PROBLEMS = 20  # of a submission that a message lists
+
+
+# --- Records
+
+
+@errors_in_python()
+def split(task: str | Task, data: PathLike, *, out: PathLike, parts: str = "3:1:1", seed: int = 0) -> SplitSummary:
+    """Split a JSONL file of labelled records into train.jsonl, dev.jsonl and test.jsonl in the folder `out`, and return
+    what that came to: records and labels a part, and what is shared.
+
+    No part shares a claim, picture, paper or evidence, nor a near copy of one, with another (see
+    `aisr.optimize.leakage`). parts: `train:dev:test`, whole numbers from 1 to 20; seed: of the shuffle, 0 or more.
+    Raises `UserError` for a bad or unlabelled record, for too few records that share nothing, and where one of the
+    files exists; nothing is written then.
+    """
+    return splitting.split_file(as_task(task), Path(data), Path(out), splitting.Parts.parse(parts), seed)
 
 
 # --- Predictions

@@ -3,16 +3,13 @@
 Records that share a claim or what it rests on are one group (see `aisr.optimize.leakage`), and a group goes to one
 side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of
 88 becomes 50 on test.
-
-Dev and test can be resampled to look like an unlabelled test file, so that a score on them predicts the test phase:
-train-dev paragraphs hold an error in 33 % of cases, test paragraphs in 80 to 84 %, and they are longer; all-Supported
-scores 43 on the one and 17 on the other.
 """
 
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +19,7 @@ from numpy.typing import NDArray
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.base.jsonl import BadLine, scan
-from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
-from aisr.programs.records import SentenceRecord
+from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak, shared
 from aisr.programs.task import Task
 
 Split = dict[str, list[int]]  # the records of `train`, `dev` and `test` by their place in the file, ascending
@@ -53,7 +49,50 @@ class Survey(NamedTuple):
     strata: list[str]  # one word, kept in proportion
     labels: list[frozenset[str]]  # those of its statements; in a task without labels its stratum
     keys: list[set[str]]  # what it may share with others
-    sentences: list[int]  # how many it has, 1 where the task counts none
+
+
+@dataclass(frozen=True)
+class SplitSummary:
+    """What a split came to."""
+
+    folder: Path  # that holds train.jsonl, dev.jsonl and test.jsonl
+    records: dict[str, int]  # by part
+    labels: dict[str, Counter[str]]  # by part: how many of its records have a label
+    faulty: dict[str, int]  # by part: how many have another label than the default one; none in a task without labels
+    groups: int  # of records that share something
+    shared: Leak  # how many records share something with another
+    leak: Leak  # how many records of dev and test share something with train
+    random_leak: Leak  # the same of a plain random split
+
+    @property
+    def missing(self) -> dict[str, list[str]]:
+        """The parts in which no record has a label, by label; scores there tell nothing about it."""
+        known = sum(self.labels.values(), Counter[str]())
+        lacking = {label: [part for part, own in self.labels.items() if not own[label]] for label in known}
+        return {label: parts for label, parts in lacking.items() if parts}
+
+
+def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> SplitSummary:
+    """Split a labelled file into `out`/train.jsonl, dev.jsonl and test.jsonl, which share nothing. Raises UserError for
+    records without labels, for too few groups of them, and where one of the files exists; nothing is written then."""
+    surveyed = survey(task, file)
+    sides = split(surveyed.strata, surveyed.labels, surveyed.keys, parts, seed)
+    drawn = random.Random(seed).sample(range(len(surveyed.keys)), len(sides["train"]))
+    write_split(sides, surveyed, file, out)
+    faulty = {}
+    if task.labels:
+        wrong = [stratum != task.default_label for stratum in surveyed.strata]
+        faulty = {name: sum(wrong[row] for row in rows) for name, rows in sides.items()}
+    return SplitSummary(
+        folder=out,
+        records={name: len(rows) for name, rows in sides.items()},
+        labels={name: Counter(label for row in rows for label in surveyed.labels[row]) for name, rows in sides.items()},
+        faulty=faulty,
+        groups=len(set(groups(surveyed.keys))),
+        shared=shared(surveyed.keys),
+        leak=leak(surveyed.keys, sides["train"]),
+        random_leak=leak(surveyed.keys, drawn),
+    )
 
 
 def survey(task: Task, file: Path) -> Survey:
@@ -61,7 +100,7 @@ def survey(task: Task, file: Path) -> Survey:
 
     Raises `BadLine` for a bad record and UserError for one without labels.
     """
-    lines, ids, strata, labels, sentences = [], [], [], [], []
+    lines, ids, strata, labels = [], [], [], []
     rows: list[Fingerprint] = []
     for line in scan(file, task.record, task.name):
         if line.record is None:
@@ -73,8 +112,7 @@ def survey(task: Task, file: Path) -> Survey:
         strata.append(task.stratify_by(line.record.gold))
         labels.append(frozenset(task.first_labels(line.record.gold) if task.labels else [strata[-1]]))
         rows.append(fingerprint(task, line.record))
-        sentences.append(len(line.record.statements) if isinstance(line.record, SentenceRecord) else 1)
-    return Survey(lines, ids, strata, labels, all_keys(rows), sentences)
+    return Survey(lines, ids, strata, labels, all_keys(rows))
 
 
 def split(
@@ -130,65 +168,6 @@ def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) 
     for number, (_, rows) in enumerate(splitter.split(kept, kept, group)):
         fold[rows] = number
     return fold
-
-
-# --- Dev and test in the shape of a test file
-
-# Sentences a paragraph, as bins: exact for short ones, wide where a file has few.
-EDGES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 32)
-
-
-def resample(
-    whole: Split, records: Survey, default_label: str, lengths: Sequence[int], error_share: float, seed: int
-) -> Split:
-    """The split with dev and test resampled to look like a test file: as many records as possible, none twice.
-
-    default_label: the stratum of records without an error; lengths: the number of sentences of each paragraph of that
-    file; error_share: the share of its paragraphs with an error, in 0-1, which has to be stated, since it has no
-    labels. Lengths that these records do not have are left out and the rest scaled up. Raises UserError for an empty
-    file, and where no record of a needed kind (with an error, without) is there.
-    """
-    if not lengths:
-        raise UserError("the file to be like has no records")
-    shape = Counter(map(_bin_of, lengths))
-    kinds = [
-        (_bin_of(n), stratum != default_label) for n, stratum in zip(records.sentences, records.strata, strict=True)
-    ]
-    return {
-        name: rows if name == "train" else _resampled(rows, kinds, shape, error_share, seed)
-        for name, rows in whole.items()
-    }
-
-
-def _bin_of(sentences: int) -> int:
-    return max(edge for edge in EDGES if edge <= max(sentences, 1))
-
-
-def _resampled(
-    rows: Sequence[int], kinds: Sequence[tuple[int, bool]], shape: Counter[int], error_share: float, seed: int
-) -> list[int]:
-    """The rows of one side to keep, ascending. kinds: bin of each record, and whether it has an error."""
-    cells = defaultdict[tuple[int, bool], list[int]](list)
-    for row in rows:
-        cells[kinds[row]].append(row)
-    # Errors and lengths are taken as independent, since the test file tells of lengths only. Within each kind the
-    # lengths that exist are scaled to its share; a cell that would shrink the whole below half is given up.
-    targets: dict[tuple[int, bool], float] = {}
-    for error, share in ((True, error_share), (False, 1 - error_share)):
-        own = [length for length, kind in cells if kind == error]
-        if share and not own:
-            raise UserError(f"no paragraph {'with' if error else 'without'} an error to resample from")
-        total = sum(shape[length] for length in own)
-        targets |= {(length, error): share * shape[length] / total for length in own if share and shape[length]}
-    if not targets:
-        raise UserError("no paragraph is as long as those of the file to be like")
-    # As many records as the scarce cells allow that hold nine tenths of the weight.
-    limits = sorted((len(cells[cell]) / share, share) for cell, share in targets.items())
-    passed = np.cumsum([share for _, share in limits])
-    size = next((limit for (limit, _), weight in zip(limits, passed, strict=True) if weight > 0.1), limits[-1][0])
-    draw = random.Random(seed)
-    counts = {cell: min(len(cells[cell]), round(share * size)) for cell, share in targets.items()}
-    return sorted(row for cell in sorted(targets) for row in draw.sample(cells[cell], counts[cell]))
 
 
 def write_split(sides: Split, records: Survey, file: Path, out: Path) -> None:

@@ -1,7 +1,6 @@
 """The commands about record files: check, split, and retrieval, which scores how paragraphs are ranked. None of them
 asks an LM."""
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,63 +68,38 @@ def split(
     task: opt.TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(metavar="N:N:N", help="train:dev:test, in whole parts.")] = "3:1:1",
-    shape_like: Annotated[
-        Path | None,
-        opt.file_option(help="track1: resample dev and test to the lengths of this (unlabelled) test file."),
-    ] = None,
-    error_share: Annotated[
-        float,
-        typer.Option(
-            min=0, max=1, help="With --shape-like: share of paragraphs with an error. The test phases have about .82."
-        ),
-    ] = 0.82,
-    seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the shuffle.")] = 0,
 ) -> None:
     """Split labelled records into train, dev and test that share nothing.
 
-    No claim, picture, paper or evidence, nor one much like it, is on two sides.
+    No part shares a claim, picture, paper or evidence (nor a near copy) with another.
     """
-    from aisr.base.jsonl import read
-    from aisr.optimize import split as splits
-    from aisr.optimize.leakage import leak
+    from aisr import workflow
     from aisr.programs.records import SentenceRecord
 
     chosen = find_task_for(task, file)
-    if shape_like and not issubclass(chosen.record, SentenceRecord):
-        raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {parts} (seed {seed}) below {out}/")
-    survey = splits.survey(chosen, file)
-    made = whole = splits.split(survey.strata, survey.labels, survey.keys, splits.Parts.parse(parts), seed)
-    plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(whole["train"])))
-    _print_shared(survey.keys)
-    note(f"  a plain random split would share with train: {plain}; this one: {leak(survey.keys, whole['train'])}")
-    if shape_like:
-        records = read(shape_like, chosen.record, chosen.name)
-        lengths = [len(record.statements) for record in records if isinstance(record, SentenceRecord)]
-        made = splits.resample(whole, survey, chosen.default_label, lengths, error_share, seed)
-    splits.write_split(made, survey, file, out)
-    for side, rows in made.items():
-        count, before = len(rows), len(whole[side])
-        less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
+    done = workflow.split(chosen, file, out=out, parts=parts, seed=seed)
+    note(f"  {sum(done.records.values())} records in {done.groups} groups; what they share with another: {done.shared}")
+    note(f"  a plain random split would share with train: {done.random_leak}; this one: {done.leak}")
+    whole_paragraphs = "all " if issubclass(chosen.record, SentenceRecord) else ""
+    for part, count in done.records.items():
         faulty = ""
-        if chosen.labels:
-            number = sum(survey.strata[row] != chosen.default_label for row in rows)
-            whole_paragraphs = "all " if issubclass(chosen.record, SentenceRecord) else ""
-            faulty = f", {number} of them not {whole_paragraphs}{chosen.default_label}"
-        note(f"  {out / side}.jsonl: {count} records{faulty}{less}")
-    _print_labels({side: Counter(label for row in rows for label in survey.labels[row]) for side, rows in made.items()})
+        if done.faulty:
+            faulty = f", {done.faulty[part]} of them not {whole_paragraphs}{chosen.default_label}"
+        note(f"  {out / part}.jsonl: {count} records{faulty}")
+    _print_labels(done.labels, done.missing)
 
 
-def _print_labels(counts: dict[str, Counter[str]]) -> None:
+def _print_labels(counts: dict[str, Counter[str]], missing: dict[str, list[str]]) -> None:
     """Print how many records of each part have a label, the commonest label first, and which parts lack one."""
     whole = sum(counts.values(), Counter[str]())
     for label, total in whole.most_common():
-        numbers = ", ".join(f"{side} {own[label]}" for side, own in counts.items())
+        numbers = ", ".join(f"{part} {own[label]}" for part, own in counts.items())
         note(f"  {total:6d}  {label or '(labelled)'}: {numbers}")
-        if missing := [side for side, own in counts.items() if not own[label]]:
-            note(
-                f"warning: no record of {' and '.join(missing)} has {label}; scores on it tell nothing about this label"
-            )
+        if label in missing:
+            parts = " and ".join(missing[label])
+            note(f"warning: no record of {parts} has {label}; scores on it tell nothing about this label")
 
 
 def _print_shared(keys: list[set[str]]) -> None:

@@ -1,7 +1,5 @@
 """Splits: nothing that records share stands on two sides, however it is written, and labels keep their proportions."""
 
-import json
-import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import aisr as library
 from aisr.artifact.manifest import read_manifest
 from aisr.optimize.leakage import RULE, all_keys, fingerprint, groups, leak
 from aisr.optimize.near_duplicates import near_duplicates
@@ -89,20 +88,18 @@ def test_a_file_is_split_line_by_line_and_records_keep_the_ids_of_their_places(a
         assert rows == [line for line in lines if line in rows]  # the order of the file is kept
 
 
-def test_dev_and_test_can_have_the_shape_of_a_test_file(aisr: Aisr, tmp_path: Path) -> None:
+def test_python_splits_as_the_command_does(aisr: Aisr, tmp_path: Path) -> None:
     train = SAMPLE / "track1" / "train.jsonl"
-    words = ["split", train, "--task", "track1", "--out", tmp_path]
-    finished = aisr(*words, "--shape-like", SAMPLE / "track1" / "test-inputs.jsonl", "--error-share", 0.5)
-    assert (finished.code, finished.err) == (0, "")
-    assert re.search(r"dev\.jsonl: \d+ records.*; \d+ of \d+ left out, to look like", finished.out)
-    whole = set(train.read_bytes().splitlines())
-    sides = {path.stem: path.read_bytes().splitlines() for path in tmp_path.iterdir()}
-    assert whole > {re.sub(rb', "id": "track1-\d{6}"}$', b"}", line) for side in sides.values() for line in side}
-    for name in ("dev", "test"):
-        labels = [
-            [types for row in json.loads(line)["sentence_label"] for types in row["types"]] for line in sides[name]
-        ]
-        assert sum(set(types) != {S} for types in labels) / len(labels) == pytest.approx(0.5, abs=0.1)
+    done = library.split("track1", train, out=tmp_path / "python")
+    assert aisr("split", train, "--task", "track1", "--out", tmp_path / "command").code == 0
+    for part, count in done.records.items():
+        lines = (done.folder / f"{part}.jsonl").read_bytes()
+        assert lines == (tmp_path / "command" / f"{part}.jsonl").read_bytes()
+        assert lines.count(b"\n") == count
+        assert done.labels[part]["Contradiction"] > 0
+    assert (done.leak.sharing, done.missing) == (0, {})
+    with pytest.raises(library.UserError, match="is there already; choose another out or remove it"):
+        library.split("track1", train, out=tmp_path / "python")
 
 
 # --- Records that rest on the same evidence are one group, whatever form that has; and commands print what is shared
