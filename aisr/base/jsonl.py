@@ -4,14 +4,12 @@ A JSONL file is read as a stream: of each line a record, or what is wrong with i
 """
 
 import codecs
-import itertools
 import json
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
-import jsonlines
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
@@ -19,7 +17,6 @@ from aisr.base.errors import UserError
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 LONGEST = 64 * 2**20  # bytes of a line
-TOO_LONG = b"longer than 64 MiB; expected one record"  # stands for a longer line
 MOST_FAULTS = 4  # of one line that are listed
 
 
@@ -48,10 +45,9 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
             converter = getattr(model, "converter", "")
             how = f"`aisr {converter.format(file=path)}`, or " if converter else ""
             raise BadLine(f"{path}: this is a JSON list; aisr reads one record a line: {how}`jq -c '.[]' {path}`")
-        for count, (number, content) in enumerate(_objects(file), start=1):
+        for count, (number, line) in enumerate(_lines(file), start=1):
             try:
-                if isinstance(content, UserError):
-                    raise content
+                content = _json_object(line)
                 numbered = prefix is not None and content.get("id") is None
                 record = model.model_validate({**content, "id": f"{prefix}-{count:06d}"} if numbered else content)
                 key = getattr(record, "id", None)
@@ -80,30 +76,29 @@ def _is_list(file: BinaryIO) -> bool:
     return beginning.startswith(b"[")
 
 
-def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
-    """The number of each line with its object, or with what is wrong; blank lines are passed over."""
-    reader = jsonlines.Reader(_lines(file), loads=from_json)
-    for number in itertools.count(1):
-        try:
-            yield number, reader.read(type=dict)
-        except EOFError:
-            return
-        except jsonlines.InvalidLineError as error:
-            if error.line == TOO_LONG.decode():
-                yield number, UserError(error.line)
-            elif error.line.strip():
-                reason = f" ({str(error.__cause__)[:120]})" if error.__cause__ else ", but another value"
-                yield number, UserError(f"not a JSON object{reason}; expected one a line")
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file, of which no more than `LONGEST` bytes are ever held."""
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The number of each line that is not blank, and the line; of a long one no more than `LONGEST` + 1 bytes."""
+    number = 0
     while line := file.readline(LONGEST + 1):
-        if len(line) > LONGEST:
-            while line and not line.endswith(b"\n"):
-                line = file.readline(LONGEST)
-            line = TOO_LONG
-        yield line
+        number += 1
+        rest = line
+        while len(line) > LONGEST and rest and not rest.endswith(b"\n"):
+            rest = file.readline(LONGEST)
+        if len(line) > LONGEST or line.strip():
+            yield number, line
+
+
+def _json_object(line: bytes) -> dict[str, Any]:
+    """The object in a line. Raises UserError where there is none."""
+    if len(line) > LONGEST:
+        raise UserError("longer than 64 MiB; expected one record")
+    try:
+        content = from_json(line.decode("utf-8-sig"))
+    except ValueError as error:
+        raise UserError(f"not a JSON object ({str(error)[:120]}); expected one a line") from error
+    if not isinstance(content, dict):
+        raise UserError("not a JSON object, but another value; expected one a line")
+    return content
 
 
 def read_as(form: Any, path: Path) -> Any:
