@@ -46,7 +46,6 @@ def test_the_wheel_alone_walks_the_sample_in_a_project_with_a_metrics_py(wheel: 
     example = read_manifest(ROOT / "artifacts" / "example-track2" / FILE)
     assert f"program digest {example.digest}" in done.stdout
     assert "track2_pred.jsonl with 80 records" in done.stdout
-    assert "Supported in a demo beside it:" in done.stdout
 
 
 def test_a_checkout_without_links_runs_where_it_stands(tmp_path: Path) -> None:

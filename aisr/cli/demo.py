@@ -11,11 +11,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from textwrap import shorten
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -27,8 +25,6 @@ from aisr.lm.config import RECORDED
 NAME = "demo"
 TASKS = ("track1", "track2")  # whose answers are recorded
 COMPILE = "--optimizer knn --budget light"
-EXAMPLES = 3  # statements that a compile corrects
-WIDTH = 100  # characters of a statement in them
 # The commands of a walk, each in a process of its own: predictions come from what was saved, and from nothing else.
 STEPS = (
     "check {0.data}/train.jsonl --task {0.task}",
@@ -87,7 +83,7 @@ def demo(
 
 
 def walk_all(walks: Sequence[Walk]) -> None:
-    """Walk the tasks, then print the scores, what the prompts learnt, and where to go on."""
+    """Walk the tasks, then print the scores, and where to go on."""
     root = walks[0].root
     os.environ["AISR_ARTIFACTS"] = str(root)  # of the commands
     for ours in ("MLFLOW_TRACKING_URI", "AISR_API_BASE", "AISR_IMAGE_ROOT"):  # a team's store, the user's server
@@ -98,7 +94,6 @@ def walk_all(walks: Sequence[Walk]) -> None:
     header = ["task", "program", "test score", "gain", "answers", "seconds"]
     table(f"{title}, by the answers of readers who played the LM" if by_readers else title, header, rows)
     for walk in walks:
-        _print_lessons(walk)
         note(f"the prompt: {walk.program}/PROMPT.md   the submission: {walk.submission}")
         note(f"records of dev with their prompts, demos and answers, for a browser: {walk.program}/report.html")
     command = Path(sys.executable).with_name("aisr")  # with its folder, where the shell does not find it
@@ -138,67 +133,3 @@ def _walk(walk: Walk) -> list[list[str]]:
         for name, title in titles.items()
         if name in manifest.scores
     ]
-
-
-# --- What the prompts learnt
-
-
-class Change(NamedTuple):
-    """A statement of a test record whose label the compile changed, and the most similar statement with the new label
-    among the demos of its prompt ("" for none)."""
-
-    statement: str
-    before: str
-    after: str
-    gold: list[str]
-    neighbour: str
-
-
-def _print_lessons(walk: Walk) -> None:
-    """Print how many test statements the compile corrects and how many it makes wrong, and some of the former, of
-    different labels and with a demo beside them first."""
-    changes = list(_changes(walk))
-    corrected = [one for one in changes if one.after in one.gold and one.before not in one.gold]
-    broken = [one for one in changes if one.before in one.gold and one.after not in one.gold]
-    counts = f"{len(corrected)} test labels corrected, {len(broken)} made wrong"
-    console.print(f"\n{walk.task}: {counts}; such as (uncompiled -> compiled, as gold):", style="bold")
-    seen: Counter[tuple[str, str]] = Counter()
-    ranks = []
-    for one in corrected:
-        ranks.append((seen[one.before, one.after], not one.neighbour))
-        seen[one.before, one.after] += 1
-    for _, one in sorted(zip(ranks, corrected, strict=True), key=lambda pair: pair[0])[:EXAMPLES]:
-        note(f"  {one.before} -> {one.after}: {shorten(one.statement, WIDTH, placeholder=' …')}")
-        if one.neighbour:
-            note(f"      {one.after} in a demo beside it: {shorten(one.neighbour, WIDTH, placeholder=' …')}")
-
-
-def _changes(walk: Walk) -> Iterator[Change]:
-    """Yield the statements of test records that the compiled program labels otherwise than the uncompiled one."""
-    import aisr
-
-    lm = aisr.open_lm(walk.lm)
-    records = [json.loads(line) for line in (walk.data / "test.jsonl").read_text("utf-8").splitlines()]
-    compiled = aisr.load(walk.program, image_root=walk.root / "data")
-    before = aisr.uncompiled(walk.task, lm, image_root=walk.root / "data").judge_all(records, lm)
-    program = compiled.loaded.program
-    for record, first, second in zip(records, before, compiled.judge_all(records, lm), strict=True):
-        if first.labels == second.labels:
-            continue
-        statements = record.get("sentence_label") or [{"sentence": record["claim_text"], "types": [record["label"]]}]
-        text = " ".join(statement["sentence"] for statement in statements)
-        shown = [pair for demo in program.nearest_demos(program.main_predictor.demos, text) for pair in _labelled(demo)]
-        # A record that could not be judged has no labels.
-        for statement, old, new in zip(statements, first.labels, second.labels, strict=False):
-            if old != new:
-                like = [other for other, label in shown if label == new]
-                words = set(statement["sentence"].split())
-                neighbour = max(like, key=lambda other: len(words.intersection(other.split())), default="")
-                yield Change(statement["sentence"], old, new, statement["types"], neighbour)
-
-
-def _labelled(demo: Any) -> list[tuple[str, str]]:
-    """The statements of a demo, each with its label."""
-    if "sentences" in demo:
-        return list(zip(demo["sentences"], demo["sentence_labels"], strict=True))
-    return [(demo["claim"], demo["label"])]
