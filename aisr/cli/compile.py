@@ -59,7 +59,7 @@ def compile_(
     ] = "",
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="With train.jsonl, dev.jsonl, maybe test.jsonl. Default: the sample."),
+        typer.Option(metavar="FOLDER", help="With train.jsonl, dev.jsonl, maybe test.jsonl; or `sample`."),
     ] = None,
     task_options: opt.TaskOptions = None,
     image_root: opt.ImageRoot = None,
@@ -168,9 +168,11 @@ def compile_(
 
 def _check_folder(task: str, data: Path | None) -> Path:
     """The folder of the records. Raises UserError where there are none, before anything is made."""
-    if data is not None and not data.is_dir():
+    if data is None:
+        raise UserError("--data is missing; expected a folder with train.jsonl and dev.jsonl, or sample")
+    folder = opt.SAMPLE / task if data == Path("sample") else data
+    if not folder.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-    folder = data or opt.SAMPLE / task
     for name in ("train.jsonl", "dev.jsonl"):
         if not (folder / name).is_file():
             raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")

@@ -54,11 +54,18 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
     ids=lambda words: " ".join(words)[:30] if isinstance(words, list) else "",
 )
 def test_what_an_option_cannot_be_is_refused_in_one_line(words: list[str], message: str, aisr: Aisr) -> None:
-    finished = aisr("compile", "--task", "track1", *words)
+    finished = aisr("compile", "--task", "track1", "--data", "sample", *words)
     assert finished.code == 2
     assert finished.err.startswith("error: ")
     assert message in finished.err
     assert finished.err.count("\n") == 1
+
+
+def test_a_compile_names_its_records(aisr: Aisr) -> None:
+    """The sample is never meant by silence: its program would take the champion's place."""
+    finished = aisr("compile", "--task", "track1")
+    assert finished.code == 2
+    assert finished.err == "error: --data is missing; expected a folder with train.jsonl and dev.jsonl, or sample\n"
 
 
 def test_a_pipe_or_device_is_no_data(tmp_path: Path, aisr: Aisr) -> None:
