@@ -11,21 +11,60 @@ stay; everything else of the project may move. Importing it loads neither DSPy n
 of the process: no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from aisr.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from aisr.api import LanguageModel, LoadedProgram, ShownEvidence, Verdict, load, open_lm, uncompiled
-    from aisr.artifact.manifest import LabelScore, TestScores
-    from aisr.base.errors import UserError, run_command
-    from aisr.base.page import render_page
-    from aisr.lm.config import LMUnavailable
-    from aisr.modules import Metric, corpus_score, examples, metric, save
-    from aisr.programs.program import UnusableAnswer, ask
-    from aisr.programs.track1 import Track1
-    from aisr.programs.track2 import Track2
-    from aisr.workflow import NotSubmitted, predict, promote, score, split, submit
+    from aisr.api import (
+        LanguageModel as LanguageModel,
+        LoadedProgram as LoadedProgram,
+        ShownEvidence as ShownEvidence,
+        Verdict as Verdict,
+        load as load,
+        open_lm as open_lm,
+        uncompiled as uncompiled,
+    )
+    from aisr.artifact.manifest import (
+        LabelScore as LabelScore,
+        TestScores as TestScores,
+    )
+    from aisr.base.errors import (
+        UserError as UserError,
+        run_command as run_command,
+    )
+    from aisr.base.page import (
+        render_page as render_page,
+    )
+    from aisr.lm.config import (
+        LMUnavailable as LMUnavailable,
+    )
+    from aisr.modules import (
+        Metric as Metric,
+        corpus_score as corpus_score,
+        examples as examples,
+        metric as metric,
+        save as save,
+    )
+    from aisr.programs.program import (
+        UnusableAnswer as UnusableAnswer,
+        ask as ask,
+    )
+    from aisr.programs.track1 import (
+        Track1 as Track1,
+    )
+    from aisr.programs.track2 import (
+        Track2 as Track2,
+    )
+    from aisr.workflow import (
+        NotSubmitted as NotSubmitted,
+        predict as predict,
+        promote as promote,
+        score as score,
+        split as split,
+        submit as submit,
+    )
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -38,69 +77,7 @@ if not (_HERE / "programs").is_dir():
         )
     __path__.append(str(_HERE.parent))
 
-__all__ = [
-    "LMUnavailable",
-    "LabelScore",
-    "LanguageModel",
-    "LoadedProgram",
-    "Metric",
-    "NotSubmitted",
-    "ShownEvidence",
-    "TestScores",
-    "Track1",
-    "Track2",
-    "UnusableAnswer",
-    "UserError",
-    "Verdict",
-    "ask",
-    "corpus_score",
-    "examples",
-    "load",
-    "metric",
-    "open_lm",
-    "predict",
-    "promote",
-    "render_page",
-    "run_command",
-    "save",
-    "score",
-    "split",
-    "submit",
-    "uncompiled",
-]
-
-
-# Where names are that are not in `aisr.api`, which loads DSPy.
-PLACES = {
-    "LMUnavailable": "lm.config",
-    "LabelScore": "artifact.manifest",
-    "Metric": "modules",
-    "NotSubmitted": "workflow",
-    "TestScores": "artifact.manifest",
-    "Track1": "programs.track1",
-    "Track2": "programs.track2",
-    "UnusableAnswer": "programs.program",
-    "UserError": "base.errors",
-    "ask": "programs.program",
-    "corpus_score": "modules",
-    "examples": "modules",
-    "metric": "modules",
-    "predict": "workflow",
-    "promote": "workflow",
-    "render_page": "base.page",
-    "run_command": "base.errors",
-    "save": "modules",
-    "score": "workflow",
-    "split": "workflow",
-    "submit": "workflow",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """A public name, imported when it is used: everything is below this package, and most needs none of it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'aisr' has no attribute {name!r}")
-    return getattr(import_module(f"aisr.{PLACES.get(name, 'api')}"), name)
+__all__, __getattr__ = lazy_names(__name__, __file__)
 
 
 def __dir__() -> list[str]:

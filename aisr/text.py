@@ -3,8 +3,7 @@ written whole or not at all."""
 
 from aisr.base.files import cache_folder, digest_file, digest_text, digest_texts, percent, pluralize, write_whole
 from aisr.base.jsonl import valid_text
-from aisr.base.redact import printable
-from aisr.base.redact import secrets as without_keys
+from aisr.base.redact import printable, secrets as without_keys
 from aisr.programs.text import INVISIBLE, ROW, clean, folded, item, plain, sentences, stretch, tokens
 
 __all__ = [

@@ -21,10 +21,8 @@ from aisr.cli.display import table
 from aisr.lm.recorded import recording
 from aisr.metrics.intervals import Interval, difference_interval, score_interval
 from aisr.programs.registry import find_task
-from aisr.programs.track1 import DEFINITIONS as SENTENCE_LABELS
-from aisr.programs.track1 import ClaimLabel
-from aisr.programs.track2 import DEFINITIONS as CITATION_LABELS
-from aisr.programs.track2 import Citation, CitationLabel
+from aisr.programs.track1 import DEFINITIONS as SENTENCE_LABELS, ClaimLabel
+from aisr.programs.track2 import DEFINITIONS as CITATION_LABELS, Citation, CitationLabel
 
 DATA = Path("data/sample")
 RECORDED = Path("benchmarks/recorded")

@@ -36,8 +36,7 @@ from PIL import Image, ImageOps
 
 from aisr.base.errors import UserError
 from aisr.programs.records import EvidenceItem
-from aisr.programs.text import ROW, clean, letters, rows_of
-from aisr.programs.text import item as as_item
+from aisr.programs.text import ROW, clean, item as as_item, letters, rows_of
 
 MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded

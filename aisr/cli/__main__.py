@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from aisr.base.errors import run_command
-from aisr.cli import compile as compile_command
-from aisr.cli import convert, data, demo, evaluate, predict, report
+from aisr.cli import compile as compile_command, convert, data, demo, evaluate, predict, report
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {

@@ -10,8 +10,7 @@ from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.base.files import percent, with_interval
-from aisr.cli import display
-from aisr.cli import options as opt
+from aisr.cli import display, options as opt
 from aisr.cli.display import console, note, print_failures
 from aisr.programs.registry import find_task
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.base.errors import UserError
-from aisr.cli import display
-from aisr.cli import options as opt
+from aisr.cli import display, options as opt
 from aisr.cli.display import note
 from aisr.cli.options import attach, find_task_for, open_lm, read_lms, repeating_command
 

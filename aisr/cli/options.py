@@ -15,8 +15,7 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli.display import note
-from aisr.lm.config import EMBEDDED as EMBEDDED
-from aisr.lm.config import PROVIDER, RECORDED, LMConfig
+from aisr.lm.config import EMBEDDED as EMBEDDED, PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:

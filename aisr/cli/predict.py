@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from aisr.base.errors import UserError, merge_repeats
-from aisr.cli import display
-from aisr.cli import options as opt
+from aisr.cli import display, options as opt
 from aisr.cli.display import note
 from aisr.cli.options import attach, find_task_for, open_lm, read_lms
 

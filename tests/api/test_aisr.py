@@ -15,6 +15,7 @@ import pytest
 import aisr
 import aisr.task
 import aisr.text
+from aisr.metrics.scores import Scores
 from aisr.programs.registry import find_task
 from support.commands import run
 from support.corpora import claim, read_rows, write
@@ -218,6 +219,7 @@ def test_the_public_names_are_listed_and_there() -> None:
         assert dir(module)
         for name in module.__all__:
             assert getattr(module, name) is not None, f"{module.__name__}.{name}"
+    assert aisr.task.Scores is Scores  # not the first of several modules with that name
 
 
 def test_records_of_a_task_cost_no_import_of_dspy() -> None:

@@ -10,8 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.text import clean, digest_text, digest_texts, tokens
-from aisr.text import item as as_item
+from aisr.text import clean, digest_text, digest_texts, item as as_item, tokens
 from aisr_papers.check.index import PaperIndex, Passage
 from aisr_papers.check.layout import read_layout
 from aisr_papers.check.statements import MARKED, choose_statements
