@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from aisr.api import (
         LanguageModel as LanguageModel,
         LoadedProgram as LoadedProgram,
-        ShownEvidence as ShownEvidence,
         Verdict as Verdict,
         load as load,
         open_lm as open_lm,
@@ -46,6 +45,9 @@ if TYPE_CHECKING:
         examples as examples,
         metric as metric,
         save as save,
+    )
+    from aisr.programs.evidence import (
+        ShownEvidence as ShownEvidence,
     )
     from aisr.programs.program import (
         UnusableAnswer as UnusableAnswer,

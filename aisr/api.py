@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError, LMError
@@ -35,10 +35,11 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.optimize.estimate import DryRun
+from aisr.programs.case import Case
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.registry import find_task
 from aisr.programs.task import Task
-from aisr.programs.text import ROW
 from aisr.tracking import registry
 
 NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
@@ -150,15 +151,6 @@ def open_lm(
 # --- Verdicts and programs
 
 
-class ShownEvidence(NamedTuple):
-    """One piece of evidence of a record, as it stood in the prompt."""
-
-    key: str  # "table 1", or the id of a paragraph
-    lines: tuple[str, ...]  # its text, then the rows of a table, one a line
-    picture: str | None  # the path that the record gives, unchecked
-    chosen: int  # its place in the predicted evidence, from 1; 0 where it was not named
-
-
 @dataclass(frozen=True)
 class Verdict:
     """The judgement of one record: of `answer` and `failure` exactly one is None. A failure is never a label."""
@@ -248,7 +240,7 @@ class LoadedProgram:
             outcome = judge(task, program, case, lm.opened)
         if outcome.failure is not None:  # judging the record again asks the LM again
             dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
-        return _verdict(task, checked, case.example, outcome)
+        return _verdict(task, checked, case, outcome)
 
 
 def check_record(task: Task, record: Record, number: int) -> Any:
@@ -264,35 +256,16 @@ def check_record(task: Task, record: Record, number: int) -> Any:
         raise UserError(explain(error)) from error
 
 
-def _verdict(task: Task, record: Any, example: dspy.Example, outcome: Outcome) -> Verdict:
+def _verdict(task: Task, record: Any, case: Case, outcome: Outcome) -> Verdict:
     """Return an outcome as the caller gets it."""
     return Verdict(
-        id=example.id,
+        id=case.id,
         answer=None if outcome.failure is not None else task.prediction.line(outcome.answer),
         failure=outcome.failure,
         labels=tuple(one.label for one in outcome.judgements) if task.labels else (),
         probabilities=tuple(probabilities(task, one) for one in outcome.judgements) if task.labels else (),
-        evidence=_shown(task, record, example, outcome.answer),
+        evidence=tuple(task.shown_evidence(record, case, outcome.answer)),
     )
-
-
-def _shown(task: Task, record: Any, example: dspy.Example, answer: Any) -> tuple[ShownEvidence, ...]:
-    """The evidence of a record in the order of the prompt. The items of a bundle are read off the prompt, which has a
-    line an item, led by its key in brackets, and the rows of a table below it."""
-    exhibits = task.exhibits(record, example, answer)
-    if not task.labels or task.names_evidence:
-        return tuple(ShownEvidence(one.key, tuple(one.text.split(ROW)), one.picture, one.chosen) for one in exhibits)
-    pictures = {one.key: one.picture for one in exhibits}
-    items: list[tuple[str, list[str]]] = []
-    for line in filter(None, task.evidence(example).split("\n")):
-        key, closed, text = line.removeprefix("[").partition("] ")
-        if closed and line.startswith("[") and key in pictures:
-            items.append((key, [text]))
-        elif items:
-            items[-1][1].append(line.strip().removeprefix(ROW.strip() + " "))
-        else:
-            items.append(("", [line]))
-    return tuple(ShownEvidence(key, tuple(lines), pictures.get(key), 0) for key, lines in items)
 
 
 def load(

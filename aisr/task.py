@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from aisr.programs.case import (
         Case as Case,
     )
-    from aisr.programs.pictures import (
+    from aisr.programs.evidence import (
         PICTURE_MODE_HELP as PICTURE_MODE_HELP,
-        ImageFolder as ImageFolder,
+        Evidence as Evidence,
         Picture as Picture,
         PicturedText as PicturedText,
         PictureMode as PictureMode,
-        render as render,
+        ShownEvidence as ShownEvidence,
+        read_evidence as read_evidence,
+    )
+    from aisr.programs.pictures import (
+        ImageFolder as ImageFolder,
         small_copies as small_copies,
     )
     from aisr.programs.probabilities import (
@@ -52,7 +56,6 @@ if TYPE_CHECKING:
         stemmed as stemmed,
     )
     from aisr.programs.task import (
-        Exhibit as Exhibit,
         Query as Query,
         SentenceTask as SentenceTask,
         Task as Task,

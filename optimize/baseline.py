@@ -105,7 +105,7 @@ def overlap_features(sentence: str, evidence: str) -> list[float]:
 
 
 def _statements(task: Task, case: Case) -> Iterator[Statement]:
-    return ((statement, task.evidence(case.example)) for statement in task.statements(case.example))
+    return ((statement, task.evidence(case)) for statement in task.statements(case.example))
 
 
 def _figures(text: str) -> set[tuple[str, str]]:

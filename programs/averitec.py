@@ -32,11 +32,12 @@ from aisr.metrics.averitec import (
 )
 from aisr.metrics.scores import Scores
 from aisr.programs.case import Case
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, evidence_keys
 from aisr.programs.retrieval import CUT, Document, Passage, PassagesById, best_passages, bm25, excerpt, passages_of
-from aisr.programs.task import Exhibit, Query, Task
+from aisr.programs.task import Query, Task
 from aisr.programs.text import item, plain, stretch
 
 # One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
@@ -426,12 +427,12 @@ class AveritecTask(Task):
             *(document.text for document in record.documents or () if document.url in pages),
         ]
 
-    def exhibits(self, record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
+    def shown_evidence(self, record: AveritecRecord, case: Case, answer: FactCheck | None) -> list[ShownEvidence]:
         """The predicted evidence, then the best passages by the claim alone; gold are those of gold pages. The verdict
         does not rest on filled pairs."""
         gold = gold_pages(record)
         predicted = [
-            Exhibit(
+            ShownEvidence(
                 key=f"evidence {place}",
                 text=f"{pair.question} {pair.answer}",
                 gold=pair.url in gold,
@@ -439,8 +440,8 @@ class AveritecTask(Task):
             )
             for place, pair in enumerate(answer.evidence if answer else (), start=1)
         ]
-        passages = [(key, example.collection[key]) for key in example.candidates]
-        read = [Exhibit(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages]
+        passages = [(key, case.example.collection[key]) for key in case.example.candidates]
+        read = [ShownEvidence(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages]
         return [*predicted, *read]
 
     def query(self, record: AveritecRecord) -> Query:

@@ -5,6 +5,8 @@ from typing import Any
 
 import dspy
 
+from aisr.programs.evidence import NO_EVIDENCE, Evidence
+
 
 @dataclass(frozen=True)
 class Case:
@@ -16,6 +18,7 @@ class Case:
 
     example: dspy.Example  # `id`, the inputs of the program and, where the record is labelled, the right outputs
     gold: Any = None  # the gold answer, in the form that the task's score takes; None where it is withheld
+    evidence: Evidence = NO_EVIDENCE  # of a task whose evidence is a bundle
     demo: dspy.Example | None = None  # it as a demo, with what the answer rests on; None where it would teach nothing
     is_complete: bool = True  # whether the example shows the evidence that its answer names
     group: int | None = None  # cases that were read together and share something have the same

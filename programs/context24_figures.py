@@ -20,6 +20,7 @@ from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
 from aisr.metrics.scores import Scores
 from aisr.programs.case import Case
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.figure_ranking import Paper, cited_by, documents, paper_of, rank_elements, siblings
 from aisr.programs.program import NOTHING, Program, SearchOptions, unknown_names
 from aisr.programs.records import (
@@ -33,7 +34,7 @@ from aisr.programs.records import (
     picture_keys,
 )
 from aisr.programs.retrieval import bm25, excerpt, split_sentences
-from aisr.programs.task import Exhibit, Task
+from aisr.programs.task import Task
 from aisr.programs.text import item, plain
 
 MOST = max(DEPTHS)  # elements of a ranking that the score looks at
@@ -319,17 +320,17 @@ class Context24FiguresTask(Task):
             return "other"
         return "table" if place.figure.kind == "TAB" else "panel" if place.panel else "figure"
 
-    def exhibits(self, record: Context24FiguresRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
+    def shown_evidence(self, record: Context24FiguresRecord, case: Case, answer: Ranking | None) -> list[ShownEvidence]:
         """The elements: those that were named in their order, then the others."""
         texts = documents(record.paper)
         pictures = {element.label: element.img_path for element in record.elements}
         named = [label for label in answer or () if label in texts]
         return [
-            Exhibit(
+            ShownEvidence(
                 key=label,
                 text=texts[label],
                 picture=pictures[label],
-                shown=label in example.candidates,
+                shown=label in case.example.candidates,
                 gold=label in (record.findings or ()),
                 chosen=named.index(label) + 1 if label in named else 0,
             )

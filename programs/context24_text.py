@@ -20,10 +20,11 @@ from aisr.base.files import write_whole
 from aisr.metrics.context24_text import RIGHT, RougeScores, snippet_match
 from aisr.metrics.scores import Scores
 from aisr.programs.case import Case
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.program import Fitted, Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
 from aisr.programs.retrieval import bm25, heading, idle_places, order, split_sentences, stemmed
-from aisr.programs.task import Exhibit, Task
+from aisr.programs.task import Task
 from aisr.programs.text import SHORTEST, item, letters, plain
 
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
@@ -405,17 +406,18 @@ class Context24TextTask(Task):
         """Whether there are none, one or several gold snippets."""
         return "none" if not gold else "one" if len(gold) == 1 else "several"
 
-    def exhibits(self, record: Context24TextRecord, example: dspy.Example, answer: Snippets | None) -> list[Exhibit]:
+    def shown_evidence(self, record: Context24TextRecord, case: Case, answer: Snippets | None) -> list[ShownEvidence]:
         """The predicted snippets, the gold ones, and the sentences that the LM chose among, with those marked that
         stand in a gold passage."""
-        source: Paper = example.source
+        source: Paper = case.example.source
         gold = record.gold or ()
         located = set(map(_id, locate(source, gold)))
-        return [
-            *(Exhibit(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)),
-            *(Exhibit(key=f"gold {k}", text=text, shown=False, gold=True) for k, text in enumerate(gold, start=1)),
-            *(Exhibit(key=key, text=source.sentences[_place(key)], gold=key in located) for key in example.candidates),
-        ]
+        shown = [ShownEvidence(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)]
+        for k, text in enumerate(gold, start=1):
+            shown.append(ShownEvidence(key=f"gold {k}", text=text, shown=False, gold=True))
+        for key in case.example.candidates:
+            shown.append(ShownEvidence(key=key, text=source.sentences[_place(key)], gold=key in located))
+        return shown
 
 
 CONTEXT24_TEXT = Context24TextTask()

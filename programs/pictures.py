@@ -1,4 +1,4 @@
-"""Pictures of records: below one folder, checked, read, as a model gets them, and as they stand in demos.
+"""Pictures of records: below one folder, checked, read, and as they stand in demos.
 
 `img_path` comes from outside. It names a file below the image root and nothing else: no path that climbs out, no link
 that leads out, no file that is not a picture, none too large to be one of a paper. What fails any of this never leaves
@@ -16,27 +16,22 @@ import base64
 import hashlib
 import io
 import os
-import re
 import threading
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import dspy
 import numpy as np
-import pydantic
 from dspy.adapters.types.base_type import CUSTOM_TYPE_END_IDENTIFIER, CUSTOM_TYPE_START_IDENTIFIER
 from PIL import Image, ImageOps
 
 from aisr.base.errors import UserError
-from aisr.programs.records import EvidenceItem
-from aisr.programs.text import ROW, clean, item as as_item, letters, rows_of
 
 MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
@@ -48,13 +43,6 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 
 class BadPicture(UserError):
     """A picture that is not there, not one, too large, or outside the image root."""
-
-
-class Picture(NamedTuple):
-    """A checked picture. file: its absolute path; line: the line of the evidence text that it goes with."""
-
-    file: str
-    line: int
 
 
 class ImageFolder:
@@ -164,35 +152,6 @@ def digest(file: str) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-class PicturedText(dspy.Type):
-    """Evidence as a model that takes pictures gets it: each line of text, and the pictures that go with it behind it.
-
-    It holds paths; a picture is read when the prompt is rendered, so that examples, traces and demos stay small.
-    Written as text, as in demos, it is its text, in which `LEFT_OUT` stands in the place of each picture.
-    """
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
-    text: str
-    pictures: tuple[Picture, ...]
-
-    def format(self) -> list[dict[str, Any]]:
-        """Return content parts of OpenAI's chat format."""
-        parts: list[dict[str, Any]] = []
-        for number, line in enumerate(self.text.split("\n")):
-            shown = [picture for picture in self.pictures if picture.line == number]
-            parts.append({"type": "text", "text": f"{line.removesuffix(LEFT_OUT) if shown else line}\n"})
-            for picture in shown:
-                encoded = base64.b64encode(jpeg(picture.file)).decode()
-                parts.append({"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}})
-        return parts
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return f"PicturedText({self.text[:60]!r}…, {len(self.pictures)} pictures)"
-
-
 def _flat(picture: Image.Image) -> Image.Image:
     """In RGB; what was transparent is white, as on the page."""
     if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
@@ -209,74 +168,6 @@ def is_text_alone(value: Any) -> bool:
     if isinstance(value, dict):
         return all(is_text_alone(key) and is_text_alone(inner) for key, inner in value.items())
     return not isinstance(value, list | tuple) or all(map(is_text_alone, value))
-
-
-# --- Evidence as a model reads it
-
-PictureMode = Literal["caption", "ocr", "image"]
-PICTURE_MODE_HELP = (
-    "What is shown of a picture: its `caption`, or besides the text read from it (`ocr`) or its pixels (`image`)."
-)
-KINDS = {"text": "text", "table": "table", "image": "figure"}
-LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
-UNREADABLE = "(the picture could not be read)"
-# Behind the line of a picture, where that itself is not shown. Labels of demos rest on pictures: without a word about
-# them, numbers that stand nowhere would look Supported.
-LEFT_OUT = " (the annotators saw the picture; it is left out here)"
-
-
-class Evidence(NamedTuple):
-    """What a model gets of a bundle: text, a line an item, and the pictures that go with its lines."""
-
-    text: str
-    pictures: list[Picture]
-
-
-def render(
-    bundle: Sequence[EvidenceItem],
-    picture_mode: PictureMode = "caption",
-    image_folder: ImageFolder | None = None,
-    record: str = "",
-) -> Evidence:
-    """Return a bundle with one line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the
-    rows of a table that is text on lines behind it; and the pictures for the model.
-
-    picture_mode: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line;
-    `image` names the pictures, for a model to see, and ends their lines with `LEFT_OUT`. A picture that cannot be used
-    says so in its line and stands in the folder's `problems`, under the id of the record. The line of a table whose
-    title repeats a caption says whose cells they are. Raises UserError where pictures are wanted and there is no folder
-    of them."""
-    if picture_mode != "caption" and image_folder is None and any(item.img_path for item in bundle):
-        raise UserError(f"evidence {picture_mode!r} needs to know where the pictures are; give --image-root")
-    numbers: Counter[str] = Counter()
-    lines: list[str] = []
-    pictures: list[Picture] = []
-    captions: dict[str, str] = {}  # of captions in the text: what a table says in their place
-    for item in bundle:
-        kind = KINDS[item.type]
-        numbers[kind] += 1
-        text, rows = rows_of(clean(item.text))
-        caption = clean(item.caption)
-        if rows and (key := letters(text)) in captions:
-            text = captions[key]
-        if key := letters(caption):
-            captions.setdefault(key, f"(the cells of {kind} {numbers[kind]})")
-            text = "" if letters(text) == key else text
-        words = as_item(f"{text} {caption}", LABEL.fullmatch)
-        lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
-        if image_folder is not None and picture_mode != "caption" and item.img_path:
-            try:
-                file = image_folder.check(item.img_path)
-                if picture_mode == "ocr":
-                    lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in read_text(file)]
-                else:
-                    pictures.append(Picture(file, len(lines) - 1))
-                    lines[-1] += LEFT_OUT
-            except BadPicture as error:
-                image_folder.problems[record, item.img_path] = str(error)
-                lines[-1] += f" {UNREADABLE}"
-        lines += [f"{ROW[1:]}{as_item(row, LABEL.fullmatch)}" for row in rows]
-    return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
 
 
 # --- Reading the text in pictures

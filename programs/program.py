@@ -23,7 +23,8 @@ from aisr.base.errors import UserError
 from aisr.base.files import parse_json
 from aisr.base.jsonl import explain
 from aisr.programs.case import Case
-from aisr.programs.pictures import ImageFolder, PicturedText, PictureMode
+from aisr.programs.evidence import NO_EVIDENCE, Evidence, PicturedText, PictureMode
+from aisr.programs.pictures import ImageFolder
 from aisr.programs.probabilities import CONFIDENCE, Judgement, LabelWeights, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
@@ -316,16 +317,17 @@ class Program(dspy.Module):
         right: Mapping[str, Any],
         demo: Mapping[str, Any] | None = NOTHING,
         is_complete: bool = True,
+        evidence: Evidence = NO_EVIDENCE,
     ) -> Case:
         """Return a record as the program takes it.
 
         right: the outputs that are right, where it is labelled; demo: the fields that are others where it is a demo of
         the main predictor, in tasks whose evidence would not fit into one, or None where it would teach nothing;
-        is_complete: whether the inputs show the evidence that the answer names.
+        is_complete: whether the inputs show the evidence that the answer names; evidence: the items of its bundle.
         """
         example = dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
         as_demo = None if demo is None or record.gold is None else example.copy(**demo)
-        return Case(example, record.gold, as_demo, is_complete)
+        return Case(example, record.gold, evidence, as_demo, is_complete)
 
     @property
     def match(self) -> Matcher:

@@ -9,39 +9,26 @@ are one label a record. `SentenceTask` labels sentences that are judged by one e
 import json
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import dspy
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.base.jsonl import explain
 from aisr.metrics.scores import Scores, tally_statements
-from aisr.programs.pictures import KINDS, LEFT_OUT
+from aisr.programs.case import Case
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.program import Program
 from aisr.programs.records import LabelPrediction, Prediction, Record, claim_key, evidence_keys, picture_keys
-from aisr.programs.text import ROW, flat, rows_of
 
 Gold = Any  # the gold answer of a record, in the form that the task's score takes
 Answer = Any  # the answer of a program, in the form that the task's score takes
 
 ZIP_DATE = (2026, 1, 1, 0, 0, 0)  # of entries of a zip: a fixed one makes the same predictions give the same file
-
-
-class Exhibit(BaseModel):
-    """One piece of evidence beside an answer: an item of a bundle, or a paragraph of a cited paper."""
-
-    model_config = ConfigDict(extra="forbid")
-    key: str  # "table 1" or "P12"
-    text: str  # with the rows of a table on lines behind it, as `aisr.programs.text.ROW` begins them
-    picture: str | None = None  # the path that the record gives, unchecked
-    shown: bool = True  # whether the model could read it
-    gold: bool = False  # whether it is gold evidence
-    chosen: int = 0  # its place in the predicted evidence, from 1, or 0
 
 
 class Query(NamedTuple):
@@ -149,9 +136,9 @@ class Task:
         content = example[self.program.statement]
         return list(content) if isinstance(content, list) else [str(content)]
 
-    def evidence(self, example: dspy.Example) -> str:
-        """Return the evidence that all statements of an example are judged by: its `passages`, or its `evidence`."""
-        return str(example.get("passages", example.get("evidence", ""))).replace(LEFT_OUT, "")
+    def evidence(self, case: Case) -> str:
+        """Return the evidence that all statements of a case are judged by: its `passages`, or its `evidence`."""
+        return str(case.example.get("passages", case.example.get("evidence", "")))
 
     def evidence_right(self, gold: Gold, answer: Answer) -> bool | None:
         """Whether an answer would count if its label were right; None where all would."""
@@ -185,7 +172,7 @@ class Task:
 
     # --- Pages and retrieval
 
-    def exhibits(self, record: Any, example: dspy.Example, answer: Answer | None) -> list[Exhibit]:
+    def shown_evidence(self, record: Any, case: Case, answer: Answer | None) -> list[ShownEvidence]:
         """Return the pieces of evidence of a record, as a person reads them beside an answer."""
         return []
 
@@ -249,15 +236,9 @@ class SentenceTask(Task):
         """Return the passages of the bundle, and the tables that are given as text."""
         return [item.text for item in record.evidence_bundle if item.text]
 
-    def exhibits(self, record: Any, example: dspy.Example, answer: Answer | None) -> list[Exhibit]:
-        """Return the items of the bundle, numbered by kind as the prompt numbers them, the rows of tables on their
-        lines."""
-        numbers: Counter[str] = Counter()
-        exhibits = []
-        for item in record.evidence_bundle:
-            kind = KINDS[item.type]
-            numbers[kind] += 1
-            before, rows = rows_of(item.text)
-            text = flat(ROW.join([f"{before} {item.caption}", *rows]))
-            exhibits.append(Exhibit(key=f"{kind} {numbers[kind]}", text=text, picture=item.img_path))
-        return exhibits
+    def evidence(self, case: Case) -> str:
+        return case.evidence.words
+
+    def shown_evidence(self, record: Any, case: Case, answer: Answer | None) -> list[ShownEvidence]:
+        """Return the items of the bundle, as the prompt has them."""
+        return [ShownEvidence.of_item(one) for one in case.evidence.items]

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.case import Case
-from aisr.programs.pictures import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, render
+from aisr.programs.evidence import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, read_evidence
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
 from aisr.programs.records import Prediction, SentenceRecord, Text, claim_key
@@ -139,13 +139,14 @@ class Track1(Program):
         """Return a record as a case: inputs `evidence`, `sentences` and, where the LM is to see them, `pictures`; where
         it is labelled, also `sentence_labels` (the primary ones). Raises UserError where pictures are wanted and there
         is no folder of them."""
-        text, pictures = render(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
-        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(one)) for one in record.statements]}
+        evidence = read_evidence(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
+        sentences = [item(clean(one)) for one in record.statements]
+        inputs: dict[str, Any] = {"evidence": evidence.text, "sentences": sentences}
         if self.picture_mode == "image":
-            inputs["pictures"] = pictures
+            inputs["pictures"] = evidence.pictures
         gold = record.gold
         right = {} if gold is None else {"sentence_labels": [types[0] for types in gold]}
-        return self.case(record, inputs, right)
+        return self.case(record, inputs, right, evidence=evidence)
 
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """Return `sentence_labels`, one a sentence, and the `judgements` behind them."""

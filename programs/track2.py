@@ -17,11 +17,12 @@ from pydantic import ConfigDict, Field, model_validator
 from aisr.base.errors import UserError
 from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.case import Case
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.probabilities import definitions, with_confidence
 from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
 from aisr.programs.retrieval import USUAL_TOKENS, excerpt, fit_passages, rank, without_content
-from aisr.programs.task import Exhibit, Query, Task
+from aisr.programs.task import Query, Task
 from aisr.programs.text import item, item_with_rows, plain
 
 CitationLabel = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
@@ -368,14 +369,14 @@ class Track2Task(Task):
     def long_texts(self, record: Track2Record) -> list[str]:
         return ["\n".join(record.paragraphs.values())]
 
-    def exhibits(self, record: Track2Record, example: dspy.Example, answer: Citation | None) -> list[Exhibit]:
+    def shown_evidence(self, record: Track2Record, case: Case, answer: Citation | None) -> list[ShownEvidence]:
         """Return the paragraphs that the model read, that are gold or that were named, in document order. The rest of
         the paper is left out: it is 70 to 90 KB a record."""
-        read = set(example.candidates)
+        read = set(case.example.candidates)
         gold = set(record.gold.evidence_para_ids if record.gold else ())
         chosen = {key: rank for rank, key in enumerate(answer.evidence_para_ids if answer else (), start=1)}
         return [
-            Exhibit(key=key, text=item_with_rows(text), shown=key in read, gold=key in gold, chosen=chosen.get(key, 0))
+            ShownEvidence.of_paragraph(key, text, shown=key in read, gold=key in gold, chosen=chosen.get(key, 0))
             for key, text in record.paragraphs.items()
             if key in read or key in gold or key in chosen
         ]

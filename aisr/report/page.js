@@ -11,7 +11,7 @@
   const texts = records.map((record) => [ // of each record, for the search
     record.id, record.failure || "",
     ...record.statements.flatMap((s) => [s.text, s.said || "", ...s.gold]),
-    ...record.exhibits.flatMap((e) => [e.key, e.text]),
+    ...record.evidence.flatMap((e) => [e.key, e.text, ...e.rows]),
   ].join("\n").toLowerCase());
 
   function matches(k, words) {
@@ -124,7 +124,7 @@
             about.labels.length > 0 && el("span", null, " · bars: how likely each label is")),
           record.context && el("p", { class: "quiet" }, record.context),
           ...record.statements.map(drawStatement)),
-        el("div", null, ...drawExhibits(record))),
+        el("div", null, ...drawEvidence(record))),
       drawCalls(record),
     ]));
     try { history.replaceState(null, "", "#" + encodeURIComponent(record.id)); } catch { /* a sandboxed frame */ }

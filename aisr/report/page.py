@@ -22,17 +22,18 @@ from aisr.judging.evaluate import Evaluation, Result, record_confidence, score_o
 from aisr.judging.judge import ReplayedRecord, replay
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import value
+from aisr.programs.evidence import ShownEvidence
 from aisr.programs.pictures import ImageFolder, small_copies
 from aisr.programs.program import Program
 from aisr.programs.records import SentenceRecord
-from aisr.programs.task import Answer, Exhibit, Task
+from aisr.programs.task import Answer, Task
 
 if TYPE_CHECKING:
     from aisr.optimize.run import Run
 
 HERE = Path(__file__).parent
 FILE, RECORDS = "report.html", "records.json"
-FORMAT = 3  # of the latter
+FORMAT = 4  # of the latter
 MAX_BYTES = 512 * 2**20
 
 
@@ -88,7 +89,7 @@ class JudgedRecord(_Strict):
     failure: str | None
     statements: list[Statement]
     context: str = ""  # the paragraph that the statements stand in, where it is more than these
-    exhibits: list[Exhibit]
+    evidence: list[ShownEvidence]
     calls: list[Call]
 
 
@@ -125,7 +126,7 @@ def judged_record(task: Task, one: ReplayedRecord) -> JudgedRecord:
         failure=one.outcome.failure,
         statements=_labelled(task, one) if task.labels else [_whole(task, one, right)],
         context=_context(one.record),
-        exhibits=task.exhibits(one.record, one.case.example, one.outcome.answer),
+        evidence=task.shown_evidence(one.record, one.case, one.outcome.answer),
         calls=[],
     )
 
@@ -250,7 +251,7 @@ def render(content: Records, image_folder: ImageFolder | None = None) -> str:
     """
     fields = content.model_dump(mode="json")
     texts = fields.pop("texts")
-    paths = {exhibit.picture for one in content.records for exhibit in one.exhibits if exhibit.picture}
+    paths = {piece.picture for one in content.records for piece in one.evidence if piece.picture}
     pictures = small_copies(image_folder, paths) if image_folder else {}
     return render_page(
         HERE / "page.html",

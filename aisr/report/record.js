@@ -2,9 +2,6 @@
 const parsed = {};
 const data = (id) => (parsed[id] ??= JSON.parse(document.getElementById(id).textContent));
 
-// A text of evidence and the rows of the table in it, as programs show them to a model.
-const rowsOf = (text) => text.split("\n  | ");
-
 // The error browser: what became of records and statements, and how they are named and coloured.
 const FAILED = "failed";
 const { about, records } = data("records");
@@ -68,36 +65,36 @@ function drawChances(likely) {
 }
 
 // What a record is judged by: its evidence, and behind that what the model was sent and what it answered.
-function drawExhibits(record) {
-  const section = (title, exhibits, none) =>
-    [el("h2", null, title), ...exhibits.map(drawExhibit), !exhibits.length && none && el("p", { class: "quiet" }, none)];
-  if (!about.evidence) return some(section("Evidence", record.exhibits, "None was given."));
+function drawEvidence(record) {
+  const section = (title, pieces, none) =>
+    [el("h2", null, title), ...pieces.map(drawPiece), !pieces.length && none && el("p", { class: "quiet" }, none)];
+  if (!about.evidence) return some(section("Evidence", record.evidence, "None was given."));
   // Of a paper: first what decides, then the rest of what the model read.
-  const place = (exhibit) => exhibit.chosen || record.exhibits.length;
-  const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen).sort((a, b) => place(a) - place(b));
-  const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
+  const place = (piece) => piece.chosen || record.evidence.length;
+  const marked = record.evidence.filter((piece) => piece.gold || piece.chosen).sort((a, b) => place(a) - place(b));
+  const rest = record.evidence.filter((piece) => !piece.gold && !piece.chosen);
   return some([
     ...section("Evidence", marked, "None: no paragraph is gold and none was chosen."),
     ...section(`Also read by the model: ${rest.length} paragraphs`, rest, ""),
   ]);
 }
 
-function drawExhibit(exhibit) {
-  const [text, ...rows] = rowsOf(exhibit.text);
-  const inlined = exhibit.picture && Object.hasOwn(data("pictures"), exhibit.picture);
-  const marks = [exhibit.gold && "gold", exhibit.chosen && "chosen"].filter(Boolean);
+function drawPiece(piece) {
+  const { text, rows } = piece;
+  const inlined = piece.picture && Object.hasOwn(data("pictures"), piece.picture);
+  const marks = [piece.gold && "gold", piece.chosen && "chosen"].filter(Boolean);
   if (about.evidence && !marks.length) marks.push("unmarked");
-  return el("div", { class: ["exhibit", ...marks].join(" ") },
+  return el("div", { class: ["piece", ...marks].join(" ") },
     el("div", { class: "key" },
-      el("b", null, exhibit.key),
-      exhibit.chosen > 0 && el("span", { class: "badge chosen" }, "chosen, place " + exhibit.chosen),
-      exhibit.gold && el("span", { class: "badge gold" }, "gold"),
-      !exhibit.shown && el("span", { class: "badge missed" }, "not shown to the model"),
-      exhibit.picture && !inlined && el("span", null, exhibit.picture)),
+      el("b", null, piece.key),
+      piece.chosen > 0 && el("span", { class: "badge chosen" }, "chosen, place " + piece.chosen),
+      piece.gold && el("span", { class: "badge gold" }, "gold"),
+      !piece.shown && el("span", { class: "badge missed" }, "not shown to the model"),
+      piece.picture && !inlined && el("span", null, piece.picture)),
     text && el("p", null, text),
     ...drawTable(rows),
     inlined && el("img", {
-      src: data("pictures")[exhibit.picture], alt: text || exhibit.key,
+      src: data("pictures")[piece.picture], alt: text || piece.key,
       onclick: (event) => event.target.classList.toggle("large"),
     }));
 }

@@ -21,7 +21,7 @@ from aisr.task import (
     SentenceTask,
     definitions,
     one_label_each,
-    render,
+    read_evidence,
     tally_statements,
     with_confidence,
     wrong_count,
@@ -104,14 +104,14 @@ class DraftProgram(Program):
         """The record as a case: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
         `pictures`; where it is labelled, also `sentence_labels`. Raises UserError where pictures are wanted and there
         is no folder of them."""
-        text, pictures = render(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
+        evidence = read_evidence(record.evidence_bundle, self.picture_mode, self.image_folder, record.id)
         sentences = [item(clean(one.sentence)) for one in record.sentences]
-        inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": sentences}
+        inputs: dict[str, Any] = {"evidence": evidence.text, "passage": _passage(record), "sentences": sentences}
         if self.picture_mode == "image":
-            inputs["pictures"] = pictures
+            inputs["pictures"] = evidence.pictures
         gold = record.gold
         right = {} if gold is None else {"sentence_labels": [labels[0] for labels in gold]}
-        return self.case(record, inputs, right)
+        return self.case(record, inputs, right, evidence=evidence)
 
     def forward(
         self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()

@@ -15,7 +15,8 @@ from aisr.judging.judge import find_image_folder
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.programs import pictures
-from aisr.programs.pictures import BadPicture, ImageFolder, decode, render
+from aisr.programs.evidence import read_evidence
+from aisr.programs.pictures import BadPicture, ImageFolder, decode
 from aisr.programs.records import EvidenceItem
 from aisr.programs.track1 import Track1, Track1Record
 from support.commands import Aisr
@@ -54,12 +55,12 @@ def test_what_is_missing_or_leads_out_falls_back_to_its_caption_and_is_reported(
     (root / "folder").symlink_to(tmp_path)
     image_folder = ImageFolder(root)
     bundle = showing("good.png", "none.png", "link.png", "folder/secret.png").evidence_bundle
-    text, shown = render(bundle, "image", image_folder, "track1-000001")
-    assert text.splitlines() == [
+    evidence = read_evidence(bundle, "image", image_folder, "track1-000001")
+    assert evidence.text.splitlines() == [
         "[figure 1] Figure 1: what is seen. (the annotators saw the picture; it is left out here)",
         *(f"[figure {k}] Figure {k}: what is seen. (the picture could not be read)" for k in (2, 3, 4)),
     ]
-    assert [one.file for one in shown] == [str(root / "good.png")]
+    assert [one.file for one in evidence.pictures] == [str(root / "good.png")]
     assert image_folder.problems == {
         ("track1-000001", "none.png"): f"not found under {root}",
         ("track1-000001", "link.png"): "leads out of the image root",
@@ -119,7 +120,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
     monkeypatch.setattr(pictures, "_reader", lambda: pytest.fail("it was read already"))
     again = find_image_folder(SAMPLE, data)
-    assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
+    assert read_evidence(showing(path).evidence_bundle, "ocr", again).text == evidence
 
 
 # --- From the command line, against a server on the loopback address

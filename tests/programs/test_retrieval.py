@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.programs.pictures import render
+from aisr.programs.evidence import read_evidence
 from aisr.programs.records import EvidenceItem
 from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, Passages, fit_passages, rank
 from aisr.programs.text import clean, rows_of, tokens
@@ -118,11 +118,11 @@ CELLS = "| Sort | Yield |\n|---|---|\n| Red | 3.1 |"
 @pytest.mark.parametrize("before", [CAPTION, "TABLE 2. Yield of both sorts", "Table 3."])
 def test_a_repeated_caption_stands_once_and_the_cells_stay(before: str) -> None:
     head = EvidenceItem(type="table", table_caption=[CAPTION])
-    text = render([head, EvidenceItem(type="text", text=f"{before}\n{CELLS}")]).text
+    text = read_evidence([head, EvidenceItem(type="text", text=f"{before}\n{CELLS}")]).text
     assert "Red | 3.1" in text
     assert text.lower().count("yield of both sorts") == 1
     assert ("[text 1] (the cells of table 1)" in text) == (before != "Table 3.")
     within = head.model_copy(update={"text": f"{before}\n{CELLS}"})
-    assert render([within]).text.lower().count("yield of both sorts") == 1
+    assert read_evidence([within]).text.lower().count("yield of both sorts") == 1
     no_table = EvidenceItem(type="text", text=CAPTION)
-    assert render([head, no_table]).text.count("Yield of both sorts") == 2
+    assert read_evidence([head, no_table]).text.count("Yield of both sorts") == 2

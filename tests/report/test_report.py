@@ -12,7 +12,8 @@ from aisr.artifact.manifest import Score
 from aisr.judging.judge import FORGOTTEN, judge_all, replay
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
-from aisr.programs.task import Exhibit, Task
+from aisr.programs.evidence import ShownEvidence
+from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
 from aisr.report.page import (
@@ -102,7 +103,7 @@ def row(number: int, gold: str = "Supported", said: str | None = "Supported", **
                 chances=[0.6 if label == said else 0.1 for label in TRACK1.labels] if said else [],
             )
         ],
-        "exhibits": [Exhibit(key="text 1", text=f"Evidence of record {number}.")],
+        "evidence": [ShownEvidence(key="text 1", text=f"Evidence of record {number}.")],
         "calls": [Call(messages=[("user", 0)], answer=f"answer {number}")] if said else [],
     }
     return JudgedRecord(**{**given, **more})
@@ -204,8 +205,8 @@ def test_html_in_data_is_text(opened: Open) -> None:
         id=HOSTILE,
         failure=HOSTILE,
         statements=[Statement(text=HOSTILE, gold=["Supported"], said="Supported")],
-        exhibits=[
-            Exhibit(key=HOSTILE, text=HOSTILE, picture="javascript:window.hacked=1"),
+        evidence=[
+            ShownEvidence(key=HOSTILE, text=HOSTILE, picture="javascript:window.hacked=1"),
         ],
         calls=[Call(messages=[(HOSTILE, 0)], answer=HOSTILE)],
     )
@@ -235,8 +236,8 @@ def test_a_table_is_a_table_and_the_paragraph_stands_with_its_sentence(opened: O
     judge_all(TRACK1, program, [program.prepare(records[0])], lm)
     replayed = replay(TRACK1, program, file_of(tmp_path / "dev.jsonl", records), lm)
     page = opened(gather(TRACK1, about(TRACK1), replayed))
-    assert page.locator("#detail .exhibit tr").all_inner_texts() == ["Site\tWren\tLark", "Bog\t61.0\t<b>58.5</b>"]
-    assert "|" not in page.locator("#detail .exhibit").inner_text()
+    assert page.locator("#detail .piece tr").all_inner_texts() == ["Site\tWren\tLark", "Bog\t61.0\t<b>58.5</b>"]
+    assert "|" not in page.locator("#detail .piece").inner_text()
     assert page.get_by_text(paragraph).count() == 1
 
 

@@ -15,7 +15,7 @@ import dspy
 from pydantic import BaseModel, Field, model_validator
 
 import aisr
-from aisr.task import EvidenceItem, Picture, PicturedText, order, render
+from aisr.task import EvidenceItem, Picture, PicturedText, order, read_evidence
 from aisr.text import ROW, clean, folded, item, tokens
 from aisr_papers.check.flags import NO_REASON, Flag, Mark, Piece, Reason, layout_of, name_place, split_cells
 from aisr_papers.check.index import match
@@ -234,8 +234,8 @@ def _with_whole_tables(draft: Draft, flag: Flag) -> tuple[Piece, ...]:
         table = tables.get(piece.key)
         if table and len(piece.lines) > 1:
             shown = whole_table(table, [sentence] if table.key == caption_of else [])
-            text, *rows = render([EvidenceItem.model_validate(shown)]).text.split(ROW)
-            pieces[number] = piece._replace(lines=(text.partition("] ")[2], *rows))
+            (cells,) = read_evidence([EvidenceItem.model_validate(shown)]).items
+            pieces[number] = piece._replace(lines=(cells.text, *cells.rows))
     return tuple(pieces)
 
 
