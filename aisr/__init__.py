@@ -60,7 +60,11 @@ if TYPE_CHECKING:
         Track2 as Track2,
     )
     from aisr.workflow import (
+        CompiledRun as CompiledRun,
+        Event as Event,
         NotSubmitted as NotSubmitted,
+        compile as compile,
+        estimate as estimate,
         predict as predict,
         promote as promote,
         score as score,

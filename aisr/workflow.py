@@ -5,22 +5,41 @@ typed where a command called.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from aisr.api import ARTIFACTS, LanguageModel, LoadedProgram, as_task, errors_in_python
+from aisr.artifact.program import check_name, load_program
 from aisr.base.errors import UserError
+from aisr.base.files import pluralize, split_files
+from aisr.base.redact import secrets
 from aisr.judging import predict as predicting
-from aisr.judging.judge import attach, find_image_folder
+from aisr.judging.judge import attach, find_image_folder, with_confidence
 from aisr.judging.predict import PredictionSummary, SubmissionCheck
+from aisr.lm.budget import Spend
+from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import Report
 from aisr.optimize import split as splitting
+from aisr.optimize.champion import Contender
+from aisr.optimize.demos import default_optimizers
+from aisr.optimize.estimate import DryRun
+from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
+from aisr.optimize.run import Callbacks, Plan, Run, compile_program
+from aisr.optimize.search import Settings, settings
 from aisr.optimize.split import SplitSummary
+from aisr.programs.program import SIMILARITY_WORDS
 from aisr.programs.task import Task
+from aisr.report.page import write_compile_report
 from aisr.tracking import registry, store
+from aisr.tracking.runs import log_compile
 
+Budget: TypeAlias = Literal["light", "medium", "heavy"]
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 PathLike: TypeAlias = str | os.PathLike[str]
 MOST_PROBLEMS = 20  # of a submission that a message lists
 
@@ -39,6 +58,236 @@ def split(task: str | Task, data: PathLike, *, out: PathLike, parts: str = "3:1:
     files exists; nothing is written then.
     """
     return splitting.split_file(as_task(task), Path(data), Path(out), splitting.Parts.parse(parts), seed)
+
+
+# --- Compiles
+
+
+class Event(NamedTuple):
+    """What a compile tells as it goes on: a `stage` begins, or a `candidate` was scored on dev."""
+
+    kind: Literal["stage", "candidate"]
+    text: str  # one line
+
+    def __str__(self) -> str:
+        return self.text
+
+
+OnEvent: TypeAlias = Callable[[Event], object]
+
+
+@dataclass(frozen=True)
+class CompiledRun:
+    """A compile that went through. Scores are in points, with their 95 % intervals."""
+
+    run: Run  # the compile itself, with the scores of each candidate and record
+    registered: tuple[str, ...] = ()  # what MLflow registered, a line each
+    not_registered: str | None = None  # why MLflow took nothing; the folder is whole all the same
+
+    @property
+    def folder(self) -> Path:
+        """The artifact: `aisr.load(run.folder)` reads it in another process."""
+        return self.run.folder
+
+    @property
+    def champion(self) -> str:
+        """The name of the candidate that was chosen on dev; `uncompiled` where none was better."""
+        return self.run.choice.champion.name
+
+    @property
+    def dev(self) -> Interval:
+        """The champion's official score on dev, where it was chosen."""
+        return self.run.choice.champion.dev.interval
+
+    @property
+    def test(self) -> Interval | None:
+        """Its score on test, which chose nothing; None where there is none."""
+        return self.run.test.interval if self.run.test else None
+
+    @property
+    def gain(self) -> Interval | None:
+        """The paired difference on test from the uncompiled program; None where one has no score."""
+        return self.run.gain_on_test
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why records of dev and test could not be judged, by their ids."""
+        test = self.run.test.failures if self.run.test else {}
+        return {**self.run.choice.champion.dev.failures, **test}
+
+    @property
+    def spend(self) -> dict[str, int | float | None]:
+        """Calls, tokens and USD of the LM so far (see `LanguageModel.spend`)."""
+        return self.run.lm.ledger.spend.as_dict()
+
+    @cached_property
+    def program(self) -> LoadedProgram:
+        """The champion, as its artifact holds it."""
+        loaded = LoadedProgram(load_program(self.folder, self.run.plan.task))
+        loaded.module.image_folder = self.run.plan.image_folder
+        return loaded
+
+
+@errors_in_python()
+def plan_compile(
+    task: str | Task,
+    data: PathLike,
+    lm: LanguageModel,
+    *,
+    optimizer: str | None = None,
+    budget: Budget = "medium",
+    demos: int | None = None,
+    candidates: int | None = None,
+    seed: int = 0,
+    max_train: int | None = None,
+    max_dev: int | None = None,
+    max_test: int | None = None,
+    options: Mapping[str, Any] = NO_OPTIONS,
+    name: str | None = None,
+    image_root: PathLike | None = None,
+    command: str = "",
+) -> Plan:
+    """Return what a compile with these arguments does (see `compile`); nothing is asked or written. command: what
+    repeats it, in PROMPT.md; by default the call of `aisr.compile`."""
+    chosen, folder = as_task(task), Path(data)
+    given = {
+        "optimizer": optimizer,
+        "budget": None if budget == "medium" else budget,
+        "demos": demos,
+        "candidates": candidates,
+        "seed": seed or None,
+        "max_train": max_train,
+        "max_dev": max_dev,
+        "max_test": max_test,
+        "options": dict(options) or None,
+        "name": name,
+    }
+    files = split_files(folder, chosen.name)
+    sizes = settings(budget, seed, demos=demos, candidates=candidates)
+    optimizers = find_optimizers(optimizer, sizes, files["train"], max_train)
+    root = None if image_root is None else Path(image_root)
+    return Plan(
+        task=chosen,
+        name=check_name(name or "-".join(optimizers)),
+        optimizers=optimizers,
+        settings=sizes,
+        options=with_confidence(chosen, options, lm.opened),
+        data=files,
+        limits={"train": max_train, "dev": max_dev, "test": max_test},
+        command=command or _python_call(chosen, folder, lm, given),
+        image_folder=find_image_folder(root, files["train"]),
+    )
+
+
+def _python_call(task: Task, data: Path, lm: LanguageModel, given: Mapping[str, Any]) -> str:
+    """Return the call that repeats a compile, without absolute paths, which another machine does not have."""
+    folder = "DATA" if data.is_absolute() else str(data)
+    words = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    arguments = ", ".join([repr(task.name), repr(folder), f"aisr.open_lm({lm.spec!r})", *words])
+    return f"aisr.compile({arguments})"
+
+
+def find_optimizers(names: str | None, sizes: Settings, train: Path, most_train: int | None) -> list[str]:
+    """Return the optimizers that run. Raises UserError for one that does not exist, and for no demos where there is
+    nothing else to search for."""
+    chain = [step.strip() for step in names.split(",")] if names else []
+    for step in chain:
+        if step not in OPTIMIZERS and ":" not in step:
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
+            raise UserError(f"--optimizer {step!r}: {expected}")
+        find_optimizer(step)
+    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    return chain or default_optimizers(train, most_train, sizes.demos)
+
+
+def estimate(
+    task: str | Task, data: PathLike, lm: LanguageModel, *, teacher: LanguageModel | None = None, **arguments: Any
+) -> dict[str, int | float | None]:
+    """Return the calls, tokens and USD that a compile would use (see `LanguageModel.spend`); nothing is sent. The
+    arguments are those of `compile`."""
+    plan = plan_compile(task, data, lm, **arguments)
+    return estimate_plan(plan, lm, teacher or lm).as_dict()
+
+
+@errors_in_python()
+def estimate_plan(plan: Plan, lm: LanguageModel, teacher: LanguageModel, callbacks: Callbacks | None = None) -> Spend:
+    """Return what a planned compile would use; nothing is sent or kept."""
+    run = DryRun()
+    run.compile(plan, lm.opened, teacher.opened, callbacks or Callbacks())
+    return run.ledger.spend
+
+
+def compile(
+    task: str | Task,
+    data: PathLike,
+    lm: LanguageModel,
+    *,
+    teacher: LanguageModel | None = None,
+    artifacts: PathLike | None = None,
+    track: bool = True,
+    on_event: OnEvent | None = None,
+    **arguments: Any,
+) -> CompiledRun:
+    """Search for the best program of a task by its official score, test it, save it, register it in MLflow, and return
+    how that went. A compile that was stopped goes on: the same call asks only what was not answered before.
+
+    data: a folder with train.jsonl, dev.jsonl and maybe test.jsonl, as `split` writes them, or `sample`. teacher: the
+    LM that writes demos and instructions; by default `lm`. artifacts: the folder of artifacts and of the MLflow store (default:
+    AISR_ARTIFACTS, else `artifacts`). track: whether the compile is logged to MLflow, and its champion registered.
+    on_event: called with an `Event` at each stage and for each candidate; `print` shows them.
+
+    arguments: `optimizer` (labeled, knn, bootstrap, random-search, mipro, gepa, package.module:function, or several
+    joined by commas; by default knn where train has 200 records, else random-search), `budget` (light, medium, heavy),
+    `demos` and `candidates` (at most; by budget 4, 4 or 8 and 2, 4 or 8), `seed`, `max_train`, `max_dev`, `max_test`
+    (records), `options` (of the program, as `-T` takes them), `name` (of the artifact folder; by default the
+    optimizer's), `image_root` (where picture paths start).
+
+    Raises `UserError` for bad data, for a name that another compile has, and where MLflow is out of reach, all before
+    anything is spent; `LMUnavailable` for what would meet every record.
+    """
+    plan = plan_compile(task, data, lm, **arguments)
+
+    def tell(kind: Literal["stage", "candidate"], text: str) -> None:
+        if on_event:
+            on_event(Event(kind, text))
+
+    callbacks = Callbacks(
+        stage=lambda text: tell("stage", text),
+        scored=lambda contender: tell("candidate", describe_contender(contender)),
+    )
+    return run_plan(plan, lm, teacher or lm, artifacts_folder(artifacts), track, callbacks)
+
+
+@errors_in_python()
+def run_plan(
+    plan: Plan, lm: LanguageModel, teacher: LanguageModel, root: Path, track: bool, callbacks: Callbacks
+) -> CompiledRun:
+    """Compile what was planned, below the artifacts folder `root`, with its report, and register it."""
+    if track:
+        store.open_store(root)  # a store out of reach must show itself before anything is spent
+    run = compile_program(plan, lm.opened, teacher.opened, root, callbacks)
+    callbacks.stage("report, from the response cache")
+    report = write_compile_report(run)
+    if not track:
+        return CompiledRun(run)
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return CompiledRun(run, tuple(log_compile(root, run, report)))
+    except (MlflowException, store.NoStore, OSError) as error:
+        reason = f"{run.folder}/ is whole, but not registered in MLflow: {store.describe(error)}"
+        return CompiledRun(
+            run, not_registered=secrets(f"{reason}; the same compile does that, with the answers from the cache")
+        )
+
+
+def describe_contender(contender: Contender) -> str:
+    """Return a candidate's result on dev, in one line."""
+    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
+    options = contender.program.options
+    demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
+    return f"{contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
 
 
 # --- Predictions
@@ -88,7 +337,7 @@ class NotSubmitted(UserError):
         self.problems = problems
         more = len(problems) - MOST_PROBLEMS
         listed = [*problems[:MOST_PROBLEMS], *([f"… and {more} more"] if more > 0 else [])]
-        super().__init__(f"{len(problems)} problems; nothing was written: {'; '.join(listed)}")
+        super().__init__(f"{pluralize(len(problems), 'problem')}; nothing was written: {'; '.join(listed)}")
 
 
 @errors_in_python()

@@ -6,8 +6,8 @@ import argparse
 import shutil
 from pathlib import Path
 
+from aisr.base.files import SAMPLE
 from aisr.cli.demo import NAME, Walk, walk_all
-from aisr.cli.options import SAMPLE
 from aisr.lm.config import EMBEDDED
 
 # How many records of each split are judged at most, the shortest.

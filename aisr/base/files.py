@@ -11,6 +11,8 @@ from typing import Any
 
 from aisr.base.errors import UserError
 
+SAMPLE = Path(__file__).parents[1] / "sample"  # a link to data/sample; the wheel has a copy
+
 
 class BadArtifact(UserError):
     """A folder or file that is no artifact of ours, or not the one it claims to be."""
@@ -47,6 +49,19 @@ def parse_json(text: str | bytes, source: str) -> Any:
         return from_json(text)
     except ValueError as error:
         raise BadArtifact(f"{source}: not JSON ({error})") from error
+
+
+def split_files(folder: Path, task: str) -> dict[str, Path]:
+    """Return the files of train, dev and, where there is one, test in a folder that `aisr split` wrote; `sample` is the
+    one that comes along for a task. Raises UserError where one of the first two is missing."""
+    if str(folder) == "sample":
+        folder = SAMPLE / task
+    if not folder.is_dir():
+        raise UserError(f"--data {folder}: no such folder; expected one with train.jsonl and dev.jsonl")
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
+    return {part: file for part in ("train", "dev", "test") if (file := folder / f"{part}.jsonl").is_file()}
 
 
 def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -1,7 +1,9 @@
 """The command that compiles programs, and what it says: which program it chose, how that did, where it is
 registered."""
 
+import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,16 +11,14 @@ import typer
 from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
-from aisr.base.files import percent, with_interval
+from aisr.base.files import percent, split_files, with_interval
 from aisr.cli import display, options as opt
 from aisr.cli.display import console, note, print_failures
 from aisr.programs.registry import find_task
 
 if TYPE_CHECKING:
-    from aisr.lm.client import OpenLM
-    from aisr.optimize.champion import Contender
+    from aisr.api import LanguageModel
     from aisr.optimize.run import Plan, Run
-    from aisr.optimize.search import Settings
     from aisr.programs.task import Task
 
 HAND_WRITTEN = "the hand-written prompt"
@@ -112,50 +112,61 @@ def compile_(
 ) -> None:
     """Search for the best program by the ranking score, test it, save and register it."""
     config, teacher_config = opt.read_lms(lm, api_base, lm_settings, teacher_lm)
-    folder = _check_folder(task, data)
+    if data is None:
+        raise UserError("--data is missing; expected a folder with train.jsonl and dev.jsonl, or sample")
+    files = split_files(data, task)
     if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
+    from aisr import workflow
+    from aisr.api import LanguageModel
     from aisr.artifact.program import check_name
-    from aisr.judging.judge import find_image_folder, with_confidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.recorded import recording
     from aisr.optimize.demos import FROM
-    from aisr.optimize.run import Plan
     from aisr.optimize.search import settings
 
-    files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").is_file()}
     chosen = opt.find_task_for(task, *files.values())
     options = opt.read_task_options(chosen, task_options)
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
-    optimizers = _find_optimizers(optimizer, sizes, files["train"], max_train)
+    for step in (optimizer or "").split(","):
+        opt.is_place(step.strip())  # whose module may lie in the current folder
+    optimizers = workflow.find_optimizers(optimizer, sizes, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))
     out = artifacts / chosen.name / name
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = opt.open_lm(config, ledger, needs_key=not estimate)
-    teacher = opt.open_lm(teacher_config, ledger, needs_key=not estimate) if teacher_config else opened
-    options = with_confidence(chosen, options, opened)
-    words = [f"{key}={opt.as_word(value)}" for key, value in options.items()]
-    plan = Plan(
-        task=chosen,
-        name=name,
-        optimizers=optimizers,
-        settings=sizes,
+    opened = LanguageModel(opt.open_lm(config, ledger, needs_key=not estimate))
+    teacher = opened
+    if teacher_config:
+        teacher = LanguageModel(opt.open_lm(teacher_config, ledger, needs_key=not estimate))
+    plan = workflow.plan_compile(
+        chosen,
+        data,
+        opened,
+        optimizer=",".join(optimizers),
+        budget=budget,
+        demos=demos,
+        candidates=candidates,
+        seed=seed,
+        max_train=max_train,
+        max_dev=max_dev,
+        max_test=max_test,
         options=options,
-        data=files,
-        limits={"train": max_train, "dev": max_dev, "test": max_test},
-        command=opt.repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words),
-        image_folder=find_image_folder(image_root, files["train"]),
+        name=name,
+        image_root=image_root,
     )
+    words = [f"{key}={opt.as_word(value)}" for key, value in plan.options.items()]
+    command = opt.repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words)
+    plan = replace(plan, command=command)
     if estimate:
         _estimate(plan, opened, teacher)
         return
-    note(f"compiling {chosen.name} on {folder} with {','.join(optimizers)} and {config.model} into {out}/")
+    note(f"compiling {chosen.name} on {data} with {','.join(optimizers)} and {config.model} into {out}/")
     if not optimizer:
         count = f"{'at least' if 'knn' in optimizers else 'fewer than'} {FROM}"
         note(f"  {optimizers[0]} is the default where train has {count} records; --optimizer names another")
-    roles = {"lm": opened} if teacher is opened else {"lm": opened, "teacher": teacher}
+    roles = {"lm": opened.opened, **({} if teacher is opened else {"teacher": teacher.opened})}
     with recording(record, roles) if record else nullcontext() as recorder:
-        is_whole = _compile_and_register(plan, opened, teacher, artifacts, track)
+        is_whole = _compile(plan, opened, teacher, artifacts, track)
     if recorder:
         note(f"wrote {record}: {recorder}")
     address = " --api-base ADDRESS" if config.api_base else ""  # whose path may hold a token
@@ -165,87 +176,38 @@ def compile_(
     raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
 
 
-def _check_folder(task: str, data: Path | None) -> Path:
-    """The folder of the records. Raises UserError where there are none, before anything is made."""
-    if data is None:
-        raise UserError("--data is missing; expected a folder with train.jsonl and dev.jsonl, or sample")
-    folder = opt.SAMPLE / task if data == Path("sample") else data
-    if not folder.is_dir():
-        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-    for name in ("train.jsonl", "dev.jsonl"):
-        if not (folder / name).is_file():
-            raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
-    return folder
-
-
-def _find_optimizers(names: str | None, sizes: "Settings", train: Path, most_train: int | None) -> list[str]:
-    """The optimizers that run. Raises UserError for one that does not exist, and for `--demos 0` where there
-    is nothing else to search for."""
-    from aisr.optimize.demos import default_optimizers
-    from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
-
-    chain = [step.strip() for step in names.split(",")] if names else []
-    for step in chain:
-        if step not in OPTIMIZERS and not opt.is_place(step):
-            expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
-            raise UserError(f"--optimizer {step!r}: {expected}")
-        find_optimizer(step)
-    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
-        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    return chain or default_optimizers(train, most_train, sizes.demos)
-
-
-def _estimate(plan: "Plan", lm: "OpenLM", teacher: "OpenLM") -> None:
+def _estimate(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel") -> None:
     """Print the calls, tokens and cost of a compile; nothing is sent or kept."""
-    from aisr.optimize.estimate import DryRun
+    from aisr import workflow
     from aisr.optimize.run import Callbacks
 
-    run = DryRun()
     note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
-    with display.Live(run.ledger) as progress:
-        run.compile(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
-    display.print_estimate(run.ledger.spend, lm.ledger.limits)
+    with display.Live(lm.opened.ledger) as progress:
+        spend = workflow.estimate_plan(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
+    display.print_estimate(spend, lm.opened.ledger.limits)
 
 
-def _compile_and_register(plan: "Plan", lm: "OpenLM", teacher: "OpenLM", artifacts: Path, track: bool) -> bool:
+def _compile(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel", artifacts: Path, track: bool) -> bool:
     """Compile, print and register; whether all records were judged, and the store took the champion. Where it did not,
     the artifact is whole all the same, and the command says so."""
-    from aisr.optimize.run import Callbacks, compile_program
-    from aisr.report.page import write_compile_report
-    from aisr.tracking.runs import log_compile
-    from aisr.tracking.store import open_store
+    from aisr import workflow
+    from aisr.optimize.run import Callbacks
 
-    if track:
-        open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.Live(lm.ledger) as progress:
-        callbacks = Callbacks(progress.stage, progress.judged, lambda one: note(_describe_contender(one)))
-        run = compile_program(plan, lm, teacher, artifacts, callbacks)
-        progress.stage("report, from the response cache")
-        report = write_compile_report(run)
-    print_result(run)
-    display.print_end({}, plan.image_folder, lm.ledger.spend)
-    note(f"wrote {run.folder}/ (program digest {run.manifest.digest}); open {run.folder / 'report.html'}")
-    failed = run.choice.champion.dev.failures or (run.test and run.test.failures)
-    if not track:
-        return not failed
-    problem = f"{run.folder}/ is whole, but not registered in MLflow"
-    lines = display.log(lambda: log_compile(artifacts, run, report), problem)
-    for line in lines or ():
+    with display.Live(lm.opened.ledger) as progress:
+        scored = lambda contender: note(f"    {workflow.describe_contender(contender)}")  # noqa: E731
+        callbacks = Callbacks(progress.stage, progress.judged, scored)
+        done = workflow.run_plan(plan, lm, teacher, artifacts, track, callbacks)
+    print_result(done.run)
+    display.print_end({}, plan.image_folder, lm.opened.ledger.spend)
+    note(f"wrote {done.folder}/ (program digest {done.run.manifest.digest}); open {done.folder / 'report.html'}")
+    for line in done.registered:
         note(line)
-    return lines is not None and not failed
+    if done.not_registered:
+        print(f"error: {done.not_registered}", file=sys.stderr)
+    return not (done.failures or done.not_registered)
 
 
 # --- What is said of a compile
-
-
-def _describe_contender(contender: "Contender") -> str:
-    """Return a candidate's result on dev, in one line."""
-    from aisr.programs.program import SIMILARITY_WORDS
-
-    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    options = contender.program.options
-    demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
-    return f"    {contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
 
 
 def _describe_champion(run: "Run") -> str:

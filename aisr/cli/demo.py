@@ -18,6 +18,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from aisr.base.errors import UserError
+from aisr.base.files import SAMPLE
 from aisr.cli import options as opt
 from aisr.cli.display import console, note, table
 from aisr.lm.config import RECORDED
@@ -77,7 +78,7 @@ def demo(
             raise UserError(f"{task!r}: expected one of: {', '.join(TASKS)}; answers of these are recorded")
     root = artifacts / NAME
     shutil.rmtree(root / "data", ignore_errors=True)
-    shutil.copytree(opt.SAMPLE, root / "data", ignore=shutil.ignore_patterns("averitec", "context24-*", "hard.jsonl"))
+    shutil.copytree(SAMPLE, root / "data", ignore=shutil.ignore_patterns("averitec", "context24-*", "hard.jsonl"))
     answers = root / "data" / "recorded"
     walk_all([Walk(task, f"{RECORDED}{answers}/{task}.jsonl.gz", COMPILE, root) for task in tasks or TASKS])
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from aisr.programs.task import Task
 
 ARTIFACTS = Path("artifacts")
-SAMPLE = Path(__file__).parents[1] / "sample"  # a link to data/sample; the wheel has a copy
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 
