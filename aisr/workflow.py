@@ -233,9 +233,9 @@ def compile(
     how that went. A compile that was stopped goes on: the same call asks only what was not answered before.
 
     data: a folder with train.jsonl, dev.jsonl and maybe test.jsonl, as `split` writes them, or `sample`. teacher: the
-    LM that writes demos and instructions; by default `lm`. artifacts: the folder of artifacts and of the MLflow store (default:
-    AISR_ARTIFACTS, else `artifacts`). track: whether the compile is logged to MLflow, and its champion registered.
-    on_event: called with an `Event` at each stage and for each candidate; `print` shows them.
+    LM that writes demos and instructions; by default `lm`. artifacts: the folder of artifacts and of the MLflow store
+    (default: AISR_ARTIFACTS, else `artifacts`). track: whether the compile is logged to MLflow, and its champion
+    registered. on_event: called with an `Event` at each stage and for each candidate; `print` shows them.
 
     arguments: `optimizer` (labeled, knn, bootstrap, random-search, mipro, gepa, package.module:function, or several
     joined by commas; by default knn where train has 200 records, else random-search), `budget` (light, medium, heavy),
