@@ -16,7 +16,7 @@ from aisr.optimize.near_duplicates import near_duplicates
 from aisr.optimize.search import Search
 from aisr.programs.case import Case
 from aisr.programs.probabilities import is_complete
-from aisr.programs.program import DUPLICATES, SOURCE, Program, Similarity, wording
+from aisr.programs.program import DUPLICATES, SOURCE, Program, Similarity, label_field, wording
 from aisr.programs.text import length, runs
 
 RowT = TypeVar("RowT", Case, dspy.Example)
@@ -175,8 +175,8 @@ def _kind(search: Search, row: dspy.Example) -> str:
 
 
 def _labels(search: Search, row: dspy.Example) -> set[str]:
-    """The labels of a demo: those of its predictor's first output field for labels, if any."""
-    name = next((name for name in search.student.main_predictor.signature.output_fields if "label" in name), None)
+    """The labels of a demo, if any."""
+    name = label_field(search.student.main_predictor.signature)
     if name is None:
         return set()
     return set(row[name]) if isinstance(row[name], list) else {str(row[name])}

@@ -23,6 +23,7 @@ from aisr.lm.config import Price
 from aisr.optimize.run import Callbacks, Plan, Run
 from aisr.programs.pictures import SHOWN_PIXELS
 from aisr.programs.probabilities import CONFIDENCE
+from aisr.programs.program import label_field
 from aisr.programs.text import tokens
 
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
@@ -77,7 +78,7 @@ class DryRun:
             for name, field in fields.items()
         }
         if CONFIDENCE in values:
-            labels = next(values[name] for name in fields if "label" in name)
+            labels = values.get(label_field(signature) or "", "")
             values[CONFIDENCE] = [USUAL_CONFIDENCE] * len(labels) if isinstance(labels, list) else USUAL_CONFIDENCE
         return values
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -120,6 +120,18 @@ def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str 
     """Return the complaint about names that were not offered, or None."""
     unknown = [name for name in names if name not in known]
     return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+
+
+def label_field(signature: type[dspy.Signature]) -> str | None:
+    """Return the output field that holds labels: the first one whose type is a Literal, or a list of one. None where
+    answers are no labels."""
+    for name, field in signature.output_fields.items():
+        kind = field.annotation
+        if get_origin(kind) is list:
+            (kind,) = get_args(kind)
+        if get_origin(kind) is Literal:
+            return str(name)
+    return None
 
 
 def one_label_each(field: str, statements: Sequence[object]) -> Limits:

@@ -10,6 +10,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -152,12 +153,18 @@ class Task:
 
     def shared_keys(self, record: Any) -> set[str]:
         """Return what a record must not have in common with another across a split, "kind:value" each (see
-        `aisr.programs.records`)."""
-        return {claim_key(self.text(record))}
+        `aisr.programs.records`): by default its claim, and the texts that it is judged by."""
+        return {claim_key(self.text(record)), *evidence_keys(self.long_texts(record))}
 
     def long_texts(self, record: Any) -> Sequence[str]:
-        """Return the texts that a record is judged by, of which near-duplicates are found across splits."""
-        return ()
+        """Return the texts that a record is judged by, of which near-duplicates are found across splits: by default
+        all texts among the inputs of its program."""
+        inputs = self._uncompiled.prepare(record).example.inputs()
+        return [text for name, value in inputs.items() if name != self.program.statement for text in texts_in(value)]
+
+    @cached_property
+    def _uncompiled(self) -> Program:
+        return self.build({})
 
     def stratify_by(self, gold: Gold) -> str:
         """Return what splits keep in proportion, a word a record: its first label other than the default one, or
@@ -195,6 +202,14 @@ class Task:
             return self.program(**options)
         except ValidationError as error:
             raise UserError(f"{self.name}: {explain(error)}") from error
+
+
+def texts_in(value: Any) -> list[str]:
+    """Return the texts in a value of JSON: itself, those of a list, or the values of a dict."""
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return [text for part in parts for text in texts_in(part)]
 
 
 # --- Tasks that label sentences, all judged by one evidence bundle

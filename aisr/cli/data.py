@@ -75,12 +75,14 @@ def split(
     No part shares a claim, picture, paper or evidence (nor a near copy) with another.
     """
     from aisr import workflow
+    from aisr.optimize.leakage import RULE
     from aisr.programs.records import SentenceRecord
 
     chosen = find_task_for(task, file)
     note(f"splitting {file} {parts} (seed {seed}) below {out}/")
     done = workflow.split(chosen, file, out=out, parts=parts, seed=seed)
     note(f"  {sum(done.records.values())} records in {done.groups} groups; what they share with another: {done.shared}")
+    note(f"  compared: {RULE}")
     note(f"  a plain random split would share with train: {done.random_leak}; this one: {done.leak}")
     whole_paragraphs = "all " if issubclass(chosen.record, SentenceRecord) else ""
     for part, count in done.records.items():

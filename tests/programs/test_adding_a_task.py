@@ -66,6 +66,36 @@ def test_the_task_of_the_page_goes_through_its_commands(
     assert aisr("inspect", "artifacts/tone/mine", "--task", "tone_task:TONE").code == 0
 
 
+def test_long_inputs_are_evidence_and_labels_are_known_by_their_type(
+    artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {
+        "    headline: str = ": "    abstract: str = dspy.InputField()\n    headline: str = ",
+        "    headline: str\n": "    headline: str\n    abstract: str\n",
+        "label: Tone": "tone: Tone",
+        '{"label": record.gold}': '{"tone": record.gold}',
+        '{"headline": record.headline}': '{"headline": record.headline, "abstract": record.abstract}',
+        "def forward(self, headline)": "def forward(self, headline, abstract)",
+        'headline=headline), "label")': 'headline=headline, abstract=abstract), "tone")',
+    }
+    source = blocks("python")[0]
+    for before, after in changes.items():
+        assert before in source
+        source = source.replace(before, after)
+    (artifacts.parent / "about_task.py").write_text(source, encoding="utf-8")
+    monkeypatch.chdir(artifacts.parent)
+    shared = " ".join(f"word{k}" for k in range(60))
+    rows = [{**row, "abstract": f"{shared} {k // 2}"} for k, row in enumerate(headlines(60))]
+    apart = [{**row, "abstract": " ".join(f"w{k}x{n}" for n in range(60))} for k, row in enumerate(headlines(60))]
+    done = aisr("split", write(artifacts.parent / "one.jsonl", rows), "--task", "about_task:TONE", "--out", "one")
+    assert "60 records form 1 groups that share no claim" in done.err
+    done = aisr("split", write(artifacts.parent / "all.jsonl", apart), "--task", "about_task:TONE", "--out", "data")
+    assert done.code == 0, done.err
+    words = ["compile", "--task", "about_task:TONE", "--data", "data", "--lm", "embedded", "--optimizer", "labeled"]
+    done = aisr(*words, "--estimate")
+    assert "Nothing was sent" in done.out, done.err
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
