@@ -23,12 +23,12 @@ from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import (
     Outcome,
     another_lm,
+    ask_for_confidence,
     attach,
     failure_text,
     judge,
     map_ordered,
     open_images,
-    with_confidence,
 )
 from aisr.lm import open as opening
 from aisr.lm.budget import Ledger, Limits
@@ -46,7 +46,7 @@ NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
 OPTION = re.compile(r"(?:--|-L )([a-z][a-z_-]*+)")  # of a command, in a message
 
-Record: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file has it, or read from there
+AnyRecord: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file has it, or read from there
 
 
 def in_python(error: Exception | str) -> str:
@@ -202,12 +202,12 @@ class LoadedProgram:
         image_folder = self.loaded.program.image_folder
         return image_folder.file("", path) if image_folder else None
 
-    def judge(self, record: Record, lm: LanguageModel) -> Verdict:
+    def judge(self, record: AnyRecord, lm: LanguageModel) -> Verdict:
         """Return the verdict on one record. Raises `UserError` for a record of the wrong form, and `LMUnavailable`."""
         self._attach(lm)
         return self._judge(0, record, lm)
 
-    def judge_all(self, records: Iterable[Record], lm: LanguageModel) -> Iterator[Verdict]:
+    def judge_all(self, records: Iterable[AnyRecord], lm: LanguageModel) -> Iterator[Verdict]:
         """Return the verdicts on all records, in their order, by the threads of the LM. At most four records for each
         thread are read ahead.
 
@@ -217,7 +217,7 @@ class LoadedProgram:
         numbered = enumerate(records)
         return map_ordered(lambda item: self._judge(*item, lm, f"records[{item[0]}]: "), numbered, lm.threads)
 
-    async def ajudge(self, record: Record, lm: LanguageModel) -> Verdict:
+    async def ajudge(self, record: AnyRecord, lm: LanguageModel) -> Verdict:
         """`judge` for an event loop, in a thread of its own."""
         verdict: Verdict = await dspy.asyncify(self.judge)(record, lm)
         return verdict
@@ -231,7 +231,7 @@ class LoadedProgram:
         if warning := another_lm(program, lm.opened):
             warnings.warn(warning, UserWarning, stacklevel=3)
 
-    def _judge(self, number: int, record: Record, lm: LanguageModel, where: str = "") -> Verdict:
+    def _judge(self, number: int, record: AnyRecord, lm: LanguageModel, where: str = "") -> Verdict:
         """Return the verdict on the `number`th record, from 0. where: before the message of an error."""
         task, program = self.loaded.task, self.loaded.program
         with errors_in_python(where):  # also where a record has pictures, and no folder for them is known
@@ -243,7 +243,7 @@ class LoadedProgram:
         return _verdict(task, checked, case, outcome)
 
 
-def check_record(task: Task, record: Record, number: int) -> Any:
+def check_record(task: Task, record: AnyRecord, number: int) -> Any:
     """Return the `number`th record, from 0, as the task has it. Raises `UserError`."""
     if isinstance(record, task.record):
         return record
@@ -310,7 +310,7 @@ def uncompiled(
         chosen = as_task(task)
         if "evidence" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
             options.setdefault("evidence", "image")
-        program = chosen.build(with_confidence(chosen, options, lm.opened))
+        program = chosen.build(ask_for_confidence(chosen, options, lm.opened))
         loaded = parse(program_text(chosen, program), "the uncompiled program", chosen)
         _attach_images(loaded, image_root, drawings)
     return LoadedProgram(loaded)

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import dspy
 
-from aisr.api import LoadedProgram, Record, as_task, check_record, errors_in_python
+from aisr.api import AnyRecord, LoadedProgram, as_task, check_record, errors_in_python
 from aisr.artifact.manifest import FILE, PROGRAM, Manifest, read_versions, save_files
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
@@ -27,14 +27,14 @@ from aisr.base.files import as_json, digest_text
 from aisr.base.jsonl import read
 from aisr.judging.evaluate import score_cases
 from aisr.judging.judge import open_images
-from aisr.metrics.scores import Report, Scores
-from aisr.optimize.search import RECORDS, Objective, gradient_records
+from aisr.metrics.scores import CorpusScore, Scores
+from aisr.optimize.search import GRADIENT_RECORDS, Objective, gradient_records
 from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
-Pair: TypeAlias = tuple[dspy.Example, dspy.Prediction | None]  # None: a record that failed
-Records: TypeAlias = str | os.PathLike[str] | Iterable[Record]
+JudgedPair: TypeAlias = tuple[dspy.Example, dspy.Prediction | None]  # None: a record that failed
+Records: TypeAlias = str | os.PathLike[str] | Iterable[AnyRecord]
 
 
 def read_records(task: Task, records: Records) -> list[Any]:
@@ -137,11 +137,13 @@ def metric(task: str | Task, train: Sequence[dspy.Example] = (), *, baseline: Sc
         chosen = as_task(task)
         labelled = [Case.from_metric(example) for example in train if example.get("gold") is not None]
         if baseline is None and not labelled:
-            raise UserError(f"metric: no labelled examples; give train, of which {RECORDS} are judged, or a baseline")
+            raise UserError(
+                f"metric: no labelled examples; give train, of which {GRADIENT_RECORDS} are judged, or a baseline"
+            )
         return Metric(chosen, labelled, baseline)
 
 
-def corpus_score(task: str | Task, pairs: Iterable[Pair]) -> Report:
+def corpus_score(task: str | Task, pairs: Iterable[JudgedPair]) -> CorpusScore:
     """Return the official score, in 0-1, of predictions beside the examples that they answer, with its parts.
 
     A prediction of None is a record that failed: it earns nothing. Raises `UserError` where there are none, or an
@@ -158,7 +160,7 @@ def corpus_score(task: str | Task, pairs: Iterable[Pair]) -> Report:
             answers.append(None if prediction is None else chosen.answer(prediction))
         if not cases:
             raise UserError("no pairs; an empty corpus has no score")
-        return score_cases(chosen, cases, answers).report()
+        return score_cases(chosen, cases, answers).corpus_score()
 
 
 def save(module: Program, task: str | Task, folder: str | os.PathLike[str]) -> LoadedProgram:

@@ -19,11 +19,11 @@ from aisr.base.errors import UserError
 from aisr.base.files import pluralize, split_files
 from aisr.base.redact import secrets
 from aisr.judging import predict as predicting
-from aisr.judging.judge import attach, find_image_folder, with_confidence
+from aisr.judging.judge import ask_for_confidence, attach, find_image_folder
 from aisr.judging.predict import PredictionSummary, SubmissionCheck
 from aisr.lm.budget import Spend
 from aisr.metrics.intervals import Interval
-from aisr.metrics.scores import Report
+from aisr.metrics.scores import CorpusScore
 from aisr.optimize import split as splitting
 from aisr.optimize.champion import Contender
 from aisr.optimize.demos import default_optimizers
@@ -171,7 +171,7 @@ def plan_compile(
         name=check_name(name or "-".join(optimizers)),
         optimizers=optimizers,
         settings=sizes,
-        options=with_confidence(chosen, options, lm.opened),
+        options=ask_for_confidence(chosen, options, lm.opened),
         data=files,
         limits={"train": max_train, "dev": max_dev, "test": max_test},
         command=command or _python_call(chosen, folder, lm, given),
@@ -364,7 +364,7 @@ def submit(
 
 
 @errors_in_python()
-def score(task: str | Task, gold: PathLike, predictions: PathLike) -> Report:
+def score(task: str | Task, gold: PathLike, predictions: PathLike) -> CorpusScore:
     """Return the official score, in 0-1, of a predictions file against a file of labelled records, with its parts.
 
     Records are matched as the official evaluator does it: by id, or by line where a file has none. Raises `UserError`

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from aisr.base.files import SAMPLE
-from aisr.cli.demo import NAME, Walk, walk_all
+from aisr.cli.demo import DEMO, Walk, walk_all
 from aisr.lm.config import EMBEDDED
 
 # How many records of each split are judged at most, the shortest.
@@ -27,7 +27,7 @@ def main() -> None:
     """Walk the tasks that are named."""
     parser = argparse.ArgumentParser(description="Compile, predict, submit and score on the sample, by the built-in LM")
     parser.add_argument("tasks", nargs="+", choices=list(OPTIONS), help="such as: track1 track2")
-    root = Path("artifacts") / NAME
+    root = Path("artifacts") / DEMO
     walks = []
     for task in parser.parse_args().tasks:
         walks.append(Walk(task, EMBEDDED, OPTIONS[task], root))

@@ -21,12 +21,12 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics.meteor import meteor
-from aisr.metrics.scores import Floats, MeanScores, Report, Tally, check_pairs, tally_statements
+from aisr.metrics.scores import CorpusScore, Floats, MeanScores, Tally, check_pairs, tally_statements
 
 # --- Gold and answers
 
-Verdict = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
-VERDICTS: tuple[str, ...] = get_args(Verdict)
+AveritecLabel = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
+VERDICTS: tuple[str, ...] = get_args(AveritecLabel)
 COMMONEST = "Refuted"  # of the labels of the public data
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
 NO_ANSWER = "No answer could be found."
@@ -37,7 +37,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Answer(_Part):
+class GoldAnswer(_Part):
     """An answer to a question. A Boolean one ("Yes", "No") has its explanation beside it."""
 
     answer: str
@@ -68,38 +68,40 @@ class Question(_Part):
     """A question and its answers, of which there may be none; also a pair of a prediction of 2024, `answer` a text."""
 
     question: str
-    answers: Annotated[list[Answer], BeforeValidator(_as_list)] = Field(
+    answers: Annotated[list[GoldAnswer], BeforeValidator(_as_list)] = Field(
         [], validation_alias=AliasChoices("answers", "answer")
     )
 
 
-class Evidence(NamedTuple):
+class ScoredEvidence(NamedTuple):
     """Evidence as the scorer compares it."""
 
     strings: tuple[str, ...]  # a question with one of its answers each, in order
     questions: tuple[str, ...]  # alone, in order
 
 
-def strings_of(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> Evidence:
+def strings_of(questions: Sequence[Question] | None, alone: Iterable[str] = ()) -> ScoredEvidence:
     """Return questions with their answers as the scorer compares them. alone: strings without a question, which come
     behind; where there are no questions (None), they stand in for them."""
     strings = []
     for each in questions or ():
         strings += [f"{each.question} {answer.text}" for answer in each.answers] or [f"{each.question} {NO_ANSWER}"]
     strings += alone
-    return Evidence(tuple(strings), tuple(strings if questions is None else (each.question for each in questions)))
+    return ScoredEvidence(
+        tuple(strings), tuple(strings if questions is None else (each.question for each in questions))
+    )
 
 
 class ClaimGold(_Part):
     """The gold of a claim, as the organisers' files have it."""
 
-    label: Verdict
+    label: AveritecLabel
     questions: list[Question] = Field(min_length=1)
     claim_types: Sequence[str] = ()
     justification: str = ""
 
     @property
-    def compared(self) -> Evidence:
+    def compared(self) -> ScoredEvidence:
         """The evidence as the scorer compares it."""
         return strings_of(self.questions)
 
@@ -108,13 +110,13 @@ class Predicted(_Part):
     """A prediction of the organisers' files: `label` and `questions` in the paper's format, `pred_label` and `evidence`
     in that of 2024, where `label` and `questions` beside them are gold."""
 
-    label: Verdict = Field(validation_alias=AliasChoices("pred_label", "label"))
+    label: AveritecLabel = Field(validation_alias=AliasChoices("pred_label", "label"))
     questions: list[Question] | None = Field(None, validation_alias=AliasChoices("evidence", "questions"))
     string_evidence: list[str] = []
     justification: str | None = None
 
     @property
-    def compared(self) -> Evidence:
+    def compared(self) -> ScoredEvidence:
         """The evidence as the scorer compares it."""
         return strings_of(self.questions, self.string_evidence)
 
@@ -136,10 +138,10 @@ class FactCheck(NamedTuple):
     evidence: tuple[Pair, ...]
 
     @property
-    def compared(self) -> Evidence:
+    def compared(self) -> ScoredEvidence:
         """The evidence as the scorer compares it."""
         pairs = self.evidence
-        return Evidence(
+        return ScoredEvidence(
             tuple(f"{pair.question} {pair.answer}" for pair in pairs), tuple(pair.question for pair in pairs)
         )
 
@@ -187,7 +189,7 @@ class Matches(MeanScores):
             [[[right.label]] for right in gold], [[guess.label] if guess else None for guess in predicted], VERDICTS
         )
         pairs = [
-            (guess.compared if guess else Evidence((), ()), right.compared)
+            (guess.compared if guess else ScoredEvidence((), ()), right.compared)
             for guess, right in zip(predicted, gold, strict=True)
         ]
         evidence = np.array([evidence_match(one.strings, other.strings) for one, other in pairs], dtype=np.float64)
@@ -210,10 +212,10 @@ class Matches(MeanScores):
     def weighted(self, weights: Sequence[float]) -> Self:
         return replace(super().weighted(weights), labels=self.labels.weighted(weights))
 
-    def report(self) -> Report:
+    def corpus_score(self) -> CorpusScore:
         """Return the score at .25 with accuracy, macro-F1, and how well evidence and questions match (in 0-1), and each
         label. Raises ValueError for an empty corpus."""
-        labels = self.labels.report()
+        labels = self.labels.corpus_score()
         parts = {
             "accuracy": float(self.mean(self.labels.exact)),
             "macro_f1": labels.parts["macro_f1"],
@@ -221,7 +223,7 @@ class Matches(MeanScores):
             "questions": float(self.mean(self.questions)),
         }
         length = f"{self.words.mean():.0f} words a string of evidence on average: length alone raises this score"
-        return Report(float(self.mean(self.values)), parts, labels.per_label, (length,))
+        return CorpusScore(float(self.mean(self.values)), parts, labels.per_label, (length,))
 
 
 # --- The organisers' own files
@@ -230,7 +232,7 @@ class Matches(MeanScores):
 def official_numbers(gold: Sequence[ClaimGold], predicted: Sequence[Predicted], matches: Matches) -> dict[str, float]:
     """Return what the organisers' scorer prints of predictions, in 0-1, by name. Evidence of a type of claim counts 0
     up to .25, whatever the label."""
-    report = matches.report()
+    report = matches.corpus_score()
     reasons = [
         " ".join(row.compared.strings[:MOST_PAIRS]) if row.justification is None else row.justification
         for row in predicted
@@ -273,7 +275,7 @@ def main() -> None:
     matches = Matches.of(gold, predicted)
     for name, number in official_numbers(gold, predicted, matches).items():
         print(f"{name:52} {100 * number:5.1f}")
-    print(f"{len(gold)} claims, {matches.report().remarks[0]}")
+    print(f"{len(gold)} claims, {matches.corpus_score().remarks[0]}")
 
 
 if __name__ == "__main__":

@@ -27,11 +27,11 @@ from pydantic import BaseModel, ConfigDict
 
 from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
-from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
+from aisr.metrics.scores import CorpusScore, Floats, MeanScores, check_pairs
 
 # --- Labels
 
-LABEL = re.compile(
+ELEMENT_LABEL = re.compile(
     r"(?P<supplement>SUPP(?:LEMENTARY|LEMENTAL|LEMENT|L)?\.? ?)?(?P<kind>FIG|TAB)(?:URE|LE)?\.? ?"
     r"(?P<number>S?\d{1,6}(?:[S-]\d{1,6})?)(?:,? ?\(?(?:PANELS? )?(?P<panel>[A-Z][A-Z0-9-]{0,9})\)?)?"
 )
@@ -60,7 +60,7 @@ def tidy(label: str) -> str:
 
 def place_of(label: str) -> Place | None:
     """Return what a label names; None for one that is not of the form `SUPP FIG S1A`, `TAB 2`, `Figure 1 Panel A`."""
-    parts = LABEL.fullmatch(tidy(label))
+    parts = ELEMENT_LABEL.fullmatch(tidy(label))
     if parts is None:
         return None
     return Place(Figure(parts["kind"], parts["number"], bool(parts["supplement"])), parts["panel"] or "")
@@ -183,13 +183,13 @@ class NdcgScores(MeanScores):
         """Whether an answer may be a demo: whether it names the gold elements before all others."""
         return self.gold_first
 
-    def report(self) -> Report:
+    def corpus_score(self) -> CorpusScore:
         """The ranking score, and nDCG at both depths. Raises ValueError for an empty corpus."""
-        score = super().report().score
+        score = super().corpus_score().score
         parts = {f"ndcg_{k}": float(at) for k, at in zip(DEPTHS, self.mean(self.clean), strict=True)}
         depths = ", ".join(f"@{k} {100 * at:.1f}" for k, at in zip(DEPTHS, self.mean(self.official), strict=True))
         remark = f"as the organisers score it, letter by letter: nDCG{depths}"
-        return Report(score, parts, remarks=(remark + BEYOND * bool(self.official.max() > 1),))
+        return CorpusScore(score, parts, remarks=(remark + BEYOND * bool(self.official.max() > 1),))
 
 
 # --- The organisers' own files

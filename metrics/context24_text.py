@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict
 
 from aisr.base.errors import UserError, run_command
 from aisr.base.jsonl import read_list
-from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
+from aisr.metrics.scores import CorpusScore, Floats, MeanScores, check_pairs, records_of
 
 
 class Rouge(NamedTuple):
@@ -43,14 +43,14 @@ class Rouge(NamedTuple):
     rouge_l: float
 
 
-KINDS = ("rouge1", "rouge2", "rougeL")  # as rouge-score calls them; not rougeLsum, which minds line breaks
+ROUGE_KINDS = ("rouge1", "rouge2", "rougeL")  # as rouge-score calls them; not rougeLsum, which minds line breaks
 
 
 @lru_cache(maxsize=200_000)
 def rouge(predicted: str, gold: str) -> Rouge:
     """How alike two texts are; 0 where one has no letter or digit of ASCII, all that rouge-score takes for a word."""
     scores = _scorer().score(gold, predicted)
-    return Rouge(*(float(scores[kind].fmeasure) for kind in KINDS))
+    return Rouge(*(float(scores[kind].fmeasure) for kind in ROUGE_KINDS))
 
 
 @cache
@@ -60,7 +60,7 @@ def _scorer() -> Any:
     from rouge_score.tokenizers import DefaultTokenizer
 
     tokenize = lru_cache(maxsize=50_000)(DefaultTokenizer(use_stemmer=True).tokenize)
-    return RougeScorer(KINDS, tokenizer=SimpleNamespace(tokenize=tokenize))
+    return RougeScorer(ROUGE_KINDS, tokenizer=SimpleNamespace(tokenize=tokenize))
 
 
 def snippet_match(
@@ -91,7 +91,7 @@ class RougeScores(MeanScores):
         of claims differ."""
         check_pairs(gold, predicted)
         answers = [guess or () for guess in predicted]
-        table = np.zeros((len(answers), len(KINDS)))
+        table = np.zeros((len(answers), len(ROUGE_KINDS)))
         for row, snippets, right in zip(table, answers, gold, strict=True):
             if snippets and right:
                 row[:] = snippet_match(snippets, right)
@@ -103,7 +103,7 @@ class RougeScores(MeanScores):
             words=np.array([np.mean(one or [0]) for one in lengths], dtype=np.float64),
         )
 
-    def report(self) -> Report:
+    def corpus_score(self) -> CorpusScore:
         """Mean ROUGE-L, all three, and the number and length of snippets. Raises ValueError for an empty corpus."""
         records_of(self)
         means = dict(zip(Rouge._fields, map(float, self.mean(self.rouge)), strict=True))
@@ -113,7 +113,7 @@ class RougeScores(MeanScores):
                 f"{self.snippets.mean():.1f} snippets a claim, of {self.words[self.snippets > 0].mean():.0f} words "
                 "each: this score is divided by their number, so one good snippet beats several"
             )
-        return Report(means["rouge_l"], means, remarks=(remark,))
+        return CorpusScore(means["rouge_l"], means, remarks=(remark,))
 
 
 # --- The organisers' own files
@@ -158,7 +158,7 @@ def main() -> None:
     for key in answers.keys() - gold.keys():
         print(f"warning: {key} is no claim of {options.gold}; passed over", file=sys.stderr)
     predicted = [answers.get(key, []) for key in gold]
-    means = dict(RougeScores.of(list(gold.values()), predicted).report().parts)
+    means = dict(RougeScores.of(list(gold.values()), predicted).corpus_score().parts)
     if options.bertscore:
         means["bertscore"] = bert_score_mean(list(gold.values()), predicted)
     for name, value in means.items():

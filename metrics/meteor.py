@@ -32,7 +32,7 @@ APOSTROPHE = re.compile(r"(?i)(\')(?!re|ve|ll|m|t|s|d|n)(\w)\b"), r"\1 \2"
 
 
 @lru_cache(maxsize=200_000)
-def words(text: str) -> tuple[str, ...]:
+def meteor_words(text: str) -> tuple[str, ...]:
     """The words and signs of a text, in lower case."""
     sentences, tokenizer = _tokenizers()
     return tuple(word.lower() for sentence in sentences.tokenize(text) for word in tokenizer.tokenize(sentence))
@@ -140,14 +140,16 @@ def meteor(candidate: str, reference: str) -> float:
     """How much of a reference a candidate says, in its order: 0 to less than 1 (of n equal words: 1 - .5 / n^3)."""
     score, stemmer = _scorer()
     within = Within(_stems(reference))
-    return float(score(words(reference), words(candidate), preprocess=str, stemmer=stemmer, wordnet=within))
+    return float(
+        score(meteor_words(reference), meteor_words(candidate), preprocess=str, stemmer=stemmer, wordnet=within)
+    )
 
 
 @lru_cache(maxsize=100_000)
 def _stems(text: str) -> frozenset[str]:
     """The words of a text as METEOR's last stage meets them: it looks synonyms up for stems, among stems."""
     _, stemmer = _scorer()
-    return frozenset(stemmer.stem(word) for word in words(text))
+    return frozenset(stemmer.stem(word) for word in meteor_words(text))
 
 
 @cache

@@ -38,7 +38,7 @@ ENOUGH = 10  # gold statements of a label, from which on its F1 is more than luc
 PRIOR_F1 = 0.5
 
 
-class LabelScore(NamedTuple):
+class LabelScores(NamedTuple):
     """Precision, recall and F1 in 0-1; support is the number of gold items counted for the label."""
 
     precision: float
@@ -48,12 +48,12 @@ class LabelScore(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Report:
+class CorpusScore:
     """A ranking score and its parts, all in 0-1."""
 
     score: float
     parts: Mapping[str, float]  # by name, in the order in which they are printed ("macro_f1", "pem")
-    per_label: Mapping[str, LabelScore] = field(default_factory=dict)  # where answers are labels
+    per_label: Mapping[str, LabelScores] = field(default_factory=dict)  # where answers are labels
     remarks: tuple[str, ...] = ()  # what a person should read beside the score, in words
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Scores(ABC):
         """The scores of the same records, had each answer been the gold one."""
 
     @abstractmethod
-    def report(self) -> Report:
+    def corpus_score(self) -> CorpusScore:
         """The ranking score and its parts. Raises ValueError for an empty corpus."""
 
     def smoothed(self) -> Self:
@@ -182,10 +182,10 @@ class MeanScores(Scores):
         """A value of 1 each."""
         return replace(self, values=np.ones_like(self.values))
 
-    def report(self) -> Report:
+    def corpus_score(self) -> CorpusScore:
         """The mean. Raises ValueError for an empty corpus."""
         records_of(self)
-        return Report(float(self.mean(self.values)), {})
+        return CorpusScore(float(self.mean(self.values)), {})
 
 
 def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5, weights: NDArray[Any] | None = None) -> Any:
@@ -299,7 +299,7 @@ class Tally(Scores):
         counts[:, TP] = self.counts[:, TP] + self.counts[:, FN]
         return replace(self, counts=counts, exact=np.ones_like(self.exact))
 
-    def report(self) -> Report:
+    def corpus_score(self) -> CorpusScore:
         """The ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an empty
         corpus."""
         records_of(self)
@@ -307,12 +307,12 @@ class Tally(Scores):
         f1, exact = f1_scores(self.totals), float(self.mean(self.exact))
         columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1, self.support, strict=True)
         per_label = {
-            label: LabelScore(float(precision), float(recall), float(f1), int(support))
+            label: LabelScores(float(precision), float(recall), float(f1), int(support))
             for label, (precision, recall, f1, support) in zip(self.labels, columns, strict=True)
         }
         parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
         score = float(ranking_value(f1, exact, self.f1_share))
-        return Report(score, parts, per_label, self._remarks(f1, exact))
+        return CorpusScore(score, parts, per_label, self._remarks(f1, exact))
 
     def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
         """That all answers are alike, and how much of the score rests on rare labels, in words."""

@@ -17,10 +17,10 @@ from aisr.programs.program import Program
 from aisr.programs.retrieval import stemmer
 from aisr.programs.task import Task
 
-NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
+PROPER_NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
 ACRONYM = re.compile(r"\b[A-Z]{2,}[\w-]*\b")
 # Possessive: a long run of digits must not be tried again at each of its lengths.
-NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
+LONE_NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
 FIGURE = re.compile(r"\b(fig(?:ure)?|tab(?:le)?)s?\.?\s*(\d+)", re.IGNORECASE)
 QUANTIFIER = re.compile(
     r"\b(?:all|any|every\w*|always|never|none|no|each|entire\w*|across|universal\w*|consistent\w*|invariabl\w*|"
@@ -32,10 +32,10 @@ CAUSE = re.compile(
     r"attribut\w+|stems? from|result\w* from|mechanism\w*|leads? to|enabl\w+|suggest\w*|impl(?:y|ies|ying))\b",
     re.IGNORECASE,
 )
-WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
-MOST = 3  # a count beyond this says no more
+CONTENT_WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
+MOST_COUNTED = 3  # a count beyond this says no more
 
-Statement = tuple[str, str]  # its text, and its evidence, one item or paragraph a line
+StatementAndEvidence = tuple[str, str]  # its text, and its evidence, one item or paragraph a line
 
 
 def with_no_lm_baseline(task: Task, program: Program, splits: Mapping[str, Sequence[Case]]) -> dict[str, list[Case]]:
@@ -64,7 +64,7 @@ def _answered(task: Task, program: Program, case: Case, predicted: Iterator[str]
 
 
 def make_classifier() -> Any:
-    """The classifier of `Statement`s, unfitted."""
+    """The classifier of statements and their evidence, unfitted."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline, make_union
@@ -85,26 +85,26 @@ def make_classifier() -> Any:
 
 def overlap_features(sentence: str, evidence: str) -> list[float]:
     """Signs that a sentence goes beyond its evidence: the number of names, numbers and figures that the evidence lacks,
-    of quantifiers and of causal words, each at most `MOST`; the share of its words, and of its numbers, that the best
-    line of the evidence holds, 0 to 1."""
-    names, known = {*NAME.findall(sentence), *ACRONYM.findall(sentence)}, evidence.lower()
-    numbers, words = {*NUMBER.findall(sentence)}, _stems(sentence)
+    of quantifiers and of causal words, each at most `MOST_COUNTED`; the share of its words, and of its numbers, that
+    the best line of the evidence holds, 0 to 1."""
+    names, known = {*PROPER_NAME.findall(sentence), *ACRONYM.findall(sentence)}, evidence.lower()
+    numbers, words = {*LONE_NUMBER.findall(sentence)}, _stems(sentence)
     lines = evidence.split("\n")
     counts = [
         sum(name.lower() not in known for name in names),
-        len(numbers - {*NUMBER.findall(evidence)}),
+        len(numbers - {*LONE_NUMBER.findall(evidence)}),
         len(_figures(sentence) - _figures(evidence)),
         len(QUANTIFIER.findall(sentence)),
         len(CAUSE.findall(sentence)),
     ]
     return [
-        *(float(min(count, MOST)) for count in counts),
+        *(float(min(count, MOST_COUNTED)) for count in counts),
         max(len(words & _stems(line)) for line in lines) / len(words) if words else 1.0,
-        max(len(numbers & {*NUMBER.findall(line)}) for line in lines) / len(numbers) if numbers else 1.0,
+        max(len(numbers & {*LONE_NUMBER.findall(line)}) for line in lines) / len(numbers) if numbers else 1.0,
     ]
 
 
-def _statements(task: Task, case: Case) -> Iterator[Statement]:
+def _statements(task: Task, case: Case) -> Iterator[StatementAndEvidence]:
     return ((statement, task.evidence(case)) for statement in task.statements(case.example))
 
 
@@ -114,4 +114,4 @@ def _figures(text: str) -> set[tuple[str, str]]:
 
 @lru_cache(maxsize=4096)  # the sentences of a paragraph share their evidence
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stemmer().stemWords(WORD.findall(text.lower())))
+    return frozenset(stemmer().stemWords(CONTENT_WORD.findall(text.lower())))

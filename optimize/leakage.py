@@ -24,13 +24,13 @@ from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.text import alike_words
 
-RULE = (
+LEAKAGE_RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "
     "all but for what is not seen, and compatibility forms"
 )
 LONG = 40  # words; shorter evidence may be alike by chance and is compared as a whole
-OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike
-CLAIM = 10_000  # characters of a claim that are compared
+OPENING_WORDS = 400  # words of a long text that are compared: two readings of one paper begin alike
+CLAIM_CHARACTERS = 10_000  # characters of a claim that are compared
 
 
 class Fingerprint(NamedTuple):
@@ -59,7 +59,7 @@ def fingerprint(task: Task, record: Any) -> Fingerprint:
     """What a record may share with others."""
     long_texts = set()
     for text in (" ".join(alike_words(long)) for long in task.long_texts(record)):
-        opening = text.split(" ", OPENING)[:OPENING]
+        opening = text.split(" ", OPENING_WORDS)[:OPENING_WORDS]
         if len(opening) >= LONG:
             long_texts.add((" ".join(opening), digest_text(text)))
     return Fingerprint(frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(long_texts)))
@@ -68,7 +68,9 @@ def fingerprint(task: Task, record: Any) -> Fingerprint:
 def all_keys(rows: Sequence[Fingerprint]) -> list[set[str]]:
     """The keys of each record, and one more for each group of near-duplicate claims or evidence that it belongs to."""
     keys = [set(row.keys) for row in rows]
-    _add_near(keys, "near-duplicate claim", [(k, row.claim[:CLAIM], row.claim) for k, row in enumerate(rows)])
+    _add_near(
+        keys, "near-duplicate claim", [(k, row.claim[:CLAIM_CHARACTERS], row.claim) for k, row in enumerate(rows)]
+    )
     _add_near(keys, "near-duplicate evidence", [(k, *text) for k, row in enumerate(rows) for text in row.long_texts])
     return keys
 

@@ -1,7 +1,7 @@
 """Near-duplicates: texts that are one text with a few words changed, or of which one holds nearly all of the other.
 
 Two texts are near-duplicates by themselves, whatever else is compared: where `NEAR` of their word pairs stand in both
-(the Jaccard similarity of their 2-shingles, Broder 1997), or where `WITHIN` of those of the shorter one stand in the
+(the Jaccard similarity of their 2-shingles, Broder 1997), or where `CONTAINED` of those of the shorter one stand in the
 longer (containment). So are texts that a chain of such pairs connects.
 
 Both bounds were set on 1,012 real claims by looking at the pairs: above them stand claims that are reworded, hold an
@@ -18,11 +18,11 @@ from scipy.sparse.csgraph import connected_components
 from aisr.programs.text import alike_words
 
 NEAR = 0.6  # one word in ten may differ
-WITHIN = 0.9
-SHORTEST = 10  # word pairs of a text that may be part of another one; a shorter one may be so by chance
+CONTAINED = 0.9
+FEWEST_PAIRS = 10  # word pairs of a text that may be part of another one; a shorter one may be so by chance
 # What two near-duplicates share of the word pairs of the shorter one, at least.
-SHARED = min(2 * NEAR / (1 + NEAR), WITHIN)
-CHUNK = 200  # texts that are compared with all others at a time
+SHARED_PAIRS = min(2 * NEAR / (1 + NEAR), CONTAINED)
+TEXTS_AT_ONCE = 200  # texts that are compared with all others at a time
 PAIRS = 10_000  # candidates that are verified at a time
 
 Ints = NDArray[np.int64]
@@ -70,13 +70,13 @@ def _groups(table: csr_array) -> Ints:
     """
     size = np.diff(table.indptr)
     place = np.arange(table.nnz) - np.repeat(table.indptr[:-1], size)
-    is_rare = place < np.repeat(size - np.ceil(SHARED * size - 1e-9) + 1, size)
+    is_rare = place < np.repeat(size - np.ceil(SHARED_PAIRS * size - 1e-9) + 1, size)
     starts = np.concatenate([[0], np.cumsum(is_rare)])[table.indptr]
     rarest = csr_array((table.data[is_rare], table.indices[is_rare], starts), shape=table.shape)
     texts_of = table.T.tocsr()
     group = np.arange(table.shape[0])
-    for start in range(0, len(group), CHUNK):
-        short, long = (rarest[start : start + CHUNK] @ texts_of).nonzero()
+    for start in range(0, len(group), TEXTS_AT_ONCE):
+        short, long = (rarest[start : start + TEXTS_AT_ONCE] @ texts_of).nonzero()
         short = short + start
         is_open = (size[short] <= size[long]) & (group[short] != group[long])
         pairs = np.stack([short[is_open], long[is_open]], axis=1)
@@ -90,6 +90,6 @@ def _are_near(table: csr_array, size: Ints, pairs: Ints) -> NDArray[np.bool_]:
     """Whether pairs of texts are near-duplicates. pairs: shape (pairs, 2), the shorter text first."""
     short, long = pairs.T
     shared = table[short].multiply(table[long]).sum(axis=1)
-    is_part = (size[short] >= SHORTEST) & (shared >= WITHIN * size[short])
+    is_part = (size[short] >= FEWEST_PAIRS) & (shared >= CONTAINED * size[short])
     near: NDArray[np.bool_] = is_part | (shared >= NEAR * (size[short] + size[long] - shared))
     return near

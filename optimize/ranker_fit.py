@@ -18,19 +18,18 @@ from aisr.optimize.leakage import Prepare
 from aisr.optimize.split import fold_of
 from aisr.programs.case import Case
 from aisr.programs.program import Program
-from aisr.programs.ranker import EvidenceRanker, by_stem, measure, papers_having, tenths
+from aisr.programs.ranker import EvidenceRanker, Values, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Matcher, order
 from aisr.programs.task import Task
 
-FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
-PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
-DEPTHS = (1, 3, 10)
-DECIMALS = 4
+RANKER_FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
+WEIGHT_PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
+REPORTED_DEPTHS = (1, 3, 10)
+WEIGHT_DECIMALS = 4
 
-Values = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Paper = tuple[str, ...]  # its paragraphs
+GoldMask = NDArray[np.bool_]
+Paragraphs = tuple[str, ...]  # of a paper
 
 
 class TooFewClaims(UserError):
@@ -41,7 +40,7 @@ class RankerFit(NamedTuple):
     """The ranker of all claims, and how it does on claims that it was not fitted on."""
 
     ranker: EvidenceRanker
-    out_of_fold: dict[Paper, EvidenceRanker]  # for each paper a ranker that saw neither it nor its group
+    out_of_fold: dict[Paragraphs, EvidenceRanker]  # for each paper a ranker that saw neither it nor its group
     kept: bool  # whether it is better than the unfitted retriever, by the 95 % interval over groups
     report: dict[str, Any]  # its part of the manifest
 
@@ -49,16 +48,16 @@ class RankerFit(NamedTuple):
 def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unfitted: Matcher, seed: int) -> RankerFit:
     """The ranker of the claims of records that have gold evidence, and its gain, in mean reciprocal rank, on groups
     that it was not fitted on: claims of different groups share nothing (see `aisr.optimize.leakage`). Raises
-    `TooFewClaims` where there are fewer than `FOLDS` groups.
+    `TooFewClaims` where there are fewer than `RANKER_FOLDS` groups.
     """
     queries = [(task.query(record), group) for record, group in zip(records, groups, strict=True)]
     pairs = [(claim, group) for claim, group in queries if claim is not None and claim.gold]
     number: dict[int, int] = {}  # of each group, in the order of its first claim
     group = [number.setdefault(own, len(number)) for _, own in pairs]
     known = len(number)
-    if known < FOLDS:
+    if known < RANKER_FOLDS:
         raise TooFewClaims(
-            f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {FOLDS}"
+            f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {RANKER_FOLDS}"
         )
     claims = [claim.claim for claim, _ in pairs]
     papers = [tuple(claim.paragraphs.values()) for claim, _ in pairs]
@@ -66,13 +65,13 @@ def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unf
     before = np.array(
         [_rank(unfitted(claim, paper), right) for claim, paper, right in zip(claims, papers, gold, strict=True)]
     )
-    fold = fold_of([""] * len(gold), group, FOLDS, seed)
+    fold = fold_of([""] * len(gold), group, RANKER_FOLDS, seed)
     common, common_outside = _common_words(papers, fold)
     stems = [by_stem(table) for table in common_outside]
     tables = [measure(claim, paper, stems[part]) for claim, paper, part in zip(claims, papers, fold, strict=True)]
     after = np.empty(len(gold), dtype=np.int64)
-    out_of_fold: dict[Paper, EvidenceRanker] = {}
-    for part in range(FOLDS):
+    out_of_fold: dict[Paragraphs, EvidenceRanker] = {}
+    for part in range(RANKER_FOLDS):
         others = np.flatnonzero(fold != part)
         ranker = _fit([tables[k] for k in others], [gold[k] for k in others], common_outside[part])
         for k in np.flatnonzero(fold == part):
@@ -84,13 +83,13 @@ def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unf
         "claims": len(gold),
         "groups": known,
         "gain": list(gain),
-        "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in DEPTHS},
-        "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in DEPTHS},
+        "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in REPORTED_DEPTHS},
+        "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in REPORTED_DEPTHS},
     }
     return RankerFit(_fit(tables, gold, common), out_of_fold, gain.low > 0, report)
 
 
-def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paper, EvidenceRanker]) -> Prepare:
+def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs, EvidenceRanker]) -> Prepare:
     """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard
     to find then as that of dev, for demos, surrogate and label weights."""
 
@@ -107,12 +106,12 @@ def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paper, Evid
     return prepare
 
 
-def _common_words(papers: Sequence[Paper], fold: NDArray[np.int64]) -> tuple[dict[str, str], list[dict[str, str]]]:
+def _common_words(papers: Sequence[Paragraphs], fold: NDArray[np.int64]) -> tuple[dict[str, str], list[dict[str, str]]]:
     """The common words of all papers, and for each fold those of the papers outside it: what is rare in other papers
     must not be counted in a paper itself."""
     by_fold = [
         list(dict.fromkeys(paper for paper, own in zip(papers, fold, strict=True) if own == part))
-        for part in range(FOLDS)
+        for part in range(RANKER_FOLDS)
     ]
     counts = [papers_having(own) for own in by_fold]
     whole, size = sum(counts, Counter()), sum(map(len, by_fold))
@@ -120,7 +119,7 @@ def _common_words(papers: Sequence[Paper], fold: NDArray[np.int64]) -> tuple[dic
     return tenths(whole, size), outside
 
 
-def _fit(tables: Sequence[Mapping[str, Values]], gold: Sequence[Mask], common: dict[str, str]) -> EvidenceRanker:
+def _fit(tables: Sequence[Mapping[str, Values]], gold: Sequence[GoldMask], common: dict[str, str]) -> EvidenceRanker:
     """The ranker of the highest penalised likelihood that one of the gold paragraphs is picked. tables: the features of
     each claim's paragraphs by name, (paragraphs,) each; gold: (paragraphs,), one of each claim at least."""
     names = list(tables[0])
@@ -128,7 +127,7 @@ def _fit(tables: Sequence[Mapping[str, Values]], gold: Sequence[Mask], common: d
     spread = features.std(axis=0)
     spread[spread < 1e-9] = 1.0
     weights = _likeliest(features / spread, gold)
-    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(names, weights, strict=True)}
+    rounded = {name: round(float(weight), WEIGHT_DECIMALS) for name, weight in zip(names, weights, strict=True)}
     heavy = {name: weight for name, weight in rounded.items() if weight}
     return EvidenceRanker(
         weights=heavy,
@@ -137,7 +136,7 @@ def _fit(tables: Sequence[Mapping[str, Values]], gold: Sequence[Mask], common: d
     )
 
 
-def _likeliest(features: Values, gold: Sequence[Mask]) -> Values:
+def _likeliest(features: Values, gold: Sequence[GoldMask]) -> Values:
     hits, sizes = np.concatenate(gold), np.array([len(right) for right in gold])
     starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
 
@@ -147,14 +146,14 @@ def _likeliest(features: Values, gold: Sequence[Mask]) -> Values:
         probabilities = raised / np.add.reduceat(raised, starts)[owner]
         picked = np.maximum(np.add.reduceat(probabilities * hits, starts), 1e-300)
         among_right = probabilities * hits / picked[owner]
-        value = -np.log(picked).sum() + PENALTY / 2 * weights @ weights
-        return float(value), (probabilities - among_right) @ features + PENALTY * weights
+        value = -np.log(picked).sum() + WEIGHT_PENALTY / 2 * weights @ weights
+        return float(value), (probabilities - among_right) @ features + WEIGHT_PENALTY * weights
 
     from scipy.optimize import minimize  # half a second; most commands have no use for it
 
     return np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
-def _rank(scores: Values, gold: Mask) -> int:
+def _rank(scores: Values, gold: GoldMask) -> int:
     """The rank of the first gold paragraph, from 0."""
     return int(np.flatnonzero(gold[order(scores)])[0])

@@ -25,7 +25,7 @@ from aisr.optimize.baseline import with_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
 from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
-from aisr.optimize.leakage import RULE, Leakage, Prepare, cross_split_leakage, prepare_all
+from aisr.optimize.leakage import LEAKAGE_RULE, Leakage, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.race import nested
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
@@ -327,7 +327,10 @@ class Run:
                 name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.cases[name]))
                 for name, path in plan.data.items()
             },
-            leakage={"rule": RULE, "splits": {name: leak._asdict() for name, leak in self.leakage.with_train.items()}},
+            leakage={
+                "rule": LEAKAGE_RULE,
+                "splits": {name: leak._asdict() for name, leak in self.leakage.with_train.items()},
+            },
             scores={name: result.summary() for name, result in results.items() if result is not None},
             gain_on_dev=choice.champion.gain,
             gain_on_test=self.gain_on_test,

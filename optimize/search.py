@@ -21,8 +21,8 @@ from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 
-RECORDS = 100  # of train that the gradient is computed from
-LEAST = 3  # of them with each kind of label, where train has so many
+GRADIENT_RECORDS = 100  # of train that the gradient is computed from
+LEAST_OF_A_KIND = 3  # of them with each kind of label, where train has so many
 MOST_CONFUSIONS = 6  # kinds of mistake in the description of the confusion matrix
 
 
@@ -135,9 +135,9 @@ class Search:
 
 
 def gradient_records(task: Task, train: Sequence[Case], seed: int) -> list[Case]:
-    """The records that the baseline is judged on: `RECORDS` drawn from train, and more of those with a label that fewer
-    than `LEAST` of them have, as a label without any would weigh nothing."""
-    if len(train) <= RECORDS:
+    """The records that the baseline is judged on: `GRADIENT_RECORDS` drawn from train, and more of those with a label
+    that fewer than `LEAST_OF_A_KIND` of them have, as a label without any would weigh nothing."""
+    if len(train) <= GRADIENT_RECORDS:
         return list(train)
 
     def labels(row: int) -> set[str]:
@@ -145,10 +145,10 @@ def gradient_records(task: Task, train: Sequence[Case], seed: int) -> list[Case]
         return {*task.first_labels(gold)} if task.labels else {task.stratify_by(gold)}
 
     order = random.Random(seed).sample(range(len(train)), len(train))
-    chosen, rest = order[:RECORDS], order[RECORDS:]
+    chosen, rest = order[:GRADIENT_RECORDS], order[GRADIENT_RECORDS:]
     counts = Counter(label for row in chosen for label in labels(row))
     for row in rest:
-        if any(counts[label] < LEAST for label in labels(row)):
+        if any(counts[label] < LEAST_OF_A_KIND for label in labels(row)):
             chosen.append(row)
             counts.update(labels(row))
     return [train[row] for row in sorted(chosen)]

@@ -22,12 +22,12 @@ from aisr.metrics.averitec import (
     MOST_PAIRS,
     UNANSWERABLE,
     VERDICTS,
+    AveritecLabel,
     ClaimGold,
     FactCheck,
     Matches,
     Pair,
     Question,
-    Verdict,
     evidence_match,
 )
 from aisr.metrics.scores import Scores
@@ -48,8 +48,8 @@ DEFINITIONS = {
     "Conflicting Evidence/Cherrypicking": "some evidence supports and some refutes it, or it is true but leaves out "
     "what matters",
 }
-NOTHING = "no evidence was found"
-READ = 10  # passages in a prompt
+NOTHING_FOUND = "no evidence was found"
+PASSAGES_READ = 10  # passages in a prompt
 MOST_QUESTIONS = 5
 AROUND = 250  # characters of a passage before a quotation in a prompt, and behind it
 # What an engine that decodes under a schema is held to, so that a small model comes to an end.
@@ -71,7 +71,7 @@ class AveritecRecord(Record):
     reporting_source: str | None = None
     original_claim_url: str | None = None
     documents: list[Document] | None = None
-    label: Verdict | None = None
+    label: AveritecLabel | None = None
     questions: list[Question] | None = None
     claim_types: Sequence[str] = ()
     justification: str = ""
@@ -91,7 +91,7 @@ class AveritecRecord(Record):
 class AveritecPrediction(Prediction):
     """A line of predictions: the label and the evidence."""
 
-    label: Verdict
+    label: AveritecLabel
     evidence: list[Pair]
 
     @property
@@ -175,7 +175,7 @@ class JudgeClaim(dspy.Signature):
     )
     claim: str = dspy.InputField(desc="the claim to judge")
     context: str = dspy.InputField(desc="who said it, when and where, as far as that is known")
-    label: Verdict = dspy.OutputField(desc=definitions(DEFINITIONS))
+    label: AveritecLabel = dspy.OutputField(desc=definitions(DEFINITIONS))
 
 
 class AveritecOptions(LabelOptions, SearchOptions):
@@ -208,11 +208,11 @@ class Averitec(Program):
         if record.documents is None:
             raise UserError(f"{record.id}: documents: missing; expected a list of pages, each with url and text")
         collection = passages_of(record.documents)
-        best = best_passages(collection, [record.claim], READ, self.match)
+        best = best_passages(collection, [record.claim], PASSAGES_READ, self.match)
         inputs: dict[str, Any] = {
             "claim": item(record.claim),
             "context": _context(record),
-            "passages": rendered(best),
+            "passages": passage_lines(best),
             "candidates": list(best),
             "collection": collection,
         }
@@ -247,8 +247,8 @@ class Averitec(Program):
             context=context,
         )
         questions = [item(question) for question in answer.questions if question.strip()][:MOST_QUESTIONS]
-        best = best_passages(collection, [claim, *questions], 2 * READ, self.match)
-        read = dict(list(best.items())[:READ])
+        best = best_passages(collection, [claim, *questions], 2 * PASSAGES_READ, self.match)
+        read = dict(list(best.items())[:PASSAGES_READ])
         pairs = self._find_pairs(read, claim=claim, context=context, questions=questions) if read else []
         evidence = [Pair(question=pair.question, answer=pair.answer, url=read[pair.source].url) for pair in pairs]
         sources = {pair.answer: read[pair.source].text for pair in pairs}
@@ -272,7 +272,7 @@ class Averitec(Program):
             self.find,
             lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
             limits={"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
-            passages=rendered(read),
+            passages=passage_lines(read),
             **inputs,
         )
         return list(evidence.pairs)[:MOST_PAIRS]
@@ -296,7 +296,7 @@ def as_lines(pairs: Sequence[Pair], sources: Mapping[str, str]) -> str:
     for number, pair in enumerate(pairs, start=1):
         answer = _in_passage(pair.answer, sources.get(pair.answer, ""))
         rows.append(f"{number}. {item(pair.question)} {_site(pair.url)}: {item(answer)}")
-    return "\n".join(rows) or NOTHING
+    return "\n".join(rows) or NOTHING_FOUND
 
 
 def _in_passage(answer: str, passage: str) -> str:
@@ -318,7 +318,7 @@ def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
     return [Pair(question=question, answer=passage.text, url=passage.url, filled=True) for passage in passages]
 
 
-def rendered(passages: PassagesById) -> str:
+def passage_lines(passages: PassagesById) -> str:
     """Return passages as an LM reads them: one a line, each after its id and the name of the site that it is from."""
     rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
     return plain("\n".join(rows))

@@ -37,11 +37,11 @@ from aisr.programs.retrieval import bm25, excerpt, split_sentences
 from aisr.programs.task import Task
 from aisr.programs.text import item, plain
 
-MOST = max(DEPTHS)  # elements of a ranking that the score looks at
+RANKED = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
 # caption of one element; of that and the sentences that cite it together; of these where the caption leaves no room.
-SHARED, CAPTION, READ, LEAST = 3000, 1200, 800, 300
-LONGEST = 80  # characters of a label
+SHARED_CAPTION, OWN_CAPTION, READ_OF_ELEMENT, LEAST_CITING = 3000, 1200, 800, 300
+LONGEST_LABEL = 80  # characters of a label
 # Labels are joined by commas in a CSV file, and stand in brackets in prompts.
 UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
 
@@ -49,10 +49,10 @@ UNFIT = re.compile(r'[,"\[\]\x00-\x1f\x7f]')
 
 
 def _fit(label: str) -> str:
-    if not label.strip() or len(label) > LONGEST or UNFIT.search(label):
+    if not label.strip() or len(label) > LONGEST_LABEL or UNFIT.search(label):
         raise UserError(
-            f"{label[:LONGEST]!r} is no label; expected one line of at most {LONGEST} characters without commas, "
-            "quotes and square brackets, such as FIG 2A"
+            f"{label[:LONGEST_LABEL]!r} is no label; expected one line of at most {LONGEST_LABEL} characters without "
+            "commas, quotes and square brackets, such as FIG 2A"
         )
     return label.strip()
 
@@ -137,7 +137,7 @@ class RankElements(dspy.Signature):
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
     ranking: list[str] = dspy.OutputField(
-        desc=f"up to {MOST} of the labels shown above, the best evidence first, such as FIG 2A"
+        desc=f"up to {RANKED} of the labels shown above, the best evidence first, such as FIG 2A"
     )
 
 
@@ -160,10 +160,10 @@ class Context24Figures(Program):
         texts = documents(paper)
         best_first = rank_elements(record.claim, paper, self.match)
         # Elements without any text are no candidates.
-        candidates = [label for label in best_first[:MOST] if texts[label]]
+        candidates = [label for label in best_first[:RANKED] if texts[label]]
         inputs: dict[str, Any] = {
             "claim": item(record.claim, texts.__contains__),
-            "elements": rendered(record.claim, paper, candidates),
+            "elements": element_lines(record.claim, paper, candidates),
             "candidates": candidates,
             "best_first": best_first,
         }
@@ -200,7 +200,7 @@ class _Row(NamedTuple):
     beside: tuple[str, ...]  # the labels of the lines that show these sentences
 
 
-def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
+def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     """Return elements as an LM reads them: one a line, each after its label; its caption, then of the sentences that
     cite it those that are nearest to the claim. A caption that several share stands once, whole, after all their
     labels, and each panel's own part of it below. What would be the same line stands there once, with all its labels;
@@ -225,19 +225,19 @@ def rendered(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     for rows in groups.values():
         members = [label for label in labels if any(label in own for own in rows.values())]
         first = members[0]
-        shared = excerpt(claim, paper.captions[first].whole, SHARED)
+        shared = excerpt(claim, paper.captions[first].whole, SHARED_CAPTION)
         if len(rows) > 1:
             lines.append(line(members, shared))
         for row, own in rows.items():
             if len(rows) > 1:
-                caption = excerpt(claim, row.part, CAPTION)
+                caption = excerpt(claim, row.part, OWN_CAPTION)
             elif len(members) > 1 or (not row.part and (place := place_of(first)) and place.panel):
                 caption = shared
             else:
-                caption = excerpt(claim, paper.captions[first].text, CAPTION)
+                caption = excerpt(claim, paper.captions[first].text, OWN_CAPTION)
             citing = " ".join(texts[place] for place in row.about if owner[place] in own)
             if citing:
-                citing = excerpt(claim, citing, max(READ - len(caption), LEAST))
+                citing = excerpt(claim, citing, max(READ_OF_ELEMENT - len(caption), LEAST_CITING))
             elif row.beside:
                 citing = f"see {', '.join(row.beside)}"
             if caption or citing:
@@ -269,7 +269,7 @@ class Context24FiguresTask(Task):
         return NdcgScores.of(gold, answers)
 
     def answer(self, prediction: dspy.Prediction) -> Ranking:
-        return tuple(prediction.ranking[:MOST])
+        return tuple(prediction.ranking[:RANKED])
 
     def feedback(self, gold: FigureGold, answer: Ranking) -> str:
         """Where the gold elements stand, and what stands before them."""
@@ -293,7 +293,7 @@ class Context24FiguresTask(Task):
 
     def fallback(self, record: Context24FiguresRecord) -> Ranking:
         """Return the ranking by BM25."""
-        return tuple(rank_elements(record.claim, record.paper, bm25)[:MOST])
+        return tuple(rank_elements(record.claim, record.paper, bm25)[:RANKED])
 
     def write_submission(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
         """Write a CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits

@@ -25,26 +25,26 @@ from aisr.programs.program import Fitted, Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
 from aisr.programs.retrieval import bm25, heading, idle_places, order, split_sentences, stemmed
 from aisr.programs.task import Task
-from aisr.programs.text import SHORTEST, item, letters, plain
+from aisr.programs.text import SHORTEST_QUOTE, item, letters, plain
 
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES = 5  # that are taken at most
-READ = 15  # sentences that the LM chooses among
-DISTRACTORS = 4  # sentences of a demo beside the gold ones
+SENTENCES_READ = 15  # sentences that the LM chooses among
+DEMO_DISTRACTORS = 4  # sentences of a demo beside the gold ones
 SNIPPET_LENGTH = 300  # characters of a gold snippet in the feedback for an optimizer
 
 Snippets = tuple[str, ...]
 
 # --- Papers in sentences
 
-PAPERS = 64  # whose sentences are kept
-FEWEST = 5  # stems of a sentence, from which on it is recognized by most of them
-WITHIN = re.compile(r"(?:[=<>±~–−-]|\b(?:of|was|were|by|to))\s*\d*\s?\.$")  # the end of what is half a number
+TEXTS_KEPT = 64  # whose sentences are kept
+FEWEST_STEMS = 5  # stems of a sentence, from which on it is recognized by most of them
+WITHIN_NUMBER = re.compile(r"(?:[=<>±~–−-]|\b(?:of|was|were|by|to))\s*\d*\s?\.$")  # the end of what is half a number
 MOST_SHARED = 0.8  # of its stems
 PAGE = re.compile(r"\s?[(\[](?:pp?\. ?|pages? |sect?(?:ion|\.) ?)[\d.]{1,8}(?:[-–]\d{1,4})?[)\]]$", re.IGNORECASE)
 
 
-class Paper(NamedTuple):
+class SourceText(NamedTuple):
     """A paper in sentences."""
 
     paragraphs: tuple[str, ...]
@@ -62,25 +62,25 @@ class Paper(NamedTuple):
         return " ".join(self.sentences[place] for place in sorted(set(places)))
 
 
-@lru_cache(maxsize=PAPERS)
-def paper_of(paragraphs: tuple[str, ...]) -> Paper:
+@lru_cache(maxsize=TEXTS_KEPT)
+def source_text(paragraphs: tuple[str, ...]) -> SourceText:
     """Return a paper in sentences. What was parted within a number ("β = – 0 .", "12") is one sentence."""
     sentences: list[str] = []
     owner: list[int] = []
     for text, place in zip(*split_sentences(paragraphs), strict=True):
-        if sentences and owner[-1] == place and WITHIN.search(sentences[-1]) and text[:1].isdigit():
+        if sentences and owner[-1] == place and WITHIN_NUMBER.search(sentences[-1]) and text[:1].isdigit():
             sentences[-1] += f" {text}"
         else:
             sentences.append(text)
             owner.append(int(place))
     idle = idle_places(paragraphs)
-    return Paper(
+    return SourceText(
         paragraphs, tuple(sentences), tuple(owner), frozenset(k for k, place in enumerate(owner) if place in idle)
     )
 
 
-@lru_cache(maxsize=PAPERS)
-def locate(source: Paper, passages: tuple[str, ...]) -> tuple[int, ...]:
+@lru_cache(maxsize=TEXTS_KEPT)
+def locate(source: SourceText, passages: tuple[str, ...]) -> tuple[int, ...]:
     """Return the places of the sentences that passages hold, in the order of the passages: word for word but for what
     parsing changes, a part of a sentence that is longer, or most words of one that was misread. The page behind a
     passage, "(p. 5)", is no part of it."""
@@ -96,9 +96,11 @@ def locate(source: Paper, passages: tuple[str, ...]) -> tuple[int, ...]:
 
 def _holds(passage: str, passage_stems: set[str], sentence: str, stems: set[str]) -> bool:
     """Whether a passage, by its letters and stems, holds a sentence."""
-    if len(sentence) >= SHORTEST and (sentence in passage or (len(passage) >= SHORTEST and passage in sentence)):
+    if len(sentence) >= SHORTEST_QUOTE and (
+        sentence in passage or (len(passage) >= SHORTEST_QUOTE and passage in sentence)
+    ):
         return True
-    return len(stems) >= FEWEST and len(stems & passage_stems) >= MOST_SHARED * len(stems)
+    return len(stems) >= FEWEST_STEMS and len(stems & passage_stems) >= MOST_SHARED * len(stems)
 
 
 # --- Features of sentences on method, and their weights
@@ -133,7 +135,7 @@ class MethodWeights(Fitted):
             ["| feature | weight |", "|---|---|", *rows]
         )
 
-    def rank(self, claim: str, source: Paper) -> list[int]:
+    def rank(self, claim: str, source: SourceText) -> list[int]:
         """Return places of sentences, best first; idle ones only where all are."""
         return source.rank(features(claim, source) @ np.array([self.weights.get(name, 0.0) for name in NAMES]))
 
@@ -151,7 +153,7 @@ BY_HAND = MethodWeights(
 )
 
 
-def features(claim: str, source: Paper) -> NDArray[np.float64]:
+def features(claim: str, source: SourceText) -> NDArray[np.float64]:
     """Return the features of all sentences, shape (sentences, NAMES)."""
     match = bm25(claim, source.sentences)
     spread = float(match.std()) or 1.0
@@ -167,7 +169,7 @@ def features(claim: str, source: Paper) -> NDArray[np.float64]:
     return np.array(rows)
 
 
-def headings(source: Paper) -> list[str]:
+def headings(source: SourceText) -> list[str]:
     """Return the heading that each paragraph stands under; "" for none."""
     under, last = [], ""
     for text in source.paragraphs:
@@ -176,7 +178,7 @@ def headings(source: Paper) -> list[str]:
     return under
 
 
-def fit_weights(claims: Iterable[tuple[str, Paper, tuple[str, ...]]]) -> MethodWeights | None:
+def fit_weights(claims: Iterable[tuple[str, SourceText, tuple[str, ...]]]) -> MethodWeights | None:
     """Return weights by which gold sentences come before others of their paper; None where too few are located. claims:
     each with its paper and gold passages."""
     rows, gold = [], []
@@ -208,9 +210,9 @@ class Context24TextRecord(Record):
     context: list[str] | None = None
 
     @property
-    def paper(self) -> Paper:
+    def paper(self) -> SourceText:
         """The paper in sentences."""
-        return paper_of(tuple(self.paragraphs))
+        return source_text(tuple(self.paragraphs))
 
     @property
     def gold(self) -> Snippets | None:
@@ -277,7 +279,7 @@ class Context24Text(Program):
         source = record.paper
         if not source.sentences:
             raise UserError(f"{record.id}: no sentence in its paragraphs; expected the full text of the paper")
-        places = sorted(self._ranked(record.claim, source)[:READ])
+        places = sorted(self._ranked(record.claim, source)[:SENTENCES_READ])
         inputs: dict[str, Any] = {
             "claim": item(record.claim),
             "passages": _with_neighbours(source, places),
@@ -294,13 +296,13 @@ class Context24Text(Program):
         demo = self._demo(inputs["claim"], source, sorted(locate(source, record.gold))[:SENTENCES] or chosen)
         return self.case(record, inputs, {"chosen": [_id(place) for place in chosen]}, demo)
 
-    def _demo(self, claim: str, source: Paper, right: Sequence[int]) -> dict[str, Any]:
+    def _demo(self, claim: str, source: SourceText, right: Sequence[int]) -> dict[str, Any]:
         """The fields of a short demo: the right sentences, and the four others that rank highest."""
-        others = [place for place in self._ranked(claim, source) if place not in right][:DISTRACTORS]
+        others = [place for place in self._ranked(claim, source) if place not in right][:DEMO_DISTRACTORS]
         passages = _with_neighbours(source, sorted({*right, *others}))
         return {"passages": passages, "chosen": [_id(place) for place in right]}
 
-    def forward(self, claim: str, passages: str, candidates: Sequence[str], source: Paper) -> dspy.Prediction:
+    def forward(self, claim: str, passages: str, candidates: Sequence[str], source: SourceText) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided
         by their number; `lm_evidence_ids`, the ids of these sentences; `ranking`, those of the candidates."""
         items = {"type": "string", "enum": list(candidates)}
@@ -317,12 +319,12 @@ class Context24Text(Program):
             snippets=[source.text(map(_place, chosen))], lm_evidence_ids=chosen, ranking=list(candidates)
         )
 
-    def _ranked(self, claim: str, source: Paper) -> list[int]:
+    def _ranked(self, claim: str, source: SourceText) -> list[int]:
         """Return the sentences that an LM chooses among, best first."""
         return (self.fitted or BY_HAND).rank(claim, source)
 
 
-def _with_neighbours(source: Paper, places: Sequence[int]) -> str:
+def _with_neighbours(source: SourceText, places: Sequence[int]) -> str:
     """Return sentences as an LM reads them: one a line, each after its id, below the headings of their sections, with
     the sentence before it and the one behind it in its paragraph."""
 
@@ -409,7 +411,7 @@ class Context24TextTask(Task):
     def shown_evidence(self, record: Context24TextRecord, case: Case, answer: Snippets | None) -> list[ShownEvidence]:
         """The predicted snippets, the gold ones, and the sentences that the LM chose among, with those marked that
         stand in a gold passage."""
-        source: Paper = case.example.source
+        source: SourceText = case.example.source
         gold = record.gold or ()
         located = set(map(_id, locate(source, gold)))
         shown = [ShownEvidence(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)]

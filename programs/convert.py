@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.base.errors import UserError, merge_repeats
 from aisr.base.jsonl import explain, read_as, read_list, valid_texts
 from aisr.metrics.context24_figures import Place, name_of, place_of
-from aisr.programs.context24_figures import LONGEST, UNFIT
+from aisr.programs.context24_figures import LONGEST_LABEL, UNFIT
 from aisr.programs.context24_text import Context24TextRecord
 from aisr.programs.records import Text
 from aisr.programs.retrieval import Document, bm25, indexed, order, passages_of
@@ -116,7 +116,7 @@ def excerpts(claim: str, documents: Iterable[Document]) -> list[Document]:
 # --- Context24: papers, and claims that sentences ground
 
 BLANK = re.compile(r"\n[^\S\n]*+\n")
-LONGEST_LINE = 250  # words of a line; a longer one is no paragraph, but a paper that lost its line ends
+WORDS_OF_A_LINE = 250  # words of a line; a longer one is no paragraph, but a paper that lost its line ends
 WORDS = 120  # of the paragraphs that such a line is cut into, at most
 
 
@@ -127,13 +127,13 @@ def full_texts(file: Path) -> dict[str, list[str]]:
 
 def paragraphs(text: str | list[str]) -> list[str]:
     """Return the paragraphs of a paper: those of a list, or what blank lines part; each line is one where none are
-    blank, and a line of more than `LONGEST_LINE` words is cut between sentences."""
+    blank, and a line of more than `WORDS_OF_A_LINE` words is cut between sentences."""
     if isinstance(text, str):
         parts = BLANK.split(text.strip())
         text = parts if len(parts) > 1 else text.splitlines()
     result: list[str] = []
     for line in filter(str.strip, text):
-        result += pieces(line, WORDS) if len(line.split()) > LONGEST_LINE else [" ".join(words(line))]
+        result += pieces(line, WORDS) if len(line.split()) > WORDS_OF_A_LINE else [" ".join(words(line))]
     return result
 
 
@@ -162,14 +162,16 @@ def text_records(claims: Path, papers: Path) -> Iterator[Row]:
 # --- Context24: labels of figures and tables
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
-APART = re.compile(r"[,;&]|\sand\s", re.IGNORECASE)
+LABEL_BREAK = re.compile(r"[,;&]|\sand\s", re.IGNORECASE)
 
 
 def labels_of(typed: str, where: str) -> list[str]:
     """Return the labels in what somebody typed where one belongs: none, one, or the several of `FIG 2A, TAB 1`. Quotes,
     line ends, doubled blanks and a dot at the end are left out. What is changed is printed, with where it stands."""
-    parts = (" ".join(part.split()).rstrip(".") for part in APART.split(STRAY.sub("", typed)))
-    labels = list(dict.fromkeys(part for part in parts if part and len(part) <= LONGEST and not UNFIT.search(part)))
+    parts = (" ".join(part.split()).rstrip(".") for part in LABEL_BREAK.split(STRAY.sub("", typed)))
+    labels = list(
+        dict.fromkeys(part for part in parts if part and len(part) <= LONGEST_LABEL and not UNFIT.search(part))
+    )
     if labels != [typed]:
         print(f"  {where} {typed!r}: now {', '.join(labels) or 'left out'}")
     return labels
@@ -178,18 +180,20 @@ def labels_of(typed: str, where: str) -> list[str]:
 # --- Context24: figures, tables and their captions
 
 PICTURES = (".png", ".jpg", ".jpeg")
-CAPTION = "CAPTION"  # in the name of a picture of a caption, and not of a figure
+CAPTION_FILE = "CAPTION"  # in the name of a picture of a caption, and not of a figure
 PYTHON_TEXT = re.compile(r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\"""")  # a text as Python prints it
 MISSING = re.compile(r"\[MISSING_PAGE_\w+(?::\d+)?\]")  # what the reader of captions writes where it saw nothing
 INVENTED = re.compile(r"\s*(?:#|\*\s|\*\*(?!\(|fig|tab|supp)|\\begin)", re.IGNORECASE)  # a list, a heading: no caption
-HEAD = re.compile(r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|scheme|box|panel)\b", re.IGNORECASE)
-PIECE = re.compile(r"-\d+$")  # of a caption that goes on over pages
-NUMBER = re.compile(r"\d+")
+FIGURE_WORD = re.compile(r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|scheme|box|panel)\b", re.IGNORECASE)
+CONTINUATION = re.compile(r"-\d+$")  # of a caption that goes on over pages
+WHOLE_NUMBER = re.compile(r"\d+")
 
-Element = dict[str, str]  # of a record: label, and where there is one caption and img_path
+ElementFields = dict[str, str]  # of a record: label, and where there is one caption and img_path
 
 
-def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None) -> list[Element]:
+def elements_of(
+    citekey: str, listed: Sequence[str], captions: Path | None, figures: Path | None
+) -> list[ElementFields]:
     """Return the elements of a paper: those that have a picture, or else those `listed`. Print which captions belong to
     none of them, and which of them have no caption."""
     texts = captions_of(captions / f"{citekey}.json") if captions else {}
@@ -197,9 +201,9 @@ def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figu
     pictures = {
         file.stem: f"{citekey}/{file.name}"
         for file in (sorted(folder.iterdir()) if folder and folder.is_dir() else ())
-        if file.suffix.lower() in PICTURES and CAPTION not in file.name
+        if file.suffix.lower() in PICTURES and CAPTION_FILE not in file.name
     }
-    elements: dict[Place | str, Element] = {}
+    elements: dict[Place | str, ElementFields] = {}
     for typed, picture in (pictures or dict.fromkeys(listed, "")).items():
         for label in labels_of(typed, f"{citekey}: element"):
             element = {"label": label, "caption": _caption_of(label, texts), "img_path": picture}
@@ -209,10 +213,10 @@ def elements_of(citekey: str, listed: Sequence[str], captions: Path | None, figu
     return sorted(elements.values(), key=lambda element: _by_number(element["label"]))
 
 
-def _print_apart(citekey: str, captions: Iterable[str], elements: Sequence[Element]) -> None:
+def _print_apart(citekey: str, captions: Iterable[str], elements: Sequence[ElementFields]) -> None:
     """Print captions without an element and elements without a caption."""
     known = {name for element in elements for name in _names(element["label"])}
-    alone = [key for key in captions if known.isdisjoint((_name(key), _name(PIECE.sub("", key))))]
+    alone = [key for key in captions if known.isdisjoint((_name(key), _name(CONTINUATION.sub("", key))))]
     bare = [element["label"] for element in elements if "caption" not in element]
     for what, labels in (("captions of no element, left out", alone), ("elements without a caption", bare)):
         if labels:
@@ -225,7 +229,7 @@ def captions_of(file: Path) -> dict[str, str]:
     captions = {}
     for name in sorted(raw, key=lambda name: _by_number(Path(name).stem)):
         if text := readable(raw[name]):
-            captions[" ".join(Path(name).stem.replace(CAPTION, "").split())] = text
+            captions[" ".join(Path(name).stem.replace(CAPTION_FILE, "").split())] = text
         elif raw[name].strip("'\" \n"):
             print(f"  {file.stem}: {name}: what was read is no caption; left out")
     return captions
@@ -240,7 +244,7 @@ def readable(read: str) -> str:
             warnings.simplefilter("ignore")  # of escapes that mean nothing
             text = str(ast.literal_eval(text))
     text = MISSING.sub(" ", text)
-    if INVENTED.match(text) and not HEAD.search(text):
+    if INVENTED.match(text) and not FIGURE_WORD.search(text):
         return ""
     return " ".join(dict.fromkeys(sentence for part in text.split("\n\n") for sentence in sentences(part)))
 
@@ -249,7 +253,7 @@ def _caption_of(label: str, captions: dict[str, str]) -> str:
     """Return the caption of an element, with the pieces that follow it on other pages; of a panel without a caption of
     its own that of its figure."""
     for name in _names(label):
-        pieces = [text for key, text in captions.items() if name in (_name(key), _name(PIECE.sub("", key)))]
+        pieces = [text for key, text in captions.items() if name in (_name(key), _name(CONTINUATION.sub("", key)))]
         if pieces:
             return " ".join(dict.fromkeys(pieces))
     return ""
@@ -269,7 +273,7 @@ def _name(label: str) -> Place | str:
 
 def _by_number(label: str) -> str:
     """Return what sorts FIG 10 behind FIG 2, and panels behind their figure."""
-    return NUMBER.sub(lambda digits: digits[0].zfill(6), label)
+    return WHOLE_NUMBER.sub(lambda digits: digits[0].zfill(6), label)
 
 
 # --- Context24: claims that figures evidence
@@ -292,7 +296,7 @@ def figure_records(claims: Path, papers: Path, captions: Path | None, figures: P
     """Yield the claims of papers with figures or tables, and print what was changed or left out. Raises UserError where
     there are none."""
     texts, lacking = full_texts(papers), []
-    known: dict[tuple[str, ...], list[Element]] = {}  # by paper and the labels that its claims list
+    known: dict[tuple[str, ...], list[ElementFields]] = {}  # by paper and the labels that its claims list
     for claim in _merged(read_list(claims, FigureClaim)):
         listed = claim.figures_tables or []
         place = (claim.citekey, *listed)

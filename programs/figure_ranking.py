@@ -21,18 +21,18 @@ from typing import NamedTuple
 import numpy as np
 
 from aisr.metrics.context24_figures import Figure, Place, place_of
-from aisr.programs.retrieval import Matcher, order
+from aisr.programs.retrieval import PAPERS_KEPT, Matcher, order
 from aisr.programs.text import words
 
 # --- What a text cites
 
-HEAD = re.compile(
+CITATION_HEAD = re.compile(
     r"\b(?:(?P<supplement>(?:supp(?:l(?:ement(?:ary|al)?)?)?\.?|supporting|extended data|additional|appendix|si)"
     r"(?: (?:information|materials?|data|appendix|file(?: \d{1,2})?))?)[,:]?\s)?"
     r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)(?P<many>s?)\b\.?\s{0,2}",
     re.IGNORECASE,
 )
-NUMBER = re.compile(
+FIGURE_NUMBER = re.compile(
     r"(?P<s>[Ss]\s?)?(?P<digits>\d{1,3}(?:S\d{1,3})?)(?![\d%])(?:(?P<own>[A-Za-z]{1,4})(?![A-Za-z0-9]))?"
 )
 ROMAN = re.compile(r"[IVX]{1,6}\b")
@@ -45,12 +45,12 @@ SUPPLEMENT = re.compile(
 )
 OF_SUPPLEMENT = re.compile(r"\)? (?:in|of) (?:the )?(?:supplement|supporting information|si\b|appendix)", re.IGNORECASE)
 BRACKETS = re.compile(r"\s?\((?P<panels>[A-Za-z](?:\s?(?:[,&–-]|and|to)\s?[A-Za-z]){0,9})\)")
-LETTERS = re.compile(r"(?P<letters>[A-Z]{1,3}|[a-z])(?![A-Za-z0-9’'])")
-BRACKETED = re.compile(r"\((?P<letters>[A-Za-z])\)")
-APART = re.compile(r"\s{0,2}(?:(?P<comma>,\s?+(?!and\b|or\b|&)|;\s?)|(?:,\s?)?(?:and\b|or\b|&)\s{0,2}|[/+])")
+PANEL_LETTERS = re.compile(r"(?P<letters>[A-Z]{1,3}|[a-z])(?![A-Za-z0-9’'])")
+BRACKETED_LETTER = re.compile(r"\((?P<letters>[A-Za-z])\)")
+NEXT_CITATION = re.compile(r"\s{0,2}(?:(?P<comma>,\s?+(?!and\b|or\b|&)|;\s?)|(?:,\s?)?(?:and\b|or\b|&)\s{0,2}|[/+])")
 RANGE = re.compile(r"\s{0,2}(?:[-‐-―−]{1,2}|to\b|through\b)\s{0,2}")
 CLOSED = re.compile(r"\s{0,2}(?:\Z|[,;:)\]/&‐-―−-]|\.(?!\s?[a-z])|(?:and|or|to|through)\b)")
-MOST = 30  # figures that a range may span: no paper says Figs. 1-400
+LONGEST_RANGE = 30  # figures that a range may span: no paper says Figs. 1-400
 
 
 class Cited(NamedTuple):
@@ -65,7 +65,7 @@ class Cited(NamedTuple):
 
 def citations(text: str) -> list[Cited]:
     """What a text cites, in order; what it cites twice stands there twice."""
-    return [cited for head in HEAD.finditer(text) for cited in _Reader(text, head).read()]
+    return [cited for head in CITATION_HEAD.finditer(text) for cited in _Reader(text, head).read()]
 
 
 class _Reader:
@@ -98,7 +98,7 @@ class _Reader:
             self._add(str(ROMANS[roman[0]]), False, ())
             self.at, self.roman = roman.end(), True
             return True
-        number = self._match(NUMBER)
+        number = self._match(FIGURE_NUMBER)
         if number is None or not (sure or self.many or number["own"] or CLOSED.match(self.text, number.end())):
             return False
         self.at = number.end()
@@ -118,7 +118,7 @@ class _Reader:
             self.at = brackets.end()
             self._widen(spelled_out(brackets["panels"]))
         elif self.text[self.at : self.at + 1] == " ":
-            apart = LETTERS.match(self.text, self.at + 1)
+            apart = PANEL_LETTERS.match(self.text, self.at + 1)
             if apart and CLOSED.match(self.text, apart.end()):
                 self.at = apart.end()
                 self._widen(_letters(apart["letters"]))
@@ -133,7 +133,7 @@ class _Reader:
             self.at = to.end()
             self._widen(_between(last.panels[-1], to["letters"]))
             return True
-        to = NUMBER.match(self.text, dash.end())
+        to = FIGURE_NUMBER.match(self.text, dash.end())
         if to is None or "S" in last.number + to["digits"].upper():
             return False
         if dash[0].strip() != dash[0] and not self.many:
@@ -141,7 +141,7 @@ class _Reader:
         first, end = int(last.number), int(to["digits"])
         if last.panels and to["own"] and first == end:
             self._widen(_between(last.panels[-1], to["own"]))
-        elif first < end <= first + MOST and (self.many or not last.panels):
+        elif first < end <= first + LONGEST_RANGE and (self.many or not last.panels):
             for number in range(first + 1, end):
                 self._add(str(number), last.supplement, ())
             self._add(str(end), last.supplement, _letters(to["own"] or ""))
@@ -154,7 +154,7 @@ class _Reader:
 
     def _next(self) -> bool:
         """Another panel or another number, behind a comma or an "and"."""
-        apart = self._match(APART)
+        apart = self._match(NEXT_CITATION)
         if apart is None:
             return False
         before, self.at = self.at, apart.end()
@@ -190,7 +190,7 @@ class _Reader:
 
 
 def _panel(text: str, at: int) -> re.Match[str] | None:
-    return BRACKETED.match(text, at) or LETTERS.match(text, at)
+    return BRACKETED_LETTER.match(text, at) or PANEL_LETTERS.match(text, at)
 
 
 def _letters(glued: str) -> tuple[str, ...]:
@@ -233,10 +233,10 @@ MARKUP = re.compile(r"\*\*|__|(?<=\()[_*](?=[A-Za-z][_*]\))|(?<=\([_*][A-Za-z])[
 BEFORE = re.compile(r"[.;:!?)]\s*\Z")
 BEHIND = re.compile(r"\s*(?:[,.;]|and\b|\Z)")
 SKIPPED = 2  # letters that a caption may leave out between two panels: one that was misread, an I
-PAPERS = 4096  # captions whose parts are kept
+CAPTIONS_KEPT = 4096  # captions whose parts are kept
 
 
-class Parts(NamedTuple):
+class CaptionParts(NamedTuple):
     """A caption in parts."""
 
     head: str  # before the first panel
@@ -249,15 +249,15 @@ class _Mark(NamedTuple):
     panels: tuple[str, ...]
 
 
-@lru_cache(maxsize=PAPERS)
-def parts(caption: str) -> Parts:
+@lru_cache(maxsize=CAPTIONS_KEPT)
+def parts(caption: str) -> CaptionParts:
     """The parts of a caption; one without panels is all head."""
     text = " ".join(MARKUP.sub("", caption).split())
     for way in WAYS:
         marks = _in_order(text, [_Mark(*mark.span(), spelled_out(mark["panels"])) for mark in way.finditer(text)])
         if len({panel for mark in marks for panel in mark.panels}) > 1:
             return _behind(text, marks) if way is WAYS[0] and _trails(text, marks) else _before(text, marks)
-    return Parts(text, {})
+    return CaptionParts(text, {})
 
 
 def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
@@ -279,16 +279,16 @@ def _trails(text: str, marks: Sequence[_Mark]) -> bool:
     return not BEFORE.search(text, 0, marks[0].begin) and all(BEHIND.match(text, mark.end) for mark in marks[:-1])
 
 
-def _before(text: str, marks: Sequence[_Mark]) -> Parts:
+def _before(text: str, marks: Sequence[_Mark]) -> CaptionParts:
     ends = [*(mark.begin for mark in marks[1:]), len(text)]
     pieces = [(mark.panels, text[mark.end : end]) for mark, end in zip(marks, ends, strict=True)]
-    return Parts(text[: marks[0].begin].strip(), _joined(pieces))
+    return CaptionParts(text[: marks[0].begin].strip(), _joined(pieces))
 
 
-def _behind(text: str, marks: Sequence[_Mark]) -> Parts:
+def _behind(text: str, marks: Sequence[_Mark]) -> CaptionParts:
     begins = [0, *(mark.end for mark in marks[:-1])]
     pieces = [(mark.panels, text[begin : mark.begin]) for mark, begin in zip(marks, begins, strict=True)]
-    return Parts(text[marks[-1].end :].strip(" .,;"), _joined(pieces))
+    return CaptionParts(text[marks[-1].end :].strip(" .,;"), _joined(pieces))
 
 
 def _joined(pieces: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
@@ -302,7 +302,6 @@ def _joined(pieces: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
 # --- Ranking
 
 WINDOW = 100  # words, whatever ends there
-PAPERS = 256  # whose citations are kept: a paper has several claims
 
 Labels = tuple[str, ...]
 
@@ -339,7 +338,9 @@ def paper_of(paragraphs: Sequence[str], captions: Mapping[str, str]) -> Paper:
         head, own_part = whole, ""
         if place and place.panel:
             head, panels = parts(whole)
-            own_part = " ".join(dict.fromkeys(panels[letter] for letter in letters(place.panel) if panels.get(letter)))
+            own_part = " ".join(
+                dict.fromkeys(panels[letter] for letter in panel_letters(place.panel) if panels.get(letter))
+            )
         known[label] = Caption(whole, own_part, " ".join(filter(None, (head, own_part))))
     return Paper(tuple(paragraphs), known)
 
@@ -368,7 +369,7 @@ def documents(paper: Paper) -> dict[str, str]:
     }
 
 
-@lru_cache(maxsize=2 * PAPERS)
+@lru_cache(maxsize=2 * PAPERS_KEPT)
 def cited_by(texts: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
     """Return the elements that each text cites, in order of mention: a panel that is named with the figure that it
     belongs to, or a whole figure with all of its panels."""
@@ -384,7 +385,7 @@ def cited_by(texts: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
     return tuple(map(cites, texts))
 
 
-def letters(panel: str) -> list[str]:
+def panel_letters(panel: str) -> list[str]:
     """Return the letters that a panel goes by in a text: A of `A`, of `A-1` and of `AI`; A, B and C of `A-C`."""
     first, _, last = panel.partition("-")
     if len(last) == 1 and first[:1] < last:
@@ -398,7 +399,7 @@ def siblings(label: str, labels: Sequence[str]) -> set[str]:
     return {other for other in labels if place and (at := place_of(other)) and at.figure == place.figure}
 
 
-@lru_cache(maxsize=PAPERS)
+@lru_cache(maxsize=PAPERS_KEPT)
 def _places(labels: Labels) -> dict[Figure, dict[str, Place]]:
     """Return the labels of each figure and table, with what they name. It goes by the name that citations give it,
     where the S of a supplementary one and the word mean the same."""
@@ -417,5 +418,5 @@ def _meant(cited: Cited, of_figure: Mapping[str, Place]) -> list[str]:
     panels = [label for label, place in of_figure.items() if place.panel]
     if not cited.panels:
         return [*whole, *panels]
-    named = [label for panel in cited.panels for label in panels if panel in letters(of_figure[label].panel)]
+    named = [label for panel in cited.panels for label in panels if panel in panel_letters(of_figure[label].panel)]
     return [*dict.fromkeys(named), *whole]

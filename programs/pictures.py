@@ -32,6 +32,7 @@ from dspy.adapters.types.base_type import CUSTOM_TYPE_END_IDENTIFIER, CUSTOM_TYP
 from PIL import Image, ImageOps
 
 from aisr.base.errors import UserError
+from aisr.programs.text import CELL
 
 MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
@@ -173,7 +174,6 @@ def is_text_alone(value: Any) -> bool:
 # --- Reading the text in pictures
 
 LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out
-CELL = " | "
 _reading = threading.Lock()  # one picture at a time: each keeps all cores busy
 
 

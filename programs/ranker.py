@@ -22,8 +22,9 @@ from scipy.sparse import csc_array
 from aisr.base.errors import UserError
 from aisr.programs.retrieval import (
     CAPTION,
+    PAPERS_KEPT,
     Matcher,
-    Scores,
+    MatchScores,
     bm25,
     dense,
     embedded,
@@ -39,7 +40,7 @@ Values = NDArray[np.float64]
 BY_RARITY = "BM25, words that are rare in other papers counting more"
 SHARE = "share of the claim's words, those that are rare in other papers counting more"
 
-FEWEST = 2  # tenths of the papers that a word of the table stands in; below them all words are as rare
+COMMON_TENTHS = 2  # tenths of the papers that a word of the table stands in; below them all words are as rare
 BARELY = 0.05  # the rarity of a word that all papers have
 
 
@@ -51,7 +52,7 @@ def tenths(having: Counter[str], papers: int) -> dict[str, str]:
     shares: dict[str, list[str]] = {}
     for stem, count in sorted(having.items()):
         share = round(10 * count / papers)
-        if share >= FEWEST:
+        if share >= COMMON_TENTHS:
             shares.setdefault(str(share), []).append(stem)
     return {share: " ".join(stems) for share, stems in sorted(shares.items(), key=lambda pair: int(pair[0]))}
 
@@ -64,7 +65,7 @@ def by_stem(table: Mapping[str, str]) -> dict[str, int]:
 def rarity(stems: Iterable[str], common: Mapping[str, int]) -> Values:
     """Return how rare each stem is in other papers: the logarithm of one in how many of them has it, `BARELY` at
     least."""
-    return np.array([BARELY + np.log(10 / max(common.get(stem, 0), FEWEST)) for stem in stems], dtype=np.float64)
+    return np.array([BARELY + np.log(10 / max(common.get(stem, 0), COMMON_TENTHS)) for stem in stems], dtype=np.float64)
 
 
 def rare_words(claim: str, texts: tuple[str, ...], common: Mapping[str, int]) -> dict[str, Values]:
@@ -87,8 +88,9 @@ def papers_having(papers: Sequence[tuple[str, ...]]) -> Counter[str]:
 
 OPENING, METHODS = "opening paragraph, such as the abstract", "words for methods"
 
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-NAME = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[\w-]{2,}")  # ACE2, GWAS, SARS-CoV-2: a capital, and one more or a digit
+CLAIM_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# ACE2, GWAS, SARS-CoV-2: a capital, and one more or a digit.
+CLAIM_NAME = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[\w-]{2,}")
 REFERENCE = re.compile(
     r"\(\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\)|\[\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\]|\bet al\b"
     r"|\([^()]{1,60}\b(?:19|20)\d\d[a-z]?\)"
@@ -148,7 +150,7 @@ def position_features(texts: tuple[str, ...]) -> dict[str, Values]:
         "words for findings": rate(FINDING, texts),
         "phrases for the paper's own findings": rate(OWN, texts),
         METHODS: rate(METHOD, texts),
-        "numbers": rate(NUMBER, texts),
+        "numbers": rate(CLAIM_NUMBER, texts),
         "funding, interests, ethics, availability and the like": rate(BACK_MATTER, texts),
     }
 
@@ -171,9 +173,6 @@ def rate(sign: re.Pattern[str], texts: Sequence[str]) -> Values:
 
 def share(values: Values, whole: float | Values) -> Values:
     return np.asarray(values / np.maximum(whole, 1e-9))
-
-
-PAPERS = 256  # whose tables are kept: many claims cite the same paper
 
 
 class _Paper(NamedTuple):
@@ -231,8 +230,8 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict
         BY_RARITY: _standard(rare[BY_RARITY]),
         SHARE: rare[SHARE],
         "share of the claim's word pairs": _share_in(set(pairwise(stems)), paper.bigrams),
-        "share of the claim's numbers": _share_in(set(NUMBER.findall(claim)), paper.numbers),
-        "share of the claim's names": _share_in(set(NAME.findall(claim)), paper.names),
+        "share of the claim's numbers": _share_in(set(CLAIM_NUMBER.findall(claim)), paper.numbers),
+        "share of the claim's names": _share_in(set(CLAIM_NAME.findall(claim)), paper.names),
         "BM25 of the paragraph before": np.concatenate([[0.0], score[:-1]]),
         "BM25 of the paragraph behind": np.concatenate([score[1:], [0.0]]),
         **paper.position,
@@ -241,7 +240,7 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict
     }
 
 
-@lru_cache(maxsize=PAPERS)
+@lru_cache(maxsize=PAPERS_KEPT)
 def count_paper(texts: tuple[str, ...]) -> _Paper:
     """Return the counts of a paper, once for all claims that cite it."""
     stems = stemmed(texts)
@@ -265,8 +264,8 @@ def count_paper(texts: tuple[str, ...]) -> _Paper:
         np.sqrt(sentences @ sentence_rarity**2),
         owner,
         [set(pairwise(own)) for own in stems],
-        [set(NUMBER.findall(text)) for text in texts],
-        [set(NAME.findall(text)) for text in texts],
+        [set(CLAIM_NUMBER.findall(text)) for text in texts],
+        [set(CLAIM_NAME.findall(text)) for text in texts],
         position_features(texts),
     )
 
@@ -338,7 +337,7 @@ class EvidenceRanker(BaseModel):
             raise UserError(f"evidence ranker: the spread of {lost[0]!r} is missing; expected a number above 0")
         return self
 
-    def score(self, features: Mapping[str, Values]) -> Scores:
+    def score(self, features: Mapping[str, Values]) -> MatchScores:
         """Return the score of each text, from what `measure` returns. Raises UserError for the weight of no feature."""
         unknown = [name for name in self.weights if name not in features]
         if unknown:

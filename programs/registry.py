@@ -14,7 +14,7 @@ from aisr.base.errors import UserError
 if TYPE_CHECKING:
     from aisr.programs.task import Task
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+TASK_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 TASKS: Mapping[str, str] = MappingProxyType(
     {
         "track1": "aisr.programs.track1:TRACK1",
@@ -39,7 +39,7 @@ def find_task(name: str) -> "Task":
     lacking += [f"definitions[{label!r}]" for label in getattr(task, "labels", ()) if label not in task.definitions]
     if lacking:
         raise UserError(f"task {name}: it lacks {lacking[0]}; docs/adding-a-task.md has a whole one")
-    if name not in TASKS and (task.name in TASKS or not NAME.fullmatch(task.name)):
+    if name not in TASKS and (task.name in TASKS or not TASK_NAME.fullmatch(task.name)):
         raise UserError(
             f"task {name}: it calls itself {str(task.name)[:80]!r}; expected at most 40 lower-case letters, digits and "
             f"dashes, and another name than {', '.join(TASKS)}"

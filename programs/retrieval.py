@@ -25,8 +25,8 @@ from aisr.programs.word_vectors import Vectors, embed
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
 # Single characters too: "Corvid-2" and "2.3 points" differ in nothing else. It is worth 2.5 points of Hit@3 on
 # the sample's train and dev, and so is b = 0.75 (paragraphs are short) against 0.4.
-WORD = r"(?u)\b\w+\b"
-PAPERS = 256  # whose indices, embeddings and idle paragraphs are kept: many claims cite the same paper
+TOKEN_PATTERN = r"(?u)\b\w+\b"
+PAPERS_KEPT = 256  # whose indices, embeddings and idle paragraphs are kept: many claims cite the same paper
 
 
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -39,7 +39,7 @@ def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.asarray(index.get_scores(known), dtype=np.float64)
 
 
-@lru_cache(maxsize=PAPERS)
+@lru_cache(maxsize=PAPERS_KEPT)
 def split_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the sentences of all texts, and for each the place of the text that it stands in."""
     split = [sentences(text) for text in texts]
@@ -56,12 +56,17 @@ def stemmer() -> Stemmer.Stemmer:
 def stemmed(texts: Sequence[str]) -> list[list[str]]:
     """Return the stems of each text, without stop words, in order."""
     split: list[list[str]] = bm25s.tokenize(
-        list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False, return_ids=False
+        list(texts),
+        stopwords="en",
+        stemmer=stemmer(),
+        token_pattern=TOKEN_PATTERN,
+        show_progress=False,
+        return_ids=False,
     )
     return split
 
 
-@lru_cache(maxsize=PAPERS)
+@lru_cache(maxsize=PAPERS_KEPT)
 def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
     """Return the BM25 index of texts; None where they hold no word to rank by."""
     stems = stemmed(texts)
@@ -77,24 +82,24 @@ def dense(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.asarray(embedded(tuple(texts)) @ embed([claim])[0])
 
 
-@lru_cache(maxsize=PAPERS)
+@lru_cache(maxsize=PAPERS_KEPT)
 def embedded(texts: tuple[str, ...]) -> Vectors:
     """Return the vectors of the texts of a paper, as `embed` does, and keep them."""
     return embed(texts)
 
 
-Scores = NDArray[np.float64]
-Matcher = Callable[[str, Sequence[str]], Scores]
+MatchScores = NDArray[np.float64]
+Matcher = Callable[[str, Sequence[str]], MatchScores]
 
 RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
 
 
-def order(scores: Scores) -> NDArray[np.int64]:
+def order(scores: MatchScores) -> NDArray[np.int64]:
     """Return the places of the texts, best first; equals in document order."""
     return np.argsort(-scores, kind="stable")
 
 
-def fuse(rankings: Iterable[Scores]) -> Scores:
+def fuse(rankings: Iterable[MatchScores]) -> MatchScores:
     """Return reciprocal rank fusion: a text counts by its places in all rankings."""
     return np.asarray(np.sum([1 / (RANK_CONSTANT + 1 + places(scores)) for scores in rankings], axis=0))
 
@@ -110,7 +115,7 @@ RETRIEVERS: Mapping[RetrieverName, Matcher] = MappingProxyType(
 )
 
 
-def places(scores: Scores) -> NDArray[np.int64]:
+def places(scores: MatchScores) -> NDArray[np.int64]:
     """Return the place of each text in the ranking, from 0."""
     ranks = np.empty(len(scores), dtype=np.int64)
     ranks[order(scores)] = np.arange(len(scores))
@@ -132,7 +137,7 @@ END_HEADING = re.compile(
     r"|credit authorship contribution statement)",
     re.IGNORECASE,
 )
-END = re.compile(
+BACK_MATTER_START = re.compile(
     r"(?:(?:acknowledge?ments?|funding|author(?:s['’]?|['’]s)? contributions?|(?:conflicts? of|competing"
     r"|declaration of)(?: financial)? interests?)\s*[:.—–-]"
     r"|(?:this|the) (?:work|study|research|project) (?:was|is|has been|were) (?:\w+ )?(?:supported|funded)\b"
@@ -168,7 +173,7 @@ def heading(text: str) -> bool:
     return bool(HEADING.fullmatch(text.strip()))
 
 
-@lru_cache(maxsize=PAPERS)
+@lru_cache(maxsize=PAPERS_KEPT)
 def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
     """Return the places of paragraphs without content, of all those of a paper."""
     idle, ends = set(), False
@@ -178,7 +183,7 @@ def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
         if heading(text):
             ends = bool(END_HEADING.fullmatch(text))
             idle.add(place)
-        elif ends or is_bare_caption or END.match(text) or _is_list(text):
+        elif ends or is_bare_caption or BACK_MATTER_START.match(text) or _is_list(text):
             idle.add(place)
     return frozenset(idle)
 
@@ -244,7 +249,7 @@ def excerpt(claim: str, text: str, most: int) -> str:
 USUAL_TOKENS = 2600  # tokens of a paper in a prompt by default
 # Tokens of a paragraph, where not all of a paper is shown: of 218 real claims 90.4 % so see gold evidence in 2,600
 # tokens, as they do in 3,000 without this bound (89.4 %).
-LONGEST = 300
+PARAGRAPH_TOKENS = 300
 
 
 class Passages(NamedTuple):
@@ -260,9 +265,9 @@ class Passages(NamedTuple):
 def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int) -> Passages:
     """Return the first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands
     under where that fits too; none that cannot decide a claim, unless all are such. Where a paper does not fit, its
-    longer paragraphs are cut to `LONGEST`, around what matches the claim. The best one is shown in any case."""
+    longer paragraphs are cut to `PARAGRAPH_TOKENS`, around what matches the claim. The best one is always shown."""
     under, idle = _headings(paragraphs), without_content(paragraphs)
-    longest = LONGEST if paper_tokens(paragraphs) > budget else budget
+    longest = PARAGRAPH_TOKENS if paper_tokens(paragraphs) > budget else budget
     shown: dict[str, str] = {}
     left = budget
     for key in [key for key in best_first if key not in idle] or best_first:

@@ -19,9 +19,11 @@ from html import unescape
 from typing import Any
 
 # A sentence ends at . ! or ? before a space and what can begin another, but not behind an abbreviation or an initial.
-END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
-SHORT = re.compile(r"(?:\b(?i:figs?|tabs?|eqs?|secs?|refs?|al|e\.g|i\.e|vs|cf|approx|resp|dr|prof|ca|vol)|\b[A-Z])\.$")
-LONGEST = 500  # characters of a word; a longer one is none, but a picture in letters or the like
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
+ABBREVIATION = re.compile(
+    r"(?:\b(?i:figs?|tabs?|eqs?|secs?|refs?|al|e\.g|i\.e|vs|cf|approx|resp|dr|prof|ca|vol)|\b[A-Z])\.$"
+)
+LONGEST_WORD = 500  # characters of a word; a longer one is none, but a picture in letters or the like
 LONGEST_SHORT = 12  # characters at the end of a sentence that tell an abbreviation
 
 
@@ -30,20 +32,20 @@ def sentences(text: str) -> list[str]:
     result: list[str] = []
     begin = 0
     line = " ".join(text.split())
-    for end in END.finditer(line):
-        if not SHORT.search(line[max(begin, end.start() - LONGEST_SHORT) : end.start()]):
+    for end in SENTENCE_END.finditer(line):
+        if not ABBREVIATION.search(line[max(begin, end.start() - LONGEST_SHORT) : end.start()]):
             result.append(line[begin : end.start()] + end[0].rstrip())
             begin = end.end()
     return [*result, line[begin:]] if line[begin:] else result
 
 
 def words(text: str) -> list[str]:
-    """Return what stands between white space; a word of more than `LONGEST` characters is cut, so that a number of
+    """Return what stands between white space; a word of more than `LONGEST_WORD` characters is cut, so that a number of
     words bounds a text."""
     parts = text.split()
-    if all(len(word) <= LONGEST for word in parts):
+    if all(len(word) <= LONGEST_WORD for word in parts):
         return parts
-    return [word[cut : cut + LONGEST] for word in parts for cut in range(0, len(word), LONGEST)]
+    return [word[cut : cut + LONGEST_WORD] for word in parts for cut in range(0, len(word), LONGEST_WORD)]
 
 
 def pieces(text: str, most: int) -> list[str]:
@@ -96,10 +98,10 @@ MARKER = re.compile(
     r"|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|PREFIX|MIDDLE|SUFFIX)\])",  # Mistral's
     re.IGNORECASE | re.VERBOSE,
 )
-BRACKETED = re.compile(r"[\[\uff3b]([^\[\]\uff3b\uff3d\n]{1,82}+)[\]\uff3d]")
+IN_BRACKETS = re.compile(r"[\[\uff3b]([^\[\]\uff3b\uff3d\n]{1,82}+)[\]\uff3d]")
 
-MARKS = 30  # one behind the other; more than any writing needs
-PIECE = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
+MOST_MARKS = 30  # one behind the other; more than any writing needs
+NON_ASCII = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
 
 
 def plain(text: str) -> str:
@@ -129,7 +131,7 @@ def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
         label = match[1].strip()
         return f"({label})" if is_label(unicodedata.normalize("NFKC", label)) else match[0]
 
-    return BRACKETED.sub(unlabelled, line)
+    return IN_BRACKETS.sub(unlabelled, line)
 
 
 def folded(text: str) -> str:
@@ -137,14 +139,14 @@ def folded(text: str) -> str:
     marks; so long ones are folded piece by piece, as Unicode's stream-safe format has them (UAX 15)."""
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return text
-    return PIECE.sub(_folded_piece, text)
+    return NON_ASCII.sub(_folded_piece, text)
 
 
 def _folded_piece(match: re.Match[str]) -> str:
     pieces, begin, marks = [], 0, 0
     for place, sign in enumerate(match[0]):
         marks = marks + 1 if unicodedata.combining(sign) else 0
-        if marks > MARKS:
+        if marks > MOST_MARKS:
             pieces.append(match[0][begin:place])
             begin, marks = place, 1
     return "".join(unicodedata.normalize("NFKC", piece) for piece in [*pieces, match[0][begin:]])
@@ -156,7 +158,7 @@ def _broken(text: str) -> str:
 
 # Words that stand letter by letter in LaTeX's math fonts: \\mathrm { B L E U }.
 SPACED = re.compile(r"(\\(?:mathrm|mathbf|mathit|mathsf|mathtt|text|textbf|textit|operatorname)\s*\{)([^{}]*)\}")
-LETTERS = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_])+(?!\S)")
+SPACED_LETTERS = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_])+(?!\S)")
 KEPT = str.maketrans("\n\t", "  ")
 
 
@@ -173,14 +175,14 @@ def _invisible(sign: str) -> bool:
 
 
 def _closed_up(command: re.Match[str]) -> str:
-    joined = LETTERS.sub(lambda letters: letters[0].replace(" ", ""), command[2])
+    joined = SPACED_LETTERS.sub(lambda letters: letters[0].replace(" ", ""), command[2])
     return command[0] if joined == command[2] else f"{command[1]}{joined.strip()}}}"
 
 
 HTML_ROW = re.compile(r"<tr[\s>]", re.IGNORECASE)
 TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]*+)[^<>]*+>")
 LINE_END = re.compile(r"\r\n?|\n")  # no other: what some call an end of a line stands within cells
-RULE = re.compile(r"[\s|:+=-]*")  # a line between head and body
+TABLE_RULE = re.compile(r"[\s|:+=-]*")  # a line between head and body
 CELL = " | "
 ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can begin neither an item nor a message
 
@@ -197,7 +199,7 @@ def rows_of(text: str) -> tuple[str, list[str]]:
     table = [number for number, line in enumerate(lines) if line.count("|") > 1 or "\t" in line.strip()]
     if len(table) < 2:
         return text, []
-    rows = [_cells(line) for line in lines[table[0] :] if not RULE.fullmatch(line)]
+    rows = [_cells(line) for line in lines[table[0] :] if not TABLE_RULE.fullmatch(line)]
     return "\n".join(lines[: table[0]]), rows
 
 
@@ -258,7 +260,7 @@ def alike_words(text: str) -> list[str]:
     return WORD.findall(alike(text))
 
 
-SHORTEST = 12  # letters and digits of a quote; fewer match by chance
+SHORTEST_QUOTE = 12  # letters and digits of a quote; fewer match by chance
 
 
 def letters(text: str) -> str:
@@ -270,7 +272,7 @@ def stretch(quote: str, texts: Sequence[str]) -> str | None:
     """Return where a quote stands in one of the texts, but for case, blanks and punctuation: in that text's own wording
     with single blanks, with the signs that end the sentence. None where it does not, or is too short to tell."""
     wanted = letters(quote)
-    if len(wanted) < SHORTEST:
+    if len(wanted) < SHORTEST_QUOTE:
         return None
     for text in texts:
         known, places = _lettered(text)

@@ -114,7 +114,8 @@ NAMED = 5  # most ids in an answer; three of what is named and ranked are submit
 DEPTH = 10  # paragraphs from the ranker's best down that may be named
 OF_THE_LM = 2  # of the three ids
 DISTRACTORS = 2  # beside gold paragraphs; one more where there are none
-SHORT = 60  # characters; a shorter paragraph says little, and stands in for a distractor only where there is no other
+# Characters; a shorter paragraph says little, and stands in for a distractor only where there is no other.
+SHORT_PARAGRAPH = 60
 GOLD, DISTRACTOR = 750, 250  # characters of one such paragraph in a demo: four fit into 3,000 tokens
 
 
@@ -285,7 +286,7 @@ def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: S
     named = gold.evidence_para_ids[:EVIDENCE_K]
     idle = without_content(paper)
     others = [key for key in best_first if key not in gold.evidence_para_ids and key not in idle]
-    long_first = sorted(others, key=lambda key: len(paper[key]) < SHORT)
+    long_first = sorted(others, key=lambda key: len(paper[key]) < SHORT_PARAGRAPH)
     beside = long_first[: DISTRACTORS if named else DISTRACTORS + 1]
     most = dict.fromkeys(beside, DISTRACTOR) | dict.fromkeys(named, GOLD)
     keys = [key for key in paper if key in most]

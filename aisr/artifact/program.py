@@ -28,7 +28,7 @@ from aisr.programs.registry import TASKS, find_task
 from aisr.programs.saved import FORMAT, ProgramFile
 from aisr.programs.task import Task
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 MAX_BYTES = 64 * 2**20
 NUMBERS = re.compile(r"\[\n(?: *+[0-9.e+-]++,?+\n)++ *+\]")  # a list of numbers, one a line
 
@@ -108,7 +108,7 @@ def parse(text: str, source: str, task: Task | None = None) -> Loaded:
 
 def check_name(name: str) -> str:
     """The name, where it can be that of a folder. Raises UserError otherwise."""
-    if not NAME.fullmatch(name):
+    if not ARTIFACT_NAME.fullmatch(name):
         raise UserError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
     return name
 
@@ -120,7 +120,7 @@ def _validate(content: Any, source: str) -> ProgramFile:
         raise BadArtifact(f"{source}: {explain(error)}") from error
 
 
-def uncompiled(compiled: Loaded) -> Loaded:
+def uncompiled_baseline(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
     state of `compiled`; no demos and no label weights."""
     program, task = compiled.program, compiled.task

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from aisr.base.errors import UserError
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
-LONGEST = 64 * 2**20  # bytes of a line
+LONGEST_LINE = 64 * 2**20  # bytes of a line
 MOST_FAULTS = 4  # of one line that are listed
 
 
@@ -77,20 +77,20 @@ def _is_list(file: BinaryIO) -> bool:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The number of each line that is not blank, and the line; of a long one no more than `LONGEST` + 1 bytes."""
+    """The number of each line that is not blank, and the line; of a long one no more than `LONGEST_LINE` + 1 bytes."""
     number = 0
-    while line := file.readline(LONGEST + 1):
+    while line := file.readline(LONGEST_LINE + 1):
         number += 1
         rest = line
-        while len(line) > LONGEST and rest and not rest.endswith(b"\n"):
-            rest = file.readline(LONGEST)
-        if len(line) > LONGEST or line.strip():
+        while len(line) > LONGEST_LINE and rest and not rest.endswith(b"\n"):
+            rest = file.readline(LONGEST_LINE)
+        if len(line) > LONGEST_LINE or line.strip():
             yield number, line
 
 
 def _json_object(line: bytes) -> dict[str, Any]:
     """The object in a line. Raises UserError where there is none."""
-    if len(line) > LONGEST:
+    if len(line) > LONGEST_LINE:
         raise UserError("longer than 64 MiB; expected one record")
     try:
         content = from_json(line.decode("utf-8-sig"))

@@ -14,7 +14,7 @@ from aisr.cli import options as opt
 from aisr.cli.display import note, print_pictures, table
 from aisr.cli.options import find_task_for
 
-WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
+PRINTED_WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
 
 def check(
@@ -75,14 +75,14 @@ def split(
     No part shares a claim, picture, paper or evidence (nor a near copy) with another.
     """
     from aisr import workflow
-    from aisr.optimize.leakage import RULE
+    from aisr.optimize.leakage import LEAKAGE_RULE
     from aisr.programs.records import SentenceRecord
 
     chosen = find_task_for(task, file)
     note(f"splitting {file} {parts} (seed {seed}) below {out}/")
     done = workflow.split(chosen, file, out=out, parts=parts, seed=seed)
     note(f"  {sum(done.records.values())} records in {done.groups} groups; what they share with another: {done.shared}")
-    note(f"  compared: {RULE}")
+    note(f"  compared: {LEAKAGE_RULE}")
     note(f"  a plain random split would share with train: {done.random_leak}; this one: {done.leak}")
     whole_paragraphs = "all " if issubclass(chosen.record, SentenceRecord) else ""
     for part, count in done.records.items():
@@ -158,7 +158,7 @@ def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     records = list(read(train, task.record, task.name))
     made = fit_ranker(task, records, group_records(task, records), bm25, seed=0)
     note(f"fitted on {made.report['claims']} claims with evidence, in {made.report['groups']} groups")
-    for name, weight in made.ranker.by_weight()[:WEIGHTS]:
+    for name, weight in made.ranker.by_weight()[:PRINTED_WEIGHTS]:
         note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
         unseen = {paper: ranker.matcher() for paper, ranker in made.out_of_fold.items()}

@@ -23,13 +23,13 @@ from aisr.cli import options as opt
 from aisr.cli.display import console, note, table
 from aisr.lm.config import RECORDED
 
-NAME = "demo"
-TASKS = ("track1", "track2")  # whose answers are recorded
+DEMO = "demo"
+RECORDED_TASKS = ("track1", "track2")  # whose answers are recorded
 COMPILE = "--optimizer knn --budget light"
 # The commands of a walk, each in a process of its own: predictions come from what was saved, and from nothing else.
 STEPS = (
     "check {0.data}/train.jsonl --task {0.task}",
-    f"compile --task {{0.task}} --data {{0.data}} OPTIONS --lm {{0.lm}} --name {NAME}",
+    f"compile --task {{0.task}} --data {{0.data}} OPTIONS --lm {{0.lm}} --name {DEMO}",
     "predict --task {0.task} --program models:/aisr-{0.task}@champion --data {0.data}/test-inputs.jsonl --lm {0.lm} "
     "--out {0.work}/predictions.jsonl",
     "submit --task {0.task} --data {0.data}/test-inputs.jsonl --predictions {0.work}/predictions.jsonl "
@@ -52,7 +52,7 @@ class Walk(NamedTuple):
 
     @property
     def program(self) -> Path:
-        return self.root / self.task / NAME
+        return self.root / self.task / DEMO
 
     @property
     def work(self) -> Path:
@@ -74,13 +74,13 @@ def demo(
 ) -> None:
     """Compile, predict, submit and score on the sample, with recorded answers of an LM."""
     for task in tasks or ():
-        if task not in TASKS:
-            raise UserError(f"{task!r}: expected one of: {', '.join(TASKS)}; answers of these are recorded")
-    root = artifacts / NAME
+        if task not in RECORDED_TASKS:
+            raise UserError(f"{task!r}: expected one of: {', '.join(RECORDED_TASKS)}; answers of these are recorded")
+    root = artifacts / DEMO
     shutil.rmtree(root / "data", ignore_errors=True)
     shutil.copytree(SAMPLE, root / "data", ignore=shutil.ignore_patterns("averitec", "context24-*", "hard.jsonl"))
     answers = root / "data" / "recorded"
-    walk_all([Walk(task, f"{RECORDED}{answers}/{task}.jsonl.gz", COMPILE, root) for task in tasks or TASKS])
+    walk_all([Walk(task, f"{RECORDED}{answers}/{task}.jsonl.gz", COMPILE, root) for task in tasks or RECORDED_TASKS])
 
 
 def walk_all(walks: Sequence[Walk]) -> None:

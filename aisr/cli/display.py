@@ -16,7 +16,7 @@ from aisr.base.errors import merge_repeats
 from aisr.base.files import interval_ends, percent, with_interval
 from aisr.base.redact import printable, secrets
 
-ResultT = TypeVar("ResultT")
+StepT = TypeVar("StepT")
 
 
 class _Console(Console):
@@ -172,7 +172,7 @@ def print_end(failures: Mapping[str, str], images: Any, spend: Any) -> None:
     print_spend(spend)
 
 
-def log(step: Callable[[], ResultT], problem: str) -> ResultT | None:
+def log_run(step: Callable[[], StepT], problem: str) -> StepT | None:
     """The result of a step that writes to MLflow. Where the store fails, `problem` and the reason are printed as an
     error, and it is None: what was paid for is kept."""
     from mlflow.exceptions import MlflowException

@@ -11,7 +11,7 @@ import typer
 from aisr.base.errors import UserError
 from aisr.cli import display, options as opt
 from aisr.cli.display import note
-from aisr.cli.options import attach, find_task_for, open_lm, read_lms, repeating_command
+from aisr.cli.options import attach_program, find_task_for, open_lm, read_lms, repeating_command
 
 if TYPE_CHECKING:
     from aisr.judging.evaluate import Evaluation
@@ -45,7 +45,7 @@ def evaluate(
     chosen = find_task_for(task, data)
     loaded = registry.load(program, artifacts, chosen)
     opened = open_lm(config)
-    attach(loaded.program, opened, image_root, data)
+    attach_program(loaded.program, opened, image_root, data)
     records = list(islice(read(data, chosen.record, chosen.name), limit))
     groups = group_records(chosen, records)
     cases = prepare_all(chosen, loaded.program.prepare, records, data, groups)
@@ -82,7 +82,7 @@ def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | N
             note(f"wrote {output} and, for `aisr report {folder}`, {folder}/")
         if artifacts is None:
             return True
-        logged = display.log(lambda: log_evaluation(artifacts, done, folder, replayed), "not logged to MLflow")
+        logged = display.log_run(lambda: log_evaluation(artifacts, done, folder, replayed), "not logged to MLflow")
     if logged:
         note(f"logged {logged}")
     return logged is not None
@@ -113,7 +113,7 @@ def compare(
     saved = [name for name in (first, second) if name != UNCOMPILED]
     if not saved:
         raise UserError(f"{first} {second}: name a compiled program beside it; {UNCOMPILED} is what that was before")
-    from aisr.artifact.program import uncompiled
+    from aisr.artifact.program import uncompiled_baseline
     from aisr.judging.evaluate import evaluate as score_program
     from aisr.metrics.intervals import in_words
     from aisr.optimize.leakage import read_labeled
@@ -122,12 +122,12 @@ def compare(
     chosen = find_task_for(task, data)
     programs = {name: registry.load(name, artifacts, chosen) for name in saved}
     if UNCOMPILED in (first, second):
-        programs[UNCOMPILED] = uncompiled(programs[saved[0]])
+        programs[UNCOMPILED] = uncompiled_baseline(programs[saved[0]])
     opened = open_lm(config)
     results = []
     for name in (first, second):
         loaded = programs[name]
-        attach(loaded.program, opened, image_root, data)
+        attach_program(loaded.program, opened, image_root, data)
         cases = read_labeled(chosen, loaded.program, data, limit)
         note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(cases)} records of {data}")
         with display.Live(opened.ledger) as progress:

@@ -210,7 +210,7 @@ def open_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = 
     return opening.open_lm(config, ledger, needs_key)
 
 
-def attach(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
+def attach_program(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
     """Prepare a program for an LM and the records of a file, with a warning where the label weights were fitted on
     another LM."""
     from aisr.judging import judge

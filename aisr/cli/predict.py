@@ -9,7 +9,7 @@ import typer
 from aisr.base.errors import UserError, merge_repeats
 from aisr.cli import display, options as opt
 from aisr.cli.display import note
-from aisr.cli.options import attach, find_task_for, open_lm, read_lms
+from aisr.cli.options import attach_program, find_task_for, open_lm, read_lms
 
 if TYPE_CHECKING:
     from aisr.api import LanguageModel
@@ -86,7 +86,7 @@ def _print_estimate(loaded: "Loaded", lm: "LanguageModel", image_root: Path | No
     from aisr.judging.judge import judge_all
 
     task, dry = loaded.task, lm.estimating().opened
-    attach(loaded.program, dry, image_root, data)
+    attach_program(loaded.program, dry, image_root, data)
     with display.Live(dry.ledger) as progress:
         judge_all(task, loaded.program, read(data, task.record, task.name), dry, progress.judged)
     display.print_estimate(dry.ledger.spend, lm.opened.ledger.limits)

@@ -62,8 +62,8 @@ def report(
     from aisr.programs.pictures import ImageFolder
     from aisr.report import page
 
-    judged = page.read(folder)
-    target = folder / page.FILE
+    judged = page.read_judged(folder)
+    target = folder / page.REPORT_PAGE
     if image_root is None and target.is_file() and b"data:image/webp;base64," in target.read_bytes():
         raise UserError(
             f"{target} shows pictures, which would be lost; give --image-root FOLDER, or remove the page first"

@@ -17,7 +17,7 @@ from aisr.base.jsonl import read
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, score_interval
-from aisr.metrics.scores import Floats, MeanScores, Report, Scores
+from aisr.metrics.scores import CorpusScore, Floats, MeanScores, Scores
 from aisr.programs.case import Case
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program
@@ -85,9 +85,9 @@ class Result:
     group: tuple[int, ...] | None = None  # of each record, where known (see `aisr.metrics.intervals`)
 
     @cached_property
-    def score(self) -> Report:
+    def score(self) -> CorpusScore:
         """The official score and its parts."""
-        return self.scores.report()
+        return self.scores.corpus_score()
 
     @cached_property
     def interval(self) -> Interval:
@@ -176,7 +176,7 @@ def check_any_judged(result: Result, split: str) -> None:
 
 # --- Scores of rankers
 
-DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
+HIT_DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
 COMPARED = ("Hit@1", "Hit@3", "Hit@10", "MRR")  # of two rankers
 Measures = Mapping[str, Floats]  # by name, (claims,) each
 
@@ -213,7 +213,7 @@ def measure_ranker(choose: Callable[[Query], Matcher], claims: Sequence[Query], 
         ranking = rank(claim, paper, choose(query))
         passages = fit_passages(claim, paper, ranking, context_tokens)
         first = 1 + min(ranking.index(key) for key in gold)
-        row = {f"Hit@{depth}": float(first <= depth) for depth in DEPTHS} | {"MRR": 1 / first}
+        row = {f"Hit@{depth}": float(first <= depth) for depth in HIT_DEPTHS} | {"MRR": 1 / first}
         row["recall"] = float(np.mean([key in passages.keys for key in gold]))
         row["of tokens"] = tokens(passages.text) / paper_tokens(paper)
         rows.append(row)

@@ -84,7 +84,7 @@ def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> P
     return program
 
 
-def with_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
+def ask_for_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
     """The options of a task's program, with verbalized label probabilities where nobody said otherwise and the LM gives
     no log-probabilities, or is at a server of one's own, where only its first answer shows whether it does."""
     chosen = dict(options)

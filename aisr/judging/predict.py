@@ -25,13 +25,13 @@ from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import Outcome, judge, map_ordered, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import FATAL_ERRORS, OpenLM
-from aisr.metrics.scores import Report
+from aisr.metrics.scores import CorpusScore
 from aisr.programs.program import Program
 from aisr.programs.records import Prediction, Record, Text
 from aisr.programs.task import Task
 
 SIDECAR_DIR = ".aisr"  # the folder of the files that belong to a predictions file
-DECIMALS = 4  # of a probability
+PROBABILITY_DECIMALS = 4  # of a probability
 
 
 @dataclass
@@ -156,7 +156,9 @@ def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
         content |= task.prediction.line(outcome.answer)
         if task.labels:
             chances = [probabilities(task, judgement) for judgement in outcome.judgements]
-            content["probabilities"] = [one and {name: round(one[name], DECIMALS) for name in one} for one in chances]
+            content["probabilities"] = [
+                one and {name: round(one[name], PROBABILITY_DECIMALS) for name in one} for one in chances
+            ]
     return json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
@@ -262,7 +264,7 @@ def _read_outcomes(task: Task, predictions: Path) -> tuple[dict[str, Outcome], l
 # which pairs the wrong records in silence: here that is an error.
 
 
-def score_files(task: Task, gold: Path, predicted: Path) -> Report:
+def score_files(task: Task, gold: Path, predicted: Path) -> CorpusScore:
     """The official score of a predictions file.
 
     Raises UserError for what the official evaluator refuses, naming file and line.
@@ -279,7 +281,7 @@ def score_files(task: Task, gold: Path, predicted: Path) -> Report:
         numbered.add(line.numbered)
     matched = _match(ids, list(read(predicted, task.prediction)), numbered == {True})
     try:
-        return task.score(answers, [prediction.answer for prediction in matched]).report()
+        return task.score(answers, [prediction.answer for prediction in matched]).corpus_score()
     except ValueError as error:
         raise UserError(f"{predicted} against {gold}: {error}") from error
 

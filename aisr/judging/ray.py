@@ -32,7 +32,7 @@ from aisr.programs.records import Record
 from aisr.programs.task import Task
 
 DEATHS = 3  # of a worker that a record survives
-PATIENCE = 30.0  # seconds until a cluster has to answer
+CLUSTER_PATIENCE = 30.0  # seconds until a cluster has to answer
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def ray_workers(
 
 def join_cluster(ray: Any, workers: int, address: str | None) -> None:
     """Begin a cluster of this machine alone, or join the one at `address`. Raises UserError for one that does
-    not answer within `PATIENCE`, or is too small."""
+    not answer within `CLUSTER_PATIENCE`, or is too small."""
     # Workers look for modules first where the job began, and the current folder may hold files of anyone.
     with TemporaryDirectory() as empty, chdir(empty):
         if address is None:
@@ -110,9 +110,9 @@ def join_cluster(ray: Any, workers: int, address: str | None) -> None:
 
         Thread(target=join, daemon=True).start()  # Ray itself waits for minutes
         try:
-            joined.result(PATIENCE)
+            joined.result(CLUSTER_PATIENCE)
         except (TimeoutError, OSError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200] or f"no answer within {PATIENCE:.0f} s"
+            reason = " ".join(str(error).split())[:200] or f"no answer within {CLUSTER_PATIENCE:.0f} s"
             raise UserError(
                 f"--ray {address}: {reason}; is a cluster running there (`ray start --head`)? --ray local needs none"
             ) from error

@@ -22,7 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize, replacing
-from aisr.base.jsonl import LONGEST, explain
+from aisr.base.jsonl import LONGEST_LINE, explain
 from aisr.lm.answers import Answer, adapter_for
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import OpenLM
@@ -71,9 +71,9 @@ def read_lines(path: Path) -> Iterator[Header | Answer]:
     number = 1
     try:
         with gzip.open(path) as file:
-            while (text := file.readline(LONGEST + 1)) or number == 1:
-                if len(text) > LONGEST:
-                    raise ValueError(f"longer than {LONGEST >> 20} MiB")
+            while (text := file.readline(LONGEST_LINE + 1)) or number == 1:
+                if len(text) > LONGEST_LINE:
+                    raise ValueError(f"longer than {LONGEST_LINE >> 20} MiB")
                 yield (Header if number == 1 else Answer).model_validate_json(text)
                 number += 1
     except (OSError, EOFError, zlib.error, ValueError) as error:

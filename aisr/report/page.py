@@ -31,10 +31,10 @@ from aisr.programs.task import Answer, Task
 if TYPE_CHECKING:
     from aisr.optimize.run import Run
 
-HERE = Path(__file__).parent
-FILE, RECORDS = "report.html", "records.json"
-FORMAT = 4  # of the latter
-MAX_BYTES = 512 * 2**20
+PAGE_FOLDER = Path(__file__).parent
+REPORT_PAGE, RECORDS_FILE = "report.html", "records.json"
+RECORDS_FORMAT = 4  # of the latter
+MAX_RECORDS_BYTES = 512 * 2**20
 
 
 # --- The records as the page has them
@@ -49,7 +49,7 @@ class _Strict(BaseModel):
 class About(_Strict):
     """What was judged by what."""
 
-    format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
+    format: int = Field(default=RECORDS_FORMAT, ge=RECORDS_FORMAT, le=RECORDS_FORMAT)
     labels: list[str]  # none for a task without
     evidence: bool  # whether the task names evidence paragraphs
     title: str
@@ -75,7 +75,7 @@ class Statement(_Strict):
 class Call(_Strict):
     """A call of the LM."""
 
-    messages: list[tuple[str, int]]  # role of each, and the place of its text in `Records.texts`
+    messages: list[tuple[str, int]]  # role of each, and the place of its text in `JudgedRecords.texts`
     answer: str | None  # as it came; None where there was none
 
 
@@ -93,7 +93,7 @@ class JudgedRecord(_Strict):
     calls: list[Call]
 
 
-class Records(_Strict):
+class JudgedRecords(_Strict):
     """The whole file."""
 
     about: About
@@ -101,7 +101,7 @@ class Records(_Strict):
     records: list[JudgedRecord]
 
 
-def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Records:
+def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> JudgedRecords:
     """The file for replayed records."""
     place: dict[str, int] = {}
     records = []
@@ -111,7 +111,7 @@ def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Reco
             messages = [(role, place.setdefault(text, len(place))) for role, text in call.messages]
             record.calls.append(Call(messages=messages, answer=call.answer))
         records.append(record)
-    return Records(about=about, texts=list(place), records=records)
+    return JudgedRecords(about=about, texts=list(place), records=records)
 
 
 def judged_record(task: Task, one: ReplayedRecord) -> JudgedRecord:
@@ -167,18 +167,18 @@ def _in_words(task: Task, answer: Answer) -> str:
     return "; ".join(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
 
 
-def read(folder: Path) -> Records:
+def read_judged(folder: Path) -> JudgedRecords:
     """The `records.json` of a folder. Raises UserError where there is none, or one that is not ours."""
-    path = folder / RECORDS
+    path = folder / RECORDS_FILE
     if not path.is_file():
         raise UserError(
-            f"{folder}: no {RECORDS} in there; expected the folder of a compiled program, or the one that "
+            f"{folder}: no {RECORDS_FILE} in there; expected the folder of a compiled program, or the one that "
             "`aisr evaluate --output` wrote"
         )
-    if path.stat().st_size > MAX_BYTES:
-        raise UserError(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
+    if path.stat().st_size > MAX_RECORDS_BYTES:
+        raise UserError(f"{path}: larger than {MAX_RECORDS_BYTES >> 20} MiB; not a file that `aisr` wrote")
     try:
-        return Records.model_validate(read_json(path))
+        return JudgedRecords.model_validate(read_json(path))
     except ValidationError as error:
         raise UserError(f"{path}: {explain(error)}") from error
 
@@ -236,15 +236,15 @@ def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) ->
     )
 
 
-def _write_records(folder: Path, content: Records, image_folder: ImageFolder | None) -> None:
-    write_whole(folder / RECORDS, content.model_dump_json() + "\n")
-    write_whole(folder / FILE, render(content, image_folder))
+def _write_records(folder: Path, content: JudgedRecords, image_folder: ImageFolder | None) -> None:
+    write_whole(folder / RECORDS_FILE, content.model_dump_json() + "\n")
+    write_whole(folder / REPORT_PAGE, render(content, image_folder))
 
 
 # --- The page
 
 
-def render(content: Records, image_folder: ImageFolder | None = None) -> str:
+def render(content: JudgedRecords, image_folder: ImageFolder | None = None) -> str:
     """Return the page. Its policy admits its own script, its style and inlined pictures, and no network.
 
     image_folder: where the pictures are; None: their captions and paths are shown.
@@ -254,9 +254,9 @@ def render(content: Records, image_folder: ImageFolder | None = None) -> str:
     paths = {piece.picture for one in content.records for piece in one.evidence if piece.picture}
     pictures = small_copies(image_folder, paths) if image_folder else {}
     return render_page(
-        HERE / "page.html",
-        HERE / "page.css",
-        (HERE / "record.js", HERE / "page.js"),
+        PAGE_FOLDER / "page.html",
+        PAGE_FOLDER / "page.css",
+        (PAGE_FOLDER / "record.js", PAGE_FOLDER / "page.js"),
         about=content.about,
         data={"records": fields, "texts": texts, "pictures": pictures},
         percent=percent,

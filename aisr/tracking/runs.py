@@ -184,7 +184,7 @@ def _log_dataset(mlflow: Any, path: Path, digest: str, records: int, context: st
 # --- Traces of a few records: the steps and LM calls behind an answer, and each label beside its gold label
 
 MOST_TRACES = 5
-LONGEST = 250  # characters of an assessment
+LONGEST_ASSESSMENT = 250  # characters of an assessment
 
 
 def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: Sequence[ReplayedRecord]) -> None:
@@ -209,8 +209,8 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
                         "name": f"sentence {k}" if len(record.statements) > 1 else "answer",
                         "source": AssessmentSource("CODE", "aisr"),
                     }
-                    gold = " or ".join(statement.gold)[:LONGEST]
-                    predicted = (statement.said or FAILED)[:LONGEST]
+                    gold = " or ".join(statement.gold)[:LONGEST_ASSESSMENT]
+                    predicted = (statement.said or FAILED)[:LONGEST_ASSESSMENT]
                     mlflow.log_feedback(**about, value=predicted, rationale=f"gold {gold}")
                     mlflow.log_expectation(**about, value=gold)
                 judge(task, program, one.case, cached)

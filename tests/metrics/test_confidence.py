@@ -24,7 +24,7 @@ def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     better = [[types[0] for types in row] if k % 10 == 0 else predicted[k] for k, row in enumerate(gold)]
     before, after = TRACK1.score(gold, predicted), TRACK1.score(gold, better)
     result = difference_interval(after, before)
-    assert result.value == pytest.approx(after.report().score - before.report().score, abs=1e-12)
+    assert result.value == pytest.approx(after.corpus_score().score - before.corpus_score().score, abs=1e-12)
     assert result.low > 0  # the gain is real, though the two intervals overlap
     assert score_interval(after).low < score_interval(before).high
     assert difference_interval(before, after).value == -result.value
@@ -161,19 +161,19 @@ def answered(right: float, lucky: bool) -> Tally:
 
 def test_a_result_says_what_hangs_on_one_sentence() -> None:
     lucky, unlucky = answered(0.5, True), answered(0.5, False)
-    assert lucky.report().score - unlucky.report().score > 0.1  # as the official score has it
+    assert lucky.corpus_score().score - unlucky.corpus_score().score > 0.1  # as the official score has it
     without = TRACK1.score(GOLD[:-1], [[label] for ((label,),) in GOLD[:-1]])
-    assert without.ceiling == without.report().score == 0.9
-    assert "and no program can score more than 90.0 here" in without.report().remarks[0]
-    (remark,) = lucky.report().remarks
+    assert without.ceiling == without.corpus_score().score == 0.9
+    assert "and no program can score more than 90.0 here" in without.corpus_score().remarks[0]
+    (remark,) = lucky.corpus_score().remarks
     assert remark.startswith(f"{SCOPE}: 1 gold statement of 81; its F1 alone moves the score by 10.0; over the other ")
-    over_the_others = [float(one.report().remarks[0].rsplit(" ", 1)[1]) for one in (lucky, unlucky)]
+    over_the_others = [float(one.corpus_score().remarks[0].rsplit(" ", 1)[1]) for one in (lucky, unlucky)]
     assert over_the_others[0] - over_the_others[1] < 2
 
 
 def test_a_result_says_that_a_program_tells_no_records_apart() -> None:
-    assert TRACK1.score(GOLD, [[S]] * len(GOLD)).report().remarks[0] == "all 81 answers are Supported"
-    all_right = TRACK1.score(GOLD[:20], [[S]] * 20).report().remarks
+    assert TRACK1.score(GOLD, [[S]] * len(GOLD)).corpus_score().remarks[0] == "all 81 answers are Supported"
+    all_right = TRACK1.score(GOLD[:20], [[S]] * 20).corpus_score().remarks
     assert not any("answers are" in remark for remark in all_right)
 
 
@@ -181,6 +181,6 @@ def test_a_lucky_hit_does_not_decide_a_choice_and_the_race_drops_no_better_progr
     lucky, better, best = answered(0.6, True), answered(0.7, False), answered(0.9, False)
     assert value(lucky) > value(better)
     assert value(better.smoothed()) > value(lucky.smoothed())
-    assert lucky.report().score == pytest.approx(value(lucky))
+    assert lucky.corpus_score().score == pytest.approx(value(lucky))
     assert 1 in survivors([lucky, best])
     assert survivors([best, lucky]) == [0]

@@ -29,7 +29,7 @@ def golden_tally(corpus: Corpus) -> Tally:
 def test_agrees_with_the_official_evaluator() -> None:
     assert (len(VECTORS), {corpus["track"] for corpus in VECTORS}) == (150, {1, 2})
     for k, corpus in enumerate(VECTORS):
-        report, expected = golden_tally(corpus).report().as_dict(), corpus["expected"]
+        report, expected = golden_tally(corpus).corpus_score().as_dict(), corpus["expected"]
         names = ("macro_f1", "pem" if corpus["track"] == 1 else "joint_at_3", "score")
         assert [report[name] for name in names] == pytest.approx([expected[name] for name in names], abs=1e-12), k
         f1 = {label: part["f1"] for label, part in report["per_label"].items()}
@@ -37,10 +37,10 @@ def test_agrees_with_the_official_evaluator() -> None:
 
 
 def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
-    result = TRACK1.score([[[S], [ENTITY]], [[S]]], [None, [S]]).report()
+    result = TRACK1.score([[[S], [ENTITY]], [[S]]], [None, [S]]).corpus_score()
     assert (result.per_label[S].recall, result.per_label[ENTITY].recall, result.parts["pem"]) == (0.5, 0, 0.5)
     assert result.per_label[S].precision == 1
-    assert TRACK2.score([Citation("Supported", [])], [None]).report().score == 0
+    assert TRACK2.score([Citation("Supported", [])], [None]).corpus_score().score == 0
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_setting_one_sentence_right_adds_as_much_surrogate_as_score(label: str, 
     old, new = TRACK1.score(gold, before), TRACK1.score(gold, after)
     surrogate = Surrogate(t=f1_scores(old.counts.sum(axis=0)), n=old.linearised.n)
     gain = surrogate.of(new.counts, new.exact).mean() - surrogate.of(old.counts, old.exact).mean()
-    assert gain == pytest.approx(new.report().score - old.report().score, rel=0.01)
+    assert gain == pytest.approx(new.corpus_score().score - old.corpus_score().score, rel=0.01)
 
 
 def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
@@ -97,7 +97,7 @@ def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
         return TRACK1.score(gold, predicted)
 
     baseline, candidates = candidate(0), [candidate(0.25) for _ in range(60)]
-    official = [tally.report().score for tally in candidates]
+    official = [tally.corpus_score().score for tally in candidates]
     accuracy = [tally.counts[:, 0].sum() for tally in candidates]
     agreement = spearmanr([tally.surrogate(baseline).mean() for tally in candidates], official).statistic
     assert agreement > 0.98

@@ -14,11 +14,11 @@ import pytest
 from aisr.base.errors import run_command
 from aisr.base.jsonl import read_list
 from aisr.metrics import averitec, context24_figures, context24_text
-from aisr.metrics.averitec import Answer, ClaimGold, FactCheck, Matches, Pair, Predicted, Question, Verdict
+from aisr.metrics.averitec import AveritecLabel, ClaimGold, FactCheck, GoldAnswer, Matches, Pair, Predicted, Question
 from aisr.metrics.context24_figures import Claim, FigureGold, NdcgScores, gain, official_gain
-from aisr.metrics.context24_text import KINDS, RougeScores
+from aisr.metrics.context24_text import ROUGE_KINDS, RougeScores
 from aisr.metrics.intervals import score_interval
-from aisr.metrics.meteor import meteor, words
+from aisr.metrics.meteor import meteor, meteor_words
 from aisr.metrics.scores import value
 from support.commands import Finished, run_main
 from support.paths import TESTS
@@ -73,7 +73,7 @@ def test_meteor_of_all_pairs_and_their_words() -> None:
     for pair in golden("meteor-pairs"):
         assert meteor(pair["candidate"], pair["reference"]) == pytest.approx(pair["meteor"], abs=1e-12)
         for side, tokens in zip(("candidate", "reference"), pair["tokens"], strict=True):
-            assert list(words(pair[side])) == [token.lower() for token in tokens]
+            assert list(meteor_words(pair[side])) == [token.lower() for token in tokens]
 
 
 def test_a_file_of_fact_checks_is_scored_in_both_forms(tmp_path: Path) -> None:
@@ -94,15 +94,15 @@ def test_a_file_of_fact_checks_is_scored_in_both_forms(tmp_path: Path) -> None:
 
 def test_a_claim_counts_where_label_and_evidence_are_right_and_its_surrogate_has_a_slope_between() -> None:
     """A right claim, one with a wrong label, one with useless evidence, and one that failed."""
-    asked = [Question(question="When did the bridge close?", answers=[Answer(answer="It closed in May 2020.")])]
+    asked = [Question(question="When did the bridge close?", answers=[GoldAnswer(answer="It closed in May 2020.")])]
     good = (Pair(question="When did the bridge close?", answer="It closed in May 2020."),)
     bad = (Pair(question="Why?", answer="Nobody said."),)
-    labels: list[Verdict] = ["Refuted", "Refuted", "Supported", "Refuted"]
+    labels: list[AveritecLabel] = ["Refuted", "Refuted", "Supported", "Refuted"]
     gold = [ClaimGold(label=label, questions=asked) for label in labels]
     predicted = [FactCheck("Refuted", good), FactCheck("Supported", good), FactCheck("Supported", bad), None]
     scores = Matches.of(gold, predicted)
     assert scores.right().tolist() == [True, False, False, False]
-    report = scores.report()
+    report = scores.corpus_score()
     assert value(scores) == report.score == 0.25
     assert report.parts["accuracy"] == 0.5
     assert report.per_label["Refuted"].support == 3
@@ -154,10 +154,10 @@ def test_rankings_of_a_corpus() -> None:
     paper = ("FIG 1", "FIG 1A", "FIG 1B", "FIG 2", "FIG 10", "TAB 1")
     gold = [FigureGold(("FIG 1A",), paper), FigureGold(("FIG 2", "TAB 1"), paper)]
     whole = NdcgScores.of(gold, [("FIG 1A", "FIG 1"), ("TAB 1", "FIG 2", "FIG 1")])
-    assert whole.report().score == pytest.approx(1)
+    assert whole.corpus_score().score == pytest.approx(1)
     assert whole.right().tolist() == [True, True]
     half = NdcgScores.of(gold, [None, ("TAB 1", "FIG 1", "FIG 2")])
-    report = half.report()
+    report = half.corpus_score()
     assert report.parts["ndcg_5"] == report.parts["ndcg_10"] == pytest.approx(report.score) == half.values.mean()
     assert half.surrogate(whole).tolist() == half.values.tolist()
     assert half.values[0] == 0
@@ -167,7 +167,7 @@ def test_rankings_of_a_corpus() -> None:
     assert report.remarks[0].startswith("as the organisers score it, letter by letter: nDCG@5 ")
     beyond = NdcgScores.of([FigureGold(("FIG 1",), ("FIG 1",))], [("FIG 1", "FIG 1A", "Figure 1")])
     assert beyond.values.tolist() == [1]  # what the paper does not have, and another spelling, earn nothing
-    assert "theirs has no bound of 1" in beyond.report().remarks[0]
+    assert "theirs has no bound of 1" in beyond.corpus_score().remarks[0]
 
 
 def test_a_file_of_rankings_is_scored_and_what_blanks_and_omissions_come_to(tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_the_scorer_of_grounding_text_is_reproduced() -> None:
     for corpus in corpora:
         answers = [tuple(corpus["predictions"].get(key, ())) for key in corpus["gold"]]
         scores = RougeScores.of(list(corpus["gold"].values()), answers)
-        report = scores.report()
+        report = scores.corpus_score()
         assert value(scores) == pytest.approx(report.score, abs=1e-12) == report.parts["rouge_l"]
-        for column, (part, kind) in enumerate(zip(("rouge_1", "rouge_2", "rouge_l"), KINDS, strict=True)):
+        for column, (part, kind) in enumerate(zip(("rouge_1", "rouge_2", "rouge_l"), ROUGE_KINDS, strict=True)):
             assert report.parts[part] == pytest.approx(corpus["official"][kind], abs=1e-9), corpus["name"]
             matches = dict(zip(corpus["gold"], scores.rouge[:, column], strict=True))
             official = corpus["per_claim"][kind]
@@ -215,8 +215,8 @@ def test_a_failed_claim_and_one_without_gold_earn_nothing_and_count() -> None:
     assert result.right().tolist() == [True, False, False]
     assert result.surrogate(result).tolist() == result.values.tolist() == [1, 0, 0]
     assert result.ranking(np.array([[1.0, 1, 1], [2, 0, 0]])).tolist() == [pytest.approx(1 / 3), 1]
-    assert result.report().remarks[0].startswith("0.7 snippets a claim, of 12 words each")
-    (nothing,) = RougeScores.of([[METHOD]], [None]).report().remarks
+    assert result.corpus_score().remarks[0].startswith("0.7 snippets a claim, of 12 words each")
+    (nothing,) = RougeScores.of([[METHOD]], [None]).corpus_score().remarks
     assert nothing == "no claim has a snippet"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aisr.artifact.program import parse, program_text, uncompiled
+from aisr.artifact.program import parse, program_text, uncompiled_baseline
 from aisr.judging.judge import Outcome, another_lm, judge_all
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
@@ -130,7 +130,7 @@ def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree(
     work = Search(TRACK2, student, rows[:12], rows[12:], Settings(), lm, lm, lambda text: None)
     ((_, program),) = compile_candidates("bootstrap", work, [])
     loaded = parse(program_text(TRACK2, program), "a test")
-    for one in (student, program, loaded.program, uncompiled(loaded).program):
+    for one in (student, program, loaded.program, uncompiled_baseline(loaded).program):
         for outcome in judge_all(TRACK2, one, rows[12:], lm):
             assert outcome.answer is not None
             assert bool(outcome.answer.evidence_para_ids) == (outcome.answer.label == "Supported")

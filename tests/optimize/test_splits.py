@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 import aisr as library
 from aisr.artifact.manifest import read_manifest
-from aisr.optimize.leakage import RULE, all_keys, fingerprint, groups, leak
+from aisr.optimize.leakage import LEAKAGE_RULE, all_keys, fingerprint, groups, leak
 from aisr.optimize.near_duplicates import near_duplicates
 from aisr.optimize.run import compile_program
 from aisr.optimize.split import Parts, split
@@ -229,7 +229,7 @@ def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: P
     made = compile_program(compile_plan, lm, lm, tmp_path / "out", replace(SILENT, stage=stages.append))
     assert {one.name.split()[0] for one in made.choice.contenders} == {"uncompiled", "labeled", "bootstrap"}
     leakage = read_manifest(made.folder / "manifest.json").leakage
-    assert leakage["rule"] == RULE
+    assert leakage["rule"] == LEAKAGE_RULE
     assert leakage["splits"]["dev"] == {"sharing": 1, "records": 8, "by_kind": {"evidence text": 1}}
     assert leakage["splits"]["test"]["sharing"] == 0
     assert any("dev shares with train: 1 of 8 records (1 an evidence text)" in stage for stage in stages)

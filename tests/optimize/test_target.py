@@ -27,7 +27,7 @@ def test_a_record_of_weight_two_counts_as_if_it_stood_there_twice() -> None:
     assert isinstance(plain, Tally)
     assert value(weighted) == pytest.approx(value(repeated))
     assert value(weighted) != pytest.approx(value(plain))
-    assert weighted.report().parts == pytest.approx(repeated.report().parts)
+    assert weighted.corpus_score().parts == pytest.approx(repeated.corpus_score().parts)
     assert weighted.rare_labels == plain.rare_labels
     assert weighted.surrogate(weighted)[rows] / np.take(weights, rows) == pytest.approx(repeated.surrogate(repeated))
     assert score_interval(weighted).value == pytest.approx(value(repeated))

@@ -46,7 +46,7 @@ def test_records_are_numbered_as_the_official_preparation_does_and_blank_lines_c
 
 
 def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "LONGEST", 4096)
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 4096)
     long = json.dumps(claim([S], text="w " * 3000))
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
     rows = list(scan(file, Track1Record, "track1"))

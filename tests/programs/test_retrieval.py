@@ -4,7 +4,7 @@ import pytest
 
 from aisr.programs.evidence import read_evidence
 from aisr.programs.records import EvidenceItem
-from aisr.programs.retrieval import LONGEST, USUAL_TOKENS, Passages, fit_passages, rank
+from aisr.programs.retrieval import PARAGRAPH_TOKENS, USUAL_TOKENS, Passages, fit_passages, rank
 from aisr.programs.text import clean, rows_of, tokens
 from aisr.programs.track2 import Track2, Track2Record
 
@@ -84,7 +84,7 @@ def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
     prompt = Track2(context_tokens=budget).prepare(record(LONG)).example.passages
     (cut,) = [line for line in prompt.split("\n") if line.startswith("[P2] ")]
     assert TOLD in cut
-    assert tokens(cut) <= LONGEST
+    assert tokens(cut) <= PARAGRAPH_TOKENS
     assert cut.removeprefix("[P2] ") in LONG
 
 

@@ -20,10 +20,10 @@ from aisr.report.page import (
     About,
     Call,
     JudgedRecord,
-    Records,
+    JudgedRecords,
     Statement,
     gather,
-    read,
+    read_judged,
     render,
     write_compile_report,
 )
@@ -56,7 +56,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     write_compile_report(made)
     assert len(requests(lm)) == sent
     assert lm.ledger.spend == spend
-    found = read(made.folder)
+    found = read_judged(made.folder)
     assert [one.id for one in found.records] == [record.id for record in corpus(task)[:9]]
     assert found.about.program == made.manifest.digest
     assert found.about.test is not None
@@ -109,8 +109,8 @@ def row(number: int, gold: str = "Supported", said: str | None = "Supported", **
     return JudgedRecord(**{**given, **more})
 
 
-def judged(rows: list[JudgedRecord], task: Task = TRACK1) -> Records:
-    return Records(about=about(task), texts=["the prompt"], records=rows)
+def judged(rows: list[JudgedRecord], task: Task = TRACK1) -> JudgedRecords:
+    return JudgedRecords(about=about(task), texts=["the prompt"], records=rows)
 
 
 MIXED = [
@@ -126,7 +126,7 @@ MIXED = [
 Open = Callable[..., Page]
 
 
-def page_of(found: Records, folder: Path) -> Path:
+def page_of(found: JudgedRecords, folder: Path) -> Path:
     file = folder / "report.html"
     file.write_text(render(found), encoding="utf-8")
     return file
@@ -154,7 +154,7 @@ def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     statements = [record.statements[0] for record in records]
     official = TRACK1.score(
         [[one.gold] for one in statements], [[one.said] if one.said else None for one in statements]
-    ).report()
+    ).corpus_score()
     assert page.locator("#matrix td.f1").all_inner_texts() == [
         f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labels
     ]
