@@ -12,7 +12,7 @@ READY := .venv/.ready
 # Else each process of the tests compiles the project and the tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo results test test-all test-core test-papers test-newest golden lint study lock
+.PHONY: setup demo results test test-all test-core test-papers test-newest golden lint study findings lock
 
 setup: $(READY)
 
@@ -80,6 +80,12 @@ lint: setup
 study: setup
 	$(BIN)/python -m benchmarks.objective
 	$(BIN)/python -m benchmarks.race
+
+# What findings/README.md says of other libraries, one after the other, each with packages of its own. Needs a network.
+findings:
+	@changed=""; for script in findings/*.sh; do \
+	  echo "== $$script"; bash "$$script" || changed="$$changed $$script"; \
+	done; [ -z "$$changed" ] || { echo "changed, or not to be installed:$$changed"; exit 1; }
 
 LIGHT := papers/requirements-light.txt
 
