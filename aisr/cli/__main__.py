@@ -14,7 +14,7 @@ from aisr.cli import compile as compile_command, convert, data, demo, evaluate, 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo.demo,),
-    "Data": (data.check, convert.convert, data.split, data.retrieval),
+    "Data": (data.example, data.check, convert.convert, data.split, data.retrieval),
     "Compile": (compile_command.compile_, evaluate.evaluate, evaluate.compare, evaluate.promote),
     "Predict": (predict.predict, predict.submit, predict.score),
     "Programs": (report.inspect, report.report),

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from aisr.base.errors import REFUSED, UserError, merge_repeats
-from aisr.base.files import percent
+from aisr.base.files import SAMPLE, percent
 from aisr.cli import options as opt
 from aisr.cli.display import note, print_pictures, table
 from aisr.cli.options import find_task_for
+from aisr.programs.registry import TASKS
 
 PRINTED_WEIGHTS = 5  # of a fitted ranker that are printed, the heaviest
 
@@ -61,6 +62,16 @@ def check(
     print_pictures(images)
     if bad:
         raise typer.Exit(REFUSED)
+
+
+def example(
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"{', '.join(TASKS)}.")],
+) -> None:
+    """Print a labelled record of a task, a short one of the sample, as a line of JSON."""
+    file = SAMPLE / task / "dev.jsonl"
+    if task not in TASKS:
+        raise UserError(f"{task!r}: expected one of: {', '.join(TASKS)}")
+    print(min(file.read_text("utf-8").splitlines(), key=len))
 
 
 def split(
