@@ -36,7 +36,7 @@ from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
-CLAIM = "compile.json"  # of an artifact folder: the identity of the compile that took its name
+IDENTITY = "compile.json"  # of an artifact folder: the identity of the compile that took its name
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     """
     run = Run(plan, lm, teacher, root / plan.task.name / plan.name, callbacks)
     run.prepare()
-    identity, claim = run.identity(), run.folder / CLAIM
-    if other := first_difference(read_json(claim), identity) if claim.exists() else None:
+    identity, file = run.identity(), run.folder / IDENTITY
+    if other := first_difference(read_json(file), identity) if file.exists() else None:
         raise UserError(
             f"{run.folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
         )
@@ -86,7 +86,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     except BudgetSpent as error:
         raise UserError(f"{error}; not even dev could be judged once, nothing is saved") from error
     # Only now: an address or a model that was mistyped must not take the name from the right one.
-    write_whole(claim, as_json(identity))
+    write_whole(file, as_json(identity))
     run.search()
     run.add_label_weights()
     run.score_test()

@@ -134,10 +134,10 @@ def compile_(
     name = check_name(name or "-".join(optimizers))
     out = artifacts / chosen.name / name
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = LanguageModel(opt.open_lm(config, ledger, needs_key=not estimate))
+    opened = LanguageModel(opt.open_command_lm(config, ledger, needs_key=not estimate))
     teacher = opened
     if teacher_config:
-        teacher = LanguageModel(opt.open_lm(teacher_config, ledger, needs_key=not estimate))
+        teacher = LanguageModel(opt.open_command_lm(teacher_config, ledger, needs_key=not estimate))
     plan = workflow.plan_compile(
         chosen,
         data,

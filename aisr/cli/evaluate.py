@@ -11,7 +11,7 @@ import typer
 from aisr.base.errors import UserError
 from aisr.cli import display, options as opt
 from aisr.cli.display import note
-from aisr.cli.options import attach_program, find_task_for, open_lm, read_lms, repeating_command
+from aisr.cli.options import attach_program, find_task_for, open_command_lm, read_lms, repeating_command
 
 if TYPE_CHECKING:
     from aisr.judging.evaluate import Evaluation
@@ -44,7 +44,7 @@ def evaluate(
 
     chosen = find_task_for(task, data)
     loaded = registry.load(program, artifacts, chosen)
-    opened = open_lm(config)
+    opened = open_command_lm(config)
     attach_program(loaded.program, opened, image_root, data)
     records = list(islice(read(data, chosen.record, chosen.name), limit))
     groups = group_records(chosen, records)
@@ -123,7 +123,7 @@ def compare(
     programs = {name: registry.load(name, artifacts, chosen) for name in saved}
     if UNCOMPILED in (first, second):
         programs[UNCOMPILED] = uncompiled_baseline(programs[saved[0]])
-    opened = open_lm(config)
+    opened = open_command_lm(config)
     results = []
     for name in (first, second):
         loaded = programs[name]

@@ -201,7 +201,7 @@ def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: 
 # --- What is opened
 
 
-def open_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
+def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
     """`aisr.lm.open.open_lm` with the response cache of commands, and without what DSPy logs: failures are counted."""
     from aisr.lm import open as opening
 

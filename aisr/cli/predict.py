@@ -9,7 +9,7 @@ import typer
 from aisr.base.errors import UserError, merge_repeats
 from aisr.cli import display, options as opt
 from aisr.cli.display import note
-from aisr.cli.options import attach_program, find_task_for, open_lm, read_lms
+from aisr.cli.options import attach_program, find_task_for, open_command_lm, read_lms
 
 if TYPE_CHECKING:
     from aisr.api import LanguageModel
@@ -55,7 +55,7 @@ def predict(
 
     loaded = registry.load(program, artifacts, find_task_for(task, data))
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = LanguageModel(open_lm(config, ledger, needs_key=not estimate))
+    opened = LanguageModel(open_command_lm(config, ledger, needs_key=not estimate))
     if estimate:
         _print_estimate(loaded, opened, image_root, data)
         return

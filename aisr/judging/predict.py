@@ -83,7 +83,7 @@ def predict(
     with locked(out):
         records = list(read(data, task.record, task.name))
         pictures = picture_digest(program, {path for one in records for path in one.img_paths})
-        claim(out, {**identity, **pictures, "input": digest_file(data)})
+        check_identity(out, {**identity, **pictures, "input": digest_file(data)})
         lines = finished_lines(task, out, {record.id for record in records})
         write_whole(out, b"".join(lines.values()))
         summary = PredictionSummary(len(records), kept=len(lines))
@@ -130,7 +130,7 @@ def locked(out: Path) -> Iterator[None]:
         lock.release()
 
 
-def claim(out: Path, identity: Mapping[str, Any]) -> None:
+def check_identity(out: Path, identity: Mapping[str, Any]) -> None:
     """Write the identity of the run beside `out`, or check it. Raises UserError, with the first difference."""
     path = sidecar(out, "run.json")
     if out.exists() and out.stat().st_size and not path.exists():
