@@ -1,28 +1,28 @@
 """95 % intervals of a score, and of the difference of two scores on the same records.
 
-All come from one function, `_interval`. What is independent is the group of records (claims of one paper, paragraphs of
+All come from one function, `_interval`. What is independent is the group of records (claims of one paper, paragraphs on
 one table), or the record where groups are not known.
 
-1. The variance is that of the jackknife that leaves out one group in turn (Shao & Tu 1995, "The Jackknife and
-   Bootstrap", ch. 2.2; Wolter 2007, "Introduction to Variance Estimation", ch. 4). It needs no draws, so the order of
-   the records makes no difference, and it serves macro-F1, which is no mean over records.
-2. Divided by the variance over records it is the design effect: how many records of these say as much as one that is
-   independent. The number of records over it is the effective number (Kish 1965, "Survey Sampling", ch. 8). Nothing
-   can be known of the design effect where all groups are alike, as when every answer is right, and little where two or
-   three groups make all the difference. So it is averaged with the worst case, that a group is worth one record; each
-   pair of groups that differ from the mean counts once, and the worst case once.
-3. Two right and two wrong records are added to a score, as many as the data hold times over or not (Agresti & Coull
-   1998, "Approximate is better than 'exact' for interval estimation of binomial proportions"; with effective numbers as
-   in Dean & Pagano 2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys"); to a
-   difference one record that only the first program has right and one that only the other has (Bonett & Price 2012,
-   "Adjusted Wald confidence interval for a difference of binomial proportions based on paired data"). Without them, ten
-   right answers of ten would have the interval [100, 100].
-4. The quantile is Student's, with one degree of freedom less than there are groups. Groups of unequal size or weight
-   count as the effective number of groups (Kish), so one paper with most of the claims leaves few.
+1. The variance is the jackknife's, which leaves out one group in turn (Shao & Tu 1995, "The Jackknife and Bootstrap",
+   ch. 2; Wolter 2007, "Introduction to Variance Estimation", ch. 4). It serves macro-F1, which is no mean over records,
+   and draws nothing, so that the order of the records makes no difference.
+2. Over the jackknife's variance by records this is the design effect, and the number of records over the design effect
+   is the effective number of records (Kish 1965, "Survey Sampling", ch. 8). Where all groups are alike, as when every
+   answer is right, nothing is known of the design effect, and little where two or three groups make all the difference.
+   So it is averaged with the worst case, in which a group says no more than one record: n groups that make a difference
+   have n (n - 1) / 2 pairs, of which each counts four times as much as the worst case. It is never below 1.
+3. Two right and two wrong records are added to a score (Agresti & Coull 1998, "Approximate is better than 'exact' for
+   interval estimation of binomial proportions"; with effective numbers as in Dean & Pagano 2015, "Evaluating confidence
+   interval methods for binomial proportions in clustered surveys"); to a difference one record that only the first
+   program has right, and one that only the other has (Bonett & Price 2012, "Adjusted Wald confidence interval for a
+   difference of binomial proportions based on paired data"). Without them ten right answers of ten have the interval
+   [100, 100].
+4. The quantile is Student's with one degree of freedom less than there are groups. Groups of unequal size or weight
+   count as their effective number (Kish), so that a paper with most of the claims leaves few.
 
-Limits, by `python -m benchmarks.intervals`: where fewer than `LEAST_GROUPS` groups count, the interval is the whole
-range, and no choice can rest on it. Macro-F1 of labels that a handful of groups hold is too uncertain for any interval
-of this kind; below thirty groups its coverage can fall to 80 %.
+Limits, by `python -m benchmarks.intervals`: with fewer than `LEAST_GROUPS` groups the interval is the whole range, and
+no choice rests on it. With ten groups it is wider than it need be, except for macro-F1 where a label stands in one or
+two groups only: of such a label no interval knows enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,11 +37,10 @@ from aisr.metrics.scores import Floats, Scores
 
 Group = Sequence[int] | NDArray[np.int64]  # the number of each record's group
 Places = NDArray[np.int64]
-Statistic = Callable[
-    [Floats], Floats
-]  # from how often each record stands in a corpus, (rows, records), to a value a row
+Bounds = tuple[float, float]
+Statistic = Callable[[Floats], Floats]  # of corpora in which records stand so often, (corpora, records), a value each
 
-LEAST_GROUPS = 5  # effective ones; with fewer, an interval leaves out next to nothing (`benchmarks.intervals`)
+LEAST_GROUPS = 5  # effective ones; with fewer, intervals leave out next to nothing (`benchmarks.intervals`)
 RIGHT_AND_WRONG, ONE_EACH_WAY = 2.0, 1.0  # records that are added at either end of the range (step 3)
 SHARES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)  # the ranges
 NEGLIGIBLE = 1e-20  # a variance that is no more than rounding
@@ -76,7 +75,7 @@ def score_interval(scores: Scores, group: Group | None = None) -> Interval:
 
     Raises ValueError where there are no records, and where the score is not a number.
     """
-    return _interval(scores.ranking, scores.weight, SHARES, RIGHT_AND_WRONG, group)
+    return _interval(scores.ranking, scores.weight, scores.rows, SHARES, RIGHT_AND_WRONG, group)
 
 
 def difference_interval(scores: Scores, baseline: Scores, group: Group | None = None) -> Interval:
@@ -91,7 +90,8 @@ def difference_interval(scores: Scores, baseline: Scores, group: Group | None = 
     def difference(rows: Floats) -> Floats:
         return scores.ranking(rows) - baseline.ranking(rows)
 
-    return _interval(difference, scores.weight, DIFFERENCES, ONE_EACH_WAY, group)
+    rows = np.column_stack([scores.rows, baseline.rows])
+    return _interval(difference, scores.weight, rows, DIFFERENCES, ONE_EACH_WAY, group)
 
 
 def effective_number(weights: Floats) -> float:
@@ -101,10 +101,11 @@ def effective_number(weights: Floats) -> float:
 
 
 def _interval(
-    statistic: Statistic, weights: Floats, bounds: tuple[float, float], added: float, group: Group | None
+    statistic: Statistic, weights: Floats, rows: Floats, bounds: Bounds, added: float, group: Group | None
 ) -> Interval:
-    """Return a statistic with its interval (see the module). weights: of each record; bounds: the lowest and highest
-    value of the statistic; added: how many records are added at each of these."""
+    """Return a statistic with its interval (see the module). weights: of each record; rows: what each record adds, by
+    which records are equal; bounds: the lowest and highest value of the statistic; added: how many records are added at
+    each of these."""
     records = len(weights)
     if not records:
         raise ValueError("no records: an empty corpus has no interval")
@@ -116,7 +117,7 @@ def _interval(
     if groups < LEAST_GROUPS:
         return Interval(round(value, DECIMALS), *bounds)
 
-    count, variance = _effective_records(statistic, weights, place, groups)
+    count, variance = _effective_records(statistic, weights, rows, place, groups)
     total = count + 2 * added
     middle = (count * value + added * sum(bounds)) / total
     square = (count * (count * variance + value**2) + added * (bounds[0] ** 2 + bounds[1] ** 2)) / total
@@ -125,31 +126,31 @@ def _interval(
     return Interval(round(value, DECIMALS), round(float(low), DECIMALS), round(float(high), DECIMALS))
 
 
-def _effective_records(statistic: Statistic, weights: Floats, place: Places, groups: float) -> tuple[float, float]:
+def _effective_records(
+    statistic: Statistic, weights: Floats, rows: Floats, place: Places, groups: float
+) -> tuple[float, float]:
     """Return how many independent records these are worth, and the variance of the statistic. place: the group of each
     record, from 0; groups: their effective number."""
     records = effective_number(weights)
-    single = _deviations(statistic, np.arange(len(weights)))
-    over_records = _variance(single)
+    _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    over_records = _variance(_without(statistic, np.arange(len(rows)), first)[kind.ravel()])  # each kind once
     if over_records < NEGLIGIBLE:
         return groups, 0.0
-    moves = _deviations(statistic, place)
+    without = _without(statistic, place, np.unique(place))
+    moves = without - without.mean()
     varied = (moves**2).sum() ** 2 / max((moves**4).sum(), NEGLIGIBLE**2)  # how many groups make the difference
     trust = 2 * max(varied * (varied - 1), 0.0)
-    estimate, worst = max(_variance(moves) / over_records, 1.0), records / groups
+    estimate, worst = max(_variance(without) / over_records, 1.0), records / groups
     effect = (trust * estimate + worst) / (trust + 1)
     return records / effect, over_records * effect
 
 
-def _variance(deviations: Floats) -> float:
-    """Return the jackknife's variance of a statistic."""
-    count = len(deviations)
-    return float((count - 1) / count * (deviations**2).sum())
+def _variance(without: Floats) -> float:
+    """Return the jackknife's variance, from the values of a statistic without each unit in turn."""
+    return float((len(without) - 1) * without.var())
 
 
-def _deviations(statistic: Statistic, place: Places) -> Floats:
-    """Return the statistic without each group in turn, less the mean of these; shape (groups,)."""
-    groups = np.arange(place.max() + 1)
+def _without(statistic: Statistic, place: Places, groups: Places) -> Floats:
+    """Return the statistic without each of some groups in turn, (groups,). place: the group of each record."""
     chunks = [groups[start : start + CHUNK] for start in range(0, len(groups), CHUNK)]
-    values = np.concatenate([statistic((place != chunk[:, None]).astype(np.float64)) for chunk in chunks])
-    return np.asarray(values - values.mean())
+    return np.concatenate([statistic((place != chunk[:, None]).astype(np.float64)) for chunk in chunks])

@@ -27,6 +27,6 @@ def test_a_recorded_compile_repeats_and_gains(
     manifest = read_manifest(tmp_path / task / "example" / FILE)
     assert manifest.spend["calls"] == 0
     assert manifest.gain_on_test is not None
-    assert Interval(*manifest.gain_on_test).low > 0.1
+    assert Interval(*manifest.gain_on_test).low > 0
     if optimizer == "knn":  # the example programs are these
         assert manifest.digest == read_manifest(ROOT / "artifacts" / f"example-{task}" / FILE).digest
