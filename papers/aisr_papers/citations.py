@@ -13,7 +13,8 @@ from bibtexparser.middlewares.names import parse_single_name_into_parts
 
 from aisr_papers.draft import Paragraph, Place, Work
 from aisr_papers.readers.files import Files
-from aisr_papers.readers.latex_commands import formula, name_set
+from aisr_papers.readers.latex_commands import name_set
+from aisr_papers.readers.latex_formulas import formula
 
 # --- Citations by author and year, linked to works by all that they say: names, how many there are, year and letter.
 

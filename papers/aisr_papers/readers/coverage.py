@@ -14,7 +14,6 @@ from aisr.text import INVISIBLE
 from aisr_papers.draft import Coverage, Draft, Missing, Place
 from aisr_papers.readers.files import Files
 from aisr_papers.readers.latex_commands import (
-    ACCENTS,
     ARGUMENTS,
     DROPPED,
     FLOATS,
@@ -27,6 +26,7 @@ from aisr_papers.readers.latex_commands import (
     TEXTUAL,
     name_set,
 )
+from aisr_papers.readers.latex_formulas import ACCENTS
 from aisr_papers.readers.latex_stream import Stream
 from aisr_papers.readers.latex_tokens import Token, source
 

@@ -25,6 +25,7 @@ from aisr_papers.readers import latex_commands as commands
 from aisr_papers.readers.coverage import latex_lines, measure
 from aisr_papers.readers.files import Files, find_main_file
 from aisr_papers.readers.latex_floats import Floats
+from aisr_papers.readers.latex_formulas import dingbat
 from aisr_papers.readers.latex_run import (
     SECTIONS,
     Block,
@@ -80,7 +81,7 @@ class _Reader(Floats):
             "bibliography": self._bibliography,
             "addbibresource": self._bibliography,
             "bibitem": self._bibitem,
-            "ding": lambda token: self._add_text(commands.dingbat(self.stream.word()), token.place),
+            "ding": lambda token: self._add_text(dingbat(self.stream.word()), token.place),
             "appendix": self._begin_appendix,
             "(": lambda token: self._math(token, "command", ")"),
             "[": lambda token: self._math(token, "command", "]"),

@@ -11,17 +11,8 @@ from aisr_papers.citations import Entry
 from aisr_papers.draft import Picture, Place
 from aisr_papers.passages import Piece, flatten
 from aisr_papers.readers.files import Files
-from aisr_papers.readers.latex_commands import (
-    ACCENTS,
-    BOLD_MATH,
-    DROPPED,
-    FORMULA,
-    PLAIN,
-    TABULARS,
-    accented,
-    formula,
-    symbol,
-)
+from aisr_papers.readers.latex_commands import BOLD_MATH, DROPPED, PLAIN, TABULARS
+from aisr_papers.readers.latex_formulas import ACCENTS, FORMULA, accented, formula, symbol, unknown_commands
 from aisr_papers.readers.latex_stream import Stream
 from aisr_papers.readers.latex_tokens import Token, Tokens, source, tokenize
 
@@ -187,6 +178,8 @@ END = "\0"  # a command that no source can hold: the end of an argument that is 
 MAX_FORMULAS = 10_000
 MAX_WITHIN = 30  # arguments that are read within each other
 DASHES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("\u00a0", " "))
+# A fraction behind a digit, and a digit behind a fraction or a power: 2$\frac{1}{2}$ is not 21/2.
+TOUCHING = re.compile(r"\d\0\d+/\d|[\^/][-−]?\d+\0\d")
 Handler = Callable[[Token], None]
 
 
@@ -288,6 +281,9 @@ class Run:
         if self._is_text:
             for source_text, printed in DASHES:
                 text = text.replace(source_text, printed)
+            last = self._items[-1] if self._items else None
+            if isinstance(last, Piece) and text[:1].isdigit() and TOUCHING.search(f"{last.text}\0{text}"):
+                text = f" {text}"
             self._items.append(Piece(text, place))
 
     def _note_once(self, token: Token, why: str) -> None:
@@ -356,7 +352,10 @@ class Run:
             return FORMULA
         if self._tables and any(one.kind == "command" and one.text in BOLD_MATH for one in tokens):
             self._tables[-1].cell.bold = True
-        return formula(source(tokens))
+        text = source(tokens)
+        for name in (one for one in unknown_commands(text) if one not in PLAIN):
+            self._note_once(token, f"\\{name}: not known in formulas; what is in its braces is read as text")
+        return formula(text)
 
     def _display(self, name: str, token: Token) -> None:
         """A formula in an environment such as `equation`."""

@@ -1,6 +1,7 @@
 r"""The tokens of a paper as TeX would come to them, within limits: file after file where \input names them, with the
 paper's own macros expanded."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +9,9 @@ from typing import NamedTuple
 from aisr_papers.draft import Place
 from aisr_papers.readers.files import Files, parse_count
 from aisr_papers.readers.latex_commands import name_set
+from aisr_papers.readers.latex_formulas import symbol
 from aisr_papers.readers.latex_tokens import Token, Tokens, source, tokenize
+from aisr_papers.readers.latex_units import read_unit
 
 MAX_INPUTS = 20  # files within files
 MAX_EXPANDED = 200_000  # tokens that macros may make of a paper; long ones come to a tenth of it
@@ -20,6 +23,9 @@ DOCUMENTING = ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCom
 INPUTS = name_set(
     "input include subfile subfileinclude import subimport inputfrom subinputfrom includestandalone includefrom"
 )
+# Of siunitx, with how many numbers stand before the unit.
+QUANTITIES = {"si": 0, "unit": 0, "SI": 1, "qty": 1, "SIlist": 1, "qtylist": 1, "SIrange": 2, "qtyrange": 2}
+QUANTITY = "[quantity]"  # one whose unit is not known
 PROVIDING = ("providecommand", "ProvideDocumentCommand")  # of what is not defined yet
 UNDECIDED = name_set("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifinner ifcase ifdefined ifcsname")
 # What pdfTeX would say outside of formulas, as pandoc's papers and Stata's tables ask.
@@ -34,6 +40,7 @@ KEPT = name_set(
 )
 # References that papers define by plainer ones: \newcommand{\eqref}[1]{\ref{eq:#1}}.
 REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)
+NUMBER = re.compile(r"[$+−-]?[\d.]")
 BUILT_IN = Path(__file__).with_name("built_in.tex")
 
 
@@ -51,6 +58,7 @@ class Stream:
     def __init__(self, files: Files) -> None:
         self.files = files
         self.macros: dict[str, Macro] = {}
+        self.units: dict[str, Tokens] = {}  # own ones of siunitx
         self.environments: dict[str, tuple[Macro, Tokens]] = {}  # own ones: what their begin and end stand for
         self._stack: list[list[Token]] = []  # each reversed: the next token is the last
         self._ends: list[tuple[int, str]] = []  # the height of the stack below a file or macro, and what is open there
@@ -226,6 +234,8 @@ class Stream:
                 return token
             if (macro := self.macros.get(token.text)) is not None:
                 self.expand(token, macro)
+            elif token.text in QUANTITIES:
+                self._read_quantity(token)
             elif not self.read_definition(token) and not self._read_condition(token):
                 return token
         return None
@@ -281,6 +291,10 @@ class Stream:
             command, other = self._command_name(), self._next_without_equals()
             if other and other.kind == "command" and command not in KEPT and command != other.text:
                 self.macros[command] = self.macros.get(other.text, Macro(0, (other,)))
+        elif name == "DeclareSIUnit":
+            self.option()
+            command = self._command_name()
+            self.units[command] = self.argument()
         elif name in ("newenvironment", "renewenvironment"):
             self.star()
             environment, count, default = self.word(), self.option(), self.option()
@@ -299,6 +313,23 @@ class Stream:
         else:
             return False
         return True
+
+    def _read_quantity(self, call: Token) -> None:
+        """Put a quantity of siunitx, in words, before what comes next."""
+        option = self.option() or ()
+        numbers = [self.argument() for _ in range(QUANTITIES[call.text])]
+        if not numbers and NUMBER.match(source(option)):  # \unit[3]{m}, of the package units
+            numbers = [option]
+        before = self.option() if numbers else None
+        own = {name: one.body for name, one in self.macros.items() if not one.arguments} | self.units
+        unit = read_unit((*(before or ()), *self.argument()), own, symbol)
+        if unit is None:
+            self.files.note_unread(call.place, f"\\{call.text}: a unit that is not known; the quantity is left out")
+            numbers, unit = [], QUANTITY
+        words = [Token("command", "%", call.place) if unit == "%" else Token("text", unit, call.place)]
+        for number in numbers[::-1]:
+            words = [*number, Token("text", " to " if words[1:] else " ", call.place), *words]
+        self.push(words)
 
     def _read_condition(self, token: Token) -> bool:
         """Follow a condition that is plainly true or false, and pass over one that only TeX can tell, with a note."""

@@ -14,7 +14,7 @@ from aisr_papers.passages import Piece, flatten, lay_out, mark_bold, spread
 from aisr_papers.readers.blocks import Block, BlockReader
 from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
-from aisr_papers.readers.latex_commands import formula
+from aisr_papers.readers.latex_formulas import formula
 from aisr_papers.readers.markdown_tables import MARKER, FoundTable, take_tables
 
 MAX_CHARACTERS = 2**20

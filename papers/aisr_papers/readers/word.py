@@ -24,7 +24,7 @@ from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import MAX_SPAN, Piece, lay_out, mark_bold
 from aisr_papers.readers.blocks import CAPTION, Block, BlockReader
 from aisr_papers.readers.files import PICTURES, Files, parse_count
-from aisr_papers.readers.latex_commands import SUBSCRIPT
+from aisr_papers.readers.latex_formulas import SUBSCRIPT
 from aisr_papers.readers.xml_tree import local_name, parse_xml
 
 # --- The parts of such a file, each unpacked within limits.
