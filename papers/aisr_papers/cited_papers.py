@@ -13,6 +13,7 @@ from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
 from aisr_papers.passages import MAX_SPAN, lay_out, spread
 from aisr_papers.readers.files import parse_count
+from aisr_papers.readers.formulas import SCRIPT, in_line, mathml, without_marks
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
 from aisr_papers.readers.pdf_process import LIMITS, Limits
@@ -33,7 +34,9 @@ BLOCKS = {
 }
 BLANKS = re.compile(r"\s+")
 MANY_BLANKS = re.compile(r" {2,}")
+NUMBERED = ("bibr", "fn")  # references to works and notes
 DIGITS = re.compile(r"[0-9,;–\s-]+")
+BETWEEN = re.compile(r"[,;–\s-]+")
 OPEN = re.compile(r"[\[(,;–\s-]\s?$")
 
 
@@ -85,7 +88,7 @@ def _article_texts(article: Element) -> list[str]:
 def _add_text(element: Element, blocks: list[list[str]]) -> None:
     """Append the words of an element to the last block. What is a block or float begins a new one, and ends it."""
     name = local_name(element)
-    last = blocks[-1][-1] if blocks[-1] else ""
+    last = "".join(blocks[-1][-3:]).rstrip(SCRIPT)
     if not name or name in PASSED_OVER:
         return
     if name in ("table-wrap", "fig"):
@@ -96,30 +99,64 @@ def _add_text(element: Element, blocks: list[list[str]]) -> None:
         return
     if (
         name == "xref"
-        and element.get("ref-type") in ("bibr", "fn")
+        and element.get("ref-type") in NUMBERED
         and DIGITS.fullmatch("".join(element.itertext()))
         and last
-        and not OPEN.search(last)
+        and (_is_raised(element) or not OPEN.search(last))
     ):
         return  # the raised number of a note or work
     if name == "sup" and any(local_name(part) == "xref" for part in element):
         return
+    if name == "math":
+        blocks[-1].append(in_line(mathml(element)))
+        return
     if name in BLOCKS:
         blocks.append([])
-    elif name == "break" or (name == "sup" and last[-1:].isalnum()):
-        blocks[-1].append("^" if name == "sup" else " ")
+    elif name == "break" or (name == "sup" and last[-1:].isalnum()) or (name == "sub" and last[-1:].isdigit()):
+        blocks[-1].append({"sup": "^", "sub": "_"}.get(name, " "))
     blocks[-1] += [BLANKS.sub(" ", element.text)] if element.text else []
-    for one in element:
-        _add_text(one, blocks)
-        blocks[-1] += [BLANKS.sub(" ", one.tail)] if one.tail else []
-    if name == "label":
+    for one, tail in _parts(element):
+        if one is not None:
+            _add_text(one, blocks)
+        blocks[-1] += [BLANKS.sub(" ", tail)] if tail else []
+    if name in ("sup", "sub"):
+        blocks[-1].append(SCRIPT)
+    elif name == "label":
         blocks[-1].append(" ")
     elif name in BLOCKS or name == "title":
         blocks.append([])
 
 
+def _parts(element: Element) -> Iterator[tuple[Element | None, str]]:
+    """The elements in another, each with the text behind it, without what parts raised numbers of works: in 1,2 the
+    comma."""
+    parts: list[Element | None] = [None, *element, None]
+    for before, one, behind in zip(parts, parts[1:], parts[2:], strict=False):
+        if one is None:
+            continue
+        tail = one.tail or ""
+        is_split = _is_raised(one) and _is_raised(behind) and BETWEEN.fullmatch(tail)
+        is_comma = local_name(one) == "sup" and BETWEEN.fullmatch("".join(one.itertext()))
+        is_near = before is not None and not (before.tail or "").strip(",;– ")
+        is_between = is_comma and is_near and _is_number(before) and _is_number(behind)
+        yield None if is_between else one, "" if is_split else tail
+
+
+def _is_number(element: Element | None) -> bool:
+    """Whether it is the number of a work, or some that are raised together."""
+    if element is None:
+        return False
+    is_reference = local_name(element) == "xref" and element.get("ref-type") in NUMBERED
+    return is_reference or (local_name(element) == "sup" and any(map(_is_number, element)))
+
+
+def _is_raised(element: Element | None) -> bool:
+    """Whether it is the raised number of a work."""
+    return element is not None and _is_number(element) and any(local_name(one) == "sup" for one in element.iter())
+
+
 def _line(pieces: Iterable[str]) -> str:
-    return MANY_BLANKS.sub(" ", "".join(pieces).replace("\u2212", "-")).strip(" ")
+    return MANY_BLANKS.sub(" ", without_marks("".join(pieces)).replace("\u2212", "-")).strip(" ")
 
 
 def _text(element: Element) -> str:
@@ -159,8 +196,7 @@ def _span(cell: Element, name: str) -> int:
 def _formula(element: Element) -> str:
     """A formula by its MathML, whose text can be read; `[formula]` for another."""
     math = next((one for one in element.iter() if local_name(one) == "math"), None)
-    text = "".join("".join(math.itertext()).split()) if math is not None else ""
-    return text or "[formula]"
+    return (in_line(mathml(math)) if math is not None else "") or "[formula]"
 
 
 # --- One cited paper: a PDF, JATS XML, text or Markdown, as paragraphs with headings, with its own title and DOI.

@@ -6,6 +6,7 @@ from functools import cache
 
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
+from aisr_papers.readers.formulas import fraction, in_line
 from aisr_papers.readers.latex_commands import name_set
 from aisr_papers.readers.latex_units import UNIT_NAMES
 
@@ -39,10 +40,6 @@ TOUCHING = re.compile(r"(?<=\d)\}(?=\s*\{?\s*\d)")  # 10^{5}3 is no power of 53
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 NESTING = re.compile(r"(?<!\\)[{}]|\\begin|\\end|\\left|\\right|\\sqrt")
 WORDS = re.compile(r"[A-Za-z0-9\s.,;:<>=+*/()|!?%-]*+", re.ASCII)  # a formula that prints as it is written
-# What is printed without its mark: F_1, also alone, as in F$_1$; behind an exponent (the group) the mark stays.
-SUBSCRIPT = re.compile(r"(\^[^\W_]+_)|(?:(?<=[^\W\d_])|^)_(?=\d)")
-JOINED = "\u2063"  # around a fraction: a digit beside it is set apart
-NEAR = re.compile(rf"(?<=[\w)]){JOINED}+(?=[\w(√])")
 
 
 def symbol(command: str) -> str | None:
@@ -83,8 +80,7 @@ def formula(source: str) -> str:
         text = _reader().latex_to_text(TOUCHING.sub(r"\\ }", COMMAND.sub(_replace, _prepare(source))))
     except (RecursionError, ValueError, TypeError, LookupError, AttributeError):  # the library's ways to give up
         return FORMULA
-    text = NEAR.sub(" ", text).replace(JOINED, "").replace(" )", ")")
-    return SUBSCRIPT.sub(r"\1", " ".join(text.split())) or FORMULA
+    return in_line(text.replace(" )", ")")) or FORMULA
 
 
 def unknown_commands(source: str) -> list[str]:
@@ -126,6 +122,5 @@ def _reader() -> LatexNodes2Text:
 
 
 def _fraction(node, l2tobj) -> str:  # type: ignore[no-untyped-def]
-    parts = [l2tobj.nodelist_to_text([one]).strip() for one in (node.nodeargd.argnlist if node.nodeargd else [])]
-    stroke = "/".join(part if part.isalnum() else f"({part})" for part in parts[:2])
-    return f"{JOINED}{stroke}{JOINED}"
+    parts = [l2tobj.nodelist_to_text([one]) for one in (node.nodeargd.argnlist if node.nodeargd else [])]
+    return fraction(*[*parts, "", ""][:2])

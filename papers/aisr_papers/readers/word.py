@@ -24,8 +24,8 @@ from aisr_papers.draft import Draft, Picture, Place
 from aisr_papers.passages import MAX_SPAN, Piece, lay_out, mark_bold
 from aisr_papers.readers.blocks import CAPTION, Block, BlockReader
 from aisr_papers.readers.files import PICTURES, Files, parse_count
-from aisr_papers.readers.latex_formulas import SUBSCRIPT
-from aisr_papers.readers.xml_tree import local_name, parse_xml
+from aisr_papers.readers.formulas import SCRIPT, bare_indices, omml, without_marks
+from aisr_papers.readers.xml_tree import child, is_on, local_name, parse_xml, value
 
 # --- The parts of such a file, each unpacked within limits.
 
@@ -103,8 +103,6 @@ def read_picture(picture: Picture) -> bytes:
 SMALLEST = 4  # half points; smaller text is hidden
 PROPERTIES = ("pPr", "rPr", "tblPr", "tblGrid", "trPr", "tcPr", "sectPr")
 NOTHING = (*PROPERTIES, "instrText", "delText", "del", "moveFrom", "Fallback")
-MARKS = {"den": "/", "sup": "^", "sub": "_", "rad": "√"}  # of the parts of a formula
-PLAIN = re.compile(r"[-−+]?[\w.]*")
 
 
 class Run(NamedTuple):
@@ -112,7 +110,7 @@ class Run(NamedTuple):
 
     text: str
     bold: bool = False
-    raised: bool = False
+    script: str = ""  # as Word calls it: superscript, subscript or baseline
     hidden: bool = False  # by Word's switch, or tiny
     white: bool = False
 
@@ -124,44 +122,21 @@ BEFORE_CITED = re.compile(r"(?:[^\W\d_]{3}|[^\W\d_]{2}(?=[.,;:])|[)\]”\"])([.,
 def join_runs(runs: Iterable[Run]) -> str:
     """The text of runs. Raised numbers behind a word are citations in brackets, before its full stop."""
     pieces: list[str] = []
-    for raised, group in groupby(runs, key=lambda run: run.raised):
-        part = INVISIBLE.sub("", "".join(run.text for run in group))
+    for script, group in groupby(runs, key=lambda run: run.script):
+        part, raised = INVISIBLE.sub("", "".join(run.text for run in group)), script == "superscript"
         cited = BEFORE_CITED.search("".join(pieces[-5:])[-5:]) if raised and CITED.fullmatch(part.strip()) else None
-        if cited and cited[1]:
-            pieces[-1] = pieces[-1][:-1]
+        has_digits = any(map(str.isdigit, part))
         if cited:
+            pieces[-1] = pieces[-1].removesuffix(cited[1])
             pieces.append(f" [{part.strip()}]{cited[1]}")
-        elif part:
-            pieces.append(f"^{part.strip()}" if raised and any(map(str.isdigit, part)) else part)
-    return "".join(pieces)
-
-
-def child(element: Element | None, *path: str) -> Element | None:
-    """The first element below another that such a path leads to."""
-    for name in path:
-        element = next((one for one in element if local_name(one) == name), None) if element is not None else None
-    return element
-
-
-def value(element: Element | None, name: str = "val") -> str:
-    """An attribute, by its name without a namespace; empty where there is none."""
-    attributes = element.attrib.items() if element is not None else ()
-    return next((text for key, text in attributes if key.rpartition("}")[2] == name), "")
-
-
-def is_on(element: Element | None) -> bool:
-    """Whether a switch such as `<w:b/>` is there, and on."""
-    return element is not None and value(element) not in ("0", "false", "off", "none")
-
-
-def formula(element: Element) -> str:
-    """The signs of a formula in one line, with a mark before what stands below a stroke, raised or lowered. Brackets of
-    all kinds are round."""
-    name = local_name(element)
-    text = element.text or "" if name == "t" else "".join(map(formula, element))
-    if name == "d" or (name in ("num", "den", "sup", "sub", "rad") and not PLAIN.fullmatch(text.strip())):
-        text = f"({text})"
-    return f"{MARKS.get(name, '')}{text}{' ' if name == 'f' else ''}"
+        elif raised and has_digits:
+            pieces.append(f"^{part.strip()}{SCRIPT}")
+        elif script == "subscript" and has_digits:
+            is_behind_digit = "".join(pieces[-1:])[-1:].isdigit()
+            pieces.append(f"{'_' * is_behind_digit}{part.strip()}{SCRIPT}")
+        else:
+            pieces.append(part)
+    return without_marks("".join(pieces))
 
 
 # --- The paper.
@@ -332,7 +307,7 @@ class _Reader(BlockReader):
             if name == "r":
                 yield from self._run(one)
             elif name == "oMath":
-                yield Run(SUBSCRIPT.sub(r"\1", formula(one)))
+                yield Run(bare_indices(omml(one)))
             elif name in ("del", "moveFrom"):
                 self.files.note_once(self.place, "tracked changes: insertions are read, deletions are left out")
             elif name not in NOTHING:
@@ -342,9 +317,9 @@ class _Reader(BlockReader):
         look = child(element, "rPr")
         is_tiny = parse_count(value(child(look, "sz")), SMALLEST) < SMALLEST
         is_white = value(child(look, "color")).upper() == "FFFFFF" and child(look, "shd") is None
-        raised = value(child(look, "vertAlign")) == "superscript"
+        script = value(child(look, "vertAlign"))
         hidden = is_on(child(look, "vanish")) or is_tiny
-        like = Run("", is_on(child(look, "b")), raised, hidden, is_white)
+        like = Run("", is_on(child(look, "b")), script, hidden, is_white)
         for one in element:
             if text := self._text(one):
                 yield like._replace(text=text)
@@ -393,15 +368,16 @@ class _Reader(BlockReader):
 
     def _table(self, element: Element) -> None:
         lines = [list(_children(row, "tc")) for row in _children(element, "tr")]
+        indents = [_indent(row) for row in _children(element, "tr")]
         if max(map(len, lines), default=0) < 2:  # a box around text
             for cell in (cell for line in lines for cell in line):
                 self._read_body(cell)
             return
         above: dict[int, str] = {}  # column -> the cell that may go on below
         rows: list[list[tuple[str, int, int]]] = []
-        for line in lines:
-            row: list[tuple[str, int, int]] = []
-            column = 0
+        for before, line in zip(indents, lines, strict=True):
+            row: list[tuple[str, int, int]] = [("", 1, 1)] * before
+            column = before
             for cell in line:
                 look = child(cell, "tcPr")
                 merged, columns = child(look, "vMerge"), parse_count(value(child(look, "gridSpan")))
@@ -432,6 +408,11 @@ class _Reader(BlockReader):
 def _style(element: Element) -> Style:
     name, based = (value(child(element, one)) for one in ("name", "basedOn"))
     return Style(name.lower(), based, value(child(element, "pPr", "outlineLvl")))
+
+
+def _indent(row: Element) -> int:
+    """How many columns of the table stand before the first cell of a row."""
+    return min(parse_count(value(child(row, "trPr", "gridBefore")), 0), MAX_SPAN)
 
 
 def _children(element: Element, kind: str) -> Iterator[Element]:

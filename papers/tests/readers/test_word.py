@@ -21,6 +21,48 @@ def test_a_picture_of_a_word_file_is_shown(tmp_path: Path) -> None:
         assert image.getpixel((1, 1)) == (255, 0, 0)
 
 
+def math(*content: str) -> str:
+    return f"<m:oMath>{''.join(content)}</m:oMath>"
+
+
+def digits(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def power(base: str, raised: str) -> str:
+    return f"<m:sSup><m:e>{digits(base)}</m:e><m:sup>{digits(raised)}</m:sup></m:sSup>"
+
+
+HALF = f"<m:f><m:num>{digits('1')}</m:num><m:den>{digits('2')}</m:den></m:f>"
+BRACKETS = '<m:dPr><m:begChr m:val="["/><m:sepChr m:val=","/><m:endChr m:val="]"/></m:dPr>'
+HIDDEN = '<m:phant><m:phantPr><m:show m:val="0"/></m:phantPr><m:e><m:r><m:t>-</m:t></m:r></m:e></m:phant>'
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (math(digits("2"), HALF), "2 1/2"),
+        (run("2") + math(HALF) + run("3"), "2 1/2 3"),
+        (math(power("10", "−3"), digits("5")), "10^−3 5"),
+        (math(f"<m:sSub><m:e>{digits('x')}</m:e><m:sub>{digits('1')}</m:sub></m:sSub>", digits("2")), "x1 2"),
+        (math(f"<m:d>{BRACKETS}<m:e>{digits('0.1')}</m:e><m:e>{digits('0.5')}</m:e></m:d>"), "[0.1, 0.5]"),
+        (math(HIDDEN, digits("1.5")), "1.5"),
+        (math(f"<m:rad><m:deg>{digits('3')}</m:deg><m:e>{digits('8')}</m:e></m:rad>"), "√[3](8)"),
+        (math(f"<m:m><m:mr><m:e>{digits('1')}</m:e><m:e>{digits('2')}</m:e></m:mr></m:m>"), "1 2"),
+    ],
+)
+def test_numbers_of_a_formula_stand_apart(tmp_path: Path, content: str, text: str) -> None:
+    draft = read(write(tmp_path / "paper.docx", paragraph(content)))
+    assert [one.text for one in draft.paragraphs[0].sentences] == [text]
+
+
+def test_a_row_may_begin_in_a_later_column(tmp_path: Path) -> None:
+    header = f'<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>{cell("Pre")}{cell("Post")}</w:tr>'
+    rows = table(["A", "1.5", "9.7"]).replace("<w:tbl>", f"<w:tbl>{header}")
+    draft = read(write(tmp_path / "paper.docx", paragraph("Table 1. Means.") + rows + paragraph("After it.")))
+    assert next(iter(draft.floats.values())).rows == "\tPre\tPost\nA\t1.5\t9.7"
+
+
 DEEP = "<w:tbl><w:tr><w:tc>" * 100 + "</w:tc></w:tr></w:tbl>" * 100
 ENTITIES = '<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
 
