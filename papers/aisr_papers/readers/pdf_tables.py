@@ -3,18 +3,16 @@
 A PDF has no cells: they are derived from the gaps between words.
 """
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from aisr_papers.readers.pdf_blocks import Block, Kind
+from aisr_papers.readers.pdf_grids import GAP, NUMBER_CELL, grid_cells
 from aisr_papers.readers.pdf_lines import WIDE, Atom, Line, Type, join_atoms, split_cells, split_rows
 from aisr_papers.readers.pdf_process import Box, Page, bounding_box, is_within
 
-GAP = 0.55  # of the size: words further apart stand in two cells; a space is a third of it wide
 FEWEST = 2  # rows of a table without rules
-NUMBER_CELL = re.compile(r"[-+−]?\d[\d.,]*+%?")
 FEWEST_ROWS = 3  # of one without a caption as well
 ALIKE = 0.2  # of the width: parts of one table are equally wide but for this
 OVERLAP = 1.0  # points: cells of neighbouring columns may touch
@@ -57,6 +55,8 @@ def table_cells(page: Page, region: Box) -> Rows:
     wider = Box(region.left - 3, region.top - 3, region.right + 3, region.bottom + 3)
     bars = [rule for rule in page.rules if rule.bottom - rule.top > 4 and is_within(rule, wider)]
     across = [rule for rule in page.rules if is_within(rule, region) and rule.height < 4]
+    if (grid := grid_cells(words, bars, across, region)) is not None:
+        return grid
     parts = [rule for rule in across if rule.width < region.width - 6]
     atoms = split_rows(join_atoms(words))
     rows = [_widen(_cells(row, GAP, bars), row, parts) for row in atoms]
