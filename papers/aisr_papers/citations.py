@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from bibtexparser.entrypoint import parse_string
-from bibtexparser.middlewares.names import parse_single_name_into_parts
+from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
 
 from aisr_papers.draft import Paragraph, Place, Work
 from aisr_papers.readers.files import Files
@@ -226,7 +226,7 @@ def _years(text: str, most: int = 100) -> Iterator[str]:
 DOI = re.compile(r"10\.\d{4,9}/[^\s{}\"'<>,]{1,200}")
 UNESCAPED = re.compile(r"(?<!\\)([%&#])")  # BibTeX takes these as they are
 YEAR_OF_WORK = re.compile(r"(?:1[5-9]|20)\d\d[a-z]?")
-AND = re.compile(r"\sand\s")
+LONGEST_FIELD = 10_000  # characters; strings of a .bib file may hold each other
 MAX_WORKS = 20_000
 
 
@@ -243,14 +243,17 @@ def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
     log = logging.getLogger("bibtexparser")
     if not log.handlers:  # it warns of each entry that it cannot read; they are noted below
         log.addHandler(logging.NullHandler())
-    library = parse_string(text)
+    library = parse_string(text, parse_stack=[])  # of values joined by #, bibtexparser's own steps leave the source
     for failed in library.failed_blocks[:20]:
         files.note_unread(Place(name, (failed.start_line or 0) + 1), "an entry of the bibliography that cannot be read")
+    strings: dict[str, str] = {}
+    for string in library.strings:
+        strings[string.key.lower()] = join_value(str(string.value), strings)
     entries = {}
     for block in library.entries[:MAX_WORKS]:
-        fields = {key.lower(): str(field.value) for key, field in block.fields_dict.items()}
+        fields = {key.lower(): join_value(str(field.value), strings) for key, field in block.fields_dict.items()}
         year = YEAR_OF_WORK.search(fields.get("year") or fields.get("date", ""))
-        names = map(surname, AND.split(fields.get("author") or fields.get("editor", "")))
+        names = map(surname, split_multiple_persons_names(fields.get("author") or fields.get("editor", "")))
         surnames = [name[:LONGEST_AUTHOR] for name in names if name]
         many = "others" in surnames[1:]
         named = surnames[: surnames.index("others", 1)] if many else surnames
@@ -260,6 +263,22 @@ def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
         )
         entries[block.key] = Entry(work, people if surnames and year else None)
     return entries
+
+
+def join_value(source: str, strings: Mapping[str, str]) -> str:
+    """The text of a field: what `#` joins, in quotes, in braces, or a string by its name in small letters."""
+    parts, begin, depth, in_quotes = [], 0, 0, False
+    for place, sign in enumerate(source):
+        depth += (sign == "{") - (sign == "}")
+        if sign == '"' and not depth:
+            in_quotes = not in_quotes
+        elif sign == "#" and not depth and not in_quotes:
+            parts.append(source[begin:place])
+            begin = place + 1
+    text = ""
+    for part in map(str.strip, [*parts, source[begin:]]):
+        text += part[1:-1] if part[:1] in ('"', "{") else strings.get(part.lower(), part)
+    return text[:LONGEST_FIELD]
 
 
 def find_doi(text: str) -> str:
@@ -291,9 +310,11 @@ def plain_text(text: str) -> str:
 
 
 def surname(name: str) -> str:
-    """The last name of `Last, First` or `First von Last`."""
+    """The last name of `Last, First` or `First von Last`; of `von Last`, where bibtexparser takes the particle for a
+    first name, also that."""
     parts = parse_single_name_into_parts(name, strict=False)
-    return plain_text(" ".join([*parts.von, *parts.last]))
+    is_von = not parts.von and "," not in name and all(part[:1].islower() for part in parts.first)
+    return plain_text(" ".join([*(parts.first if is_von else parts.von), *parts.last]))
 
 
 def authors_in_text(people: People) -> str:

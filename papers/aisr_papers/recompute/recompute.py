@@ -104,21 +104,25 @@ def check_sentence(text: str, one_sided: bool) -> Iterator[Fact]:
 # What fonts of journals turn into when a PDF is read: equals signs, less than, greater than, minus; and bounds, which
 # are read as their strict forms: a p that is printed is rounded.
 PLAIN = str.maketrans("¼ϭ⫽Ͻ⬍≤⩽Ͼ⬎≥⩾Ϫ⫺", "===<<<<>>>>--")
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+POWER = re.compile("(?<=10)[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}")  # behind another number, these are marks of footnotes
 OPEN, CLOSE = r"\s?[(\[{]\s?", r"\s?[)\]}]"
-DF = r"\d+(?:\.\d+)?"
+THOUSANDS = r"\d{1,3}(?:[, \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?(?![\d.,]?\d)"
+DF = rf"(?:{THOUSANDS}|\d+(?:\.\d+)?)"
+DF1 = r"\d+(?:\.\d+)?"  # F(1,204) has 1 and 204 degrees of freedom
 VALUE = r"(?P<sense>[<>=])\s?(?:[-−–]\s?)?(?P<value>\d*\.?\d+|\d{1,3}(?:,\d{3})+(?:\.\d+)?)"
 # Numbers of other kinds may stand between the statistic and its p: effect sizes, errors, intervals.
 BETWEEN = r"(?:\s?[,;]\s?+(?!(?i:p)\s?[<>=])[^;()<>=]{1,20}=\s?[-−–]?\s?\d*\.?\d+){0,2}"
-EXPONENT = r"\s?(?:[eE]|[×x·*]\s?10\s?\^?)\s?\(?\{?(?P<exponent>[-−–]?\d{1,3})"
+EXPONENT = r"\s?(?:[eE]|[×x·⋅*]\s?10\s?\^?)\s?\(?\{?(?P<exponent>[-−–+]?\d{1,3})"
 P = (
     r"\s?[,;]\s?(?:(?P<ns>n\.?s\.?(?!\w))|(?i:p)\s?(?P<relation>[<>=])\s?(?P<negative>[-−–]\s?)?"
-    rf"(?:(?P<p>\d{{0,3}}\.\s?\d+|\d(?=\s?[eE×x·*])|\d{{1,3}}(?!\d|[.,]\d|\s?[eE×x·*^]))(?:{EXPONENT})?"
-    r"|10\s?\^?\s?\{?(?P<power>[-−–]\d{1,3})))"
+    r"(?:10\s?\^?\s?\{?(?P<power>[-−–]\d{1,3})"
+    rf"|(?P<p>\d{{0,3}}\.\s?\d+|\d{{1,3}}(?=\s?[eE×x·⋅*])|\d{{1,3}}(?!\d|[.,]\d|\s?[eE×x·⋅*^]))(?:{EXPONENT})?))"
 )
 TEST = re.compile(
     rf"(?<![\w^])(?:(?P<t>t|r)(?:{OPEN}(?P<df>{DF}){CLOSE}|_?[(]?(?P<df_index>{DF})[)]?(?!\d))"
-    rf"|(?P<f>F[12]?)(?:{OPEN}(?P<df1>{DF})\s?,\s?(?P<df2>{DF}){CLOSE}"
-    rf"|_?[(]?(?P<df1_index>{DF})\s?,\s?(?P<df2_index>{DF})[)]?)"
+    rf"|(?P<f>F[12]?)(?:{OPEN}(?P<df1>{DF1})\s?,\s?(?P<df2>{DF}){CLOSE}"
+    rf"|_?[(]?(?P<df1_index>{DF1})\s?,\s?(?P<df2_index>{DF})[)]?)"
     rf"|(?:χ|[Cc]hi|[Xx])\s?(?:-?squared?|[\^_]?\s?\(?[2²]\)?){OPEN}(?P<chi>{DF})\s?"
     rf"(?:,\s?[Nn]\s?=\s?[\d,]+\s?)?{CLOSE}"
     rf"|χ(?:\^?[2²]_[(]?(?P<chi_index>{DF})[)]?|_?[(]?(?P<chi_below>{DF})[)]?\^[2²])"
@@ -142,7 +146,8 @@ def check_tests(text: str, one_sided: bool) -> Iterator[Fact]:
     corrected, by a rule that it does not spell out, a test that does not fit is not decided.
     """
     is_corrected = CORRECTED.search(text) is not None
-    for match in TEST.finditer(text.translate(PLAIN)):
+    plain = POWER.sub(lambda power: power[0].translate(RAISED), text.translate(PLAIN))
+    for match in TEST.finditer(plain):
         printed = match["value"].replace(",", "")
         size, half = float(printed), 0.5 * 10 ** -len(printed.partition(".")[2])
         low, high = max(size - half, 0.0), size + half
@@ -164,13 +169,14 @@ def check_tests(text: str, one_sided: bool) -> Iterator[Fact]:
         holds = any(_p_holds(match, p, places, computed[0] / side, computed[1] / side) for side in sides)
         # A t2 may be a point in time; a p that was corrected for many tests ends at 1.
         is_unclear = is_corrected or p == 1 or len(match["df_index"] or "10") == 1
+        is_unclear |= "," in (match["chi"] or "")  # 1,204 may be 1 degree of freedom of 204 people
         outcome = Outcome.HOLDS if holds else Outcome.UNDECIDED if is_unclear else Outcome.WRONG
         yield Fact(Label.TEST, statement, result, outcome)
 
 
 def _degrees(match: re.Match[str], names: Sequence[str]) -> float:
     """The degrees of freedom of a test by the groups that may hold them; -1 where none does."""
-    return next((float(match[name]) for name in names if match[name]), -1.0)
+    return next((float(re.sub(r"[,\s]", "", match[name])) for name in names if match[name]), -1.0)
 
 
 def _printed_p(match: re.Match[str]) -> tuple[float, int]:
