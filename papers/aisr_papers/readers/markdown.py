@@ -14,6 +14,7 @@ from aisr_papers.passages import Piece, flatten, lay_out, mark_bold, spread
 from aisr_papers.readers.blocks import Block, BlockReader
 from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
+from aisr_papers.readers.formulas import FRACTION, SCRIPT, without_marks
 from aisr_papers.readers.latex_formulas import formula
 from aisr_papers.readers.markdown_tables import MARKER, FoundTable, take_tables
 
@@ -31,6 +32,7 @@ ATTRIBUTES = re.compile(r"\{[^{}]{0,200}\}")
 TEX_LABEL = re.compile(r"\\label\{([\w:.-]{1,80})\}")
 NOTE_BEGIN = re.compile(r"^\[\^[^\[\]\s]{1,40}\]:[ \t]", re.MULTILINE)
 HTML = re.compile(r"<!--.*|</?(?!img\b)[A-Za-z][^<>]{0,500}>", re.DOTALL)  # without words: a comment, tags
+HTML_SCRIPT = re.compile(r"</?(su[pb])\b", re.IGNORECASE)
 TABLE = re.compile(rf"{MARKER}(\d+)")
 PIPES = re.compile(r"\|.*\|\s*\n\s*\|.*\|")
 NOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\](?::\s)?")
@@ -179,7 +181,8 @@ class _Reader(BlockReader):
         self.blocks.append(Block("text", self._pieces(token, place.line or 1), self.path(), place, label=name))
 
     def _pieces(self, token: Token, line: int) -> list[Piece]:
-        pieces = []
+        pieces: list[Piece] = []
+        behind_script = False
         for one in token.children or []:
             text = ""
             if one.type in ("softbreak", "hardbreak"):
@@ -188,13 +191,27 @@ class _Reader(BlockReader):
             elif one.type == "code_inline":
                 text = one.content
             elif one.type == "text":
-                text = FORMULA.sub(lambda match: formula(match[1]), NOTE.sub("", one.content))
+                text = FORMULA.sub(_inline_formula, NOTE.sub("", one.content))
                 text = RAISED.sub(
-                    lambda match: f"^{match[1]}" if match[1] else match[2],
+                    lambda match: f"^{match[1]}{SCRIPT}" if match[1] else f"{match[2]}{SCRIPT}",
                     TEX_LABEL.sub("", LABEL.sub("", text.replace(FILLER, ""))),
                 )
-            pieces.append(Piece(text, Place(self.name, line)))
+            elif one.type == "html_inline" and (script := HTML_SCRIPT.match(one.content)):
+                before = next((piece.text[-1] for piece in reversed(pieces) if piece.text), "")
+                is_marked = before.isalnum() if script[1].lower() == "sup" else before.isdigit()
+                opening = {"sup": "^", "sub": "_"}[script[1].lower()] if is_marked else ""
+                text = SCRIPT if one.content[1] == "/" else opening
+            if behind_script and text[:1].isdigit():  # 10<sup>5</sup>3
+                text = f" {text}"
+            behind_script = text.endswith(SCRIPT)
+            pieces.append(Piece(without_marks(text), Place(self.name, line)))
         return pieces
+
+
+def _inline_formula(match: re.Match[str]) -> str:
+    """A formula, with marks where a number beside it stands apart: of a fraction or a power."""
+    text = formula(match[1])
+    return f"{FRACTION}{text}{FRACTION}" if "/" in text else f"{text}{SCRIPT}" if "^" in text else text
 
 
 def _print_formulas(text: str) -> str:

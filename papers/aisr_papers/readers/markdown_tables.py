@@ -175,12 +175,16 @@ class _TableParser(HTMLParser):
             self._add("**")
         elif tag in ("br", "p", "div", "li"):
             self._add(" ")
+        elif tag in ("sup", "sub"):
+            self._add(f"<{tag}>" if self._in == "td" else "^" * (tag == "sup"))
 
     def handle_endtag(self, tag: str) -> None:
         if self._depth <= 1 and tag in ("td", "th", "caption"):
             self._in = ""
         elif self._depth <= 1 and tag in ("b", "strong"):
             self._add("**")
+        elif self._in == "td" and tag in ("sup", "sub"):
+            self._add(f"</{tag}>")
         self._depth -= tag == "table"
 
     def handle_data(self, data: str) -> None:
