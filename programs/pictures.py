@@ -174,23 +174,37 @@ def is_text_alone(value: Any) -> bool:
 # --- Reading the text in pictures
 
 LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out
+TALL = 1.5  # times as high as wide: a piece that the reader turns
+LONE = 3  # less high than so many times its width: a tall piece that may be one sign, upright
+SLANTED = 0.3  # of the height that the upper edge of a piece falls or rises, as of names below an axis
+SAME_LINE = 0.5  # of the lesser height that two pieces of a line share
+READING = 2  # counts the ways that pictures were read: what is kept of an earlier one is read again
 _reading = threading.Lock()  # one picture at a time: each keeps all cores busy
 
 
 class Piece(NamedTuple):
-    """A piece of text and where it stands, in pixels from the upper left corner."""
+    """A piece of text and where it stands, in pixels from the upper left corner. score: how sure the reader is of it,
+    of 1."""
 
     text: str
     left: float
     top: float
+    right: float
     bottom: float
+    score: float
+    slanted: bool = False
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether the reader takes it for text that is turned."""
+        return self.bottom - self.top >= TALL * (self.right - self.left)
 
 
 def read_text(file: str) -> list[str]:
     """Return the rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between them.
     Raises `BadPicture`, and UserError where RapidOCR is not installed."""
     try:
-        key = {"ocr": f"rapidocr {version('rapidocr')}", "picture": digest(file)}
+        key = {"ocr": f"rapidocr {version('rapidocr')}, {READING}", "picture": digest(file)}
     except PackageNotFoundError as error:
         raise UserError("reading text in pictures needs RapidOCR; `pip install 'aisr[ocr]'` brings it") from error
     rows: list[str] | None = dspy.cache.get(key)
@@ -216,17 +230,73 @@ def _read_pieces(file: str) -> list[Piece]:
     pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
     with _reading:
         try:
-            result = _reader()(pixels)
+            pieces = _read_pixels(pixels)
         except Exception as error:  # of a shape that the reader cannot stand, such as a line of 20,000 x 3 pixels
             raise BadPicture(f"its text cannot be read ({type(error).__name__})") from error
+    return [piece for piece in pieces if piece.score >= LEAST_SCORE and piece.text]
+
+
+def _read_pixels(pixels: np.ndarray) -> list[Piece]:
+    """Return all pieces of text: those that are tall read again, and those that overlap in a line read as one."""
+    result = _reader()(pixels, use_det=True)
     if result.txts is None:
         return []
-    corners = zip(result.boxes, result.txts, result.scores, strict=True)
-    return [
-        Piece(text.strip(), float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 1].max()))
-        for box, text, score in corners
-        if score >= LEAST_SCORE and text.strip()
-    ]
+    pieces: list[Piece] = []
+    for box, text, score in sorted(zip(result.boxes, result.txts, result.scores, strict=True), key=_left):
+        (left, top), (right, bottom) = box.min(axis=0), box.max(axis=0)
+        slanted = abs(box[0, 1] - box[1, 1]) > SLANTED * (bottom - top)
+        piece = Piece(text.strip(), float(left), float(top), float(right), float(bottom), score, slanted)
+        piece = _read_again(pixels, piece) if piece.is_tall else piece
+        beside = next((one for one in reversed(pieces) if _overlap(one, piece)), None)
+        joined = _read_again(pixels, _join(beside, piece)) if beside else None
+        if beside and joined and joined.score >= min(beside.score, piece.score):
+            pieces.remove(beside)
+            piece = joined
+        pieces.append(piece)
+    return pieces
+
+
+def _left(corners: tuple[np.ndarray, str, float]) -> float:
+    return float(corners[0][:, 0].min())
+
+
+def _overlap(one: Piece, other: Piece) -> bool:
+    """Whether two pieces stand in a line and share pixels, of which both would read a sign."""
+    if one.slanted or other.slanted or one.is_tall != other.is_tall:
+        return False
+    across = min(one.right, other.right) - max(one.left, other.left)
+    down = min(one.bottom, other.bottom) - max(one.top, other.top)
+    if one.is_tall:
+        return down > 0 and across > SAME_LINE * min(one.right - one.left, other.right - other.left)
+    return across > 0 and down > SAME_LINE * min(one.bottom - one.top, other.bottom - other.top)
+
+
+def _join(one: Piece, other: Piece) -> Piece:
+    top, bottom = min(one.top, other.top), max(one.bottom, other.bottom)
+    return Piece("", min(one.left, other.left), top, max(one.right, other.right), bottom, 0.0)
+
+
+def _read_again(pixels: np.ndarray, piece: Piece) -> Piece:
+    """Return a piece with the surest of its readings. A tall one is read turned the way that the labels of an upright
+    axis stand, the other way, as the reader takes it, or, as a lone digit stands, not at all."""
+    upright = _crop(pixels, piece)
+    readings = [(piece.text, piece.score)]
+    if piece.is_tall:
+        readings.append(_read_line(np.rot90(upright, -1)))
+    if piece.bottom - piece.top < LONE * (piece.right - piece.left):
+        readings.append(_read_line(upright))
+    text, score = max(readings, key=lambda reading: reading[1])
+    return piece._replace(text=text, score=score)
+
+
+def _crop(pixels: np.ndarray, piece: Piece) -> np.ndarray:
+    return pixels[int(piece.top) : int(piece.bottom) + 1, int(piece.left) : int(piece.right) + 1]
+
+
+def _read_line(pixels: np.ndarray) -> tuple[str, float]:
+    """Return what the reader reads of a line of text, and how sure it is."""
+    result = _reader()(np.ascontiguousarray(pixels), use_det=False)
+    return (result.txts[0].strip(), float(result.scores[0])) if result.txts else ("", 0.0)
 
 
 @lru_cache(maxsize=1)
@@ -234,4 +304,4 @@ def _reader() -> Any:
     """The reader, opened once a process."""
     from rapidocr import RapidOCR
 
-    return RapidOCR(params={"Global.log_level": "critical", "Global.use_cls": False})
+    return RapidOCR(params={"Global.log_level": "critical", "Global.use_cls": False, "Global.text_score": 0})

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 from pydantic import ValidationError
 
@@ -121,6 +122,21 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     monkeypatch.setattr(pictures, "_reader", lambda: pytest.fail("it was read already"))
     again = find_image_folder(SAMPLE, data)
     assert read_evidence(showing(path).evidence_bundle, "ocr", again).text == evidence
+
+
+def test_axis_labels_are_read_turned_and_what_stands_upright_is_not(tmp_path: Path) -> None:
+    figure = Figure((4.8, 3.6))
+    axes = figure.subplots()
+    axes.set_ylabel("Loss")
+    axes.set_yticks([0.1, 0.4, 0.7], ["0.1", "0.4", "0.7"])
+    axes.set_xticks([0, 1], ["1", "7"])
+    axes.text(0.3, 0.5, "p = .03")
+    axes.text(0.3, 0.2, "0.91 (0.02)")
+    figure.savefig(tmp_path / "figure.png", dpi=150)
+    cells = [cell for row in pictures.read_text(str(tmp_path / "figure.png")) for cell in row.split(" | ")]
+    assert sorted(cell.replace(" ", "") for cell in cells) == [
+        "0.1", "0.4", "0.7", "0.91(0.02)", "1", "7", "Loss", "p=.03",
+    ]  # fmt: skip
 
 
 # --- From the command line, against a server on the loopback address
