@@ -176,6 +176,7 @@ def is_text_alone(value: Any) -> bool:
 LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out
 TALL = 1.5  # times as high as wide: a piece that the reader turns
 LONE = 3  # less high than so many times its width: a tall piece that may be one sign, upright
+SURE = 0.9  # of 1: such a reading of a lone sign is taken
 SLANTED = 0.3  # of the height that the upper edge of a piece falls or rises, as of names below an axis
 SAME_LINE = 0.5  # of the lesser height that two pieces of a line share
 READING = 2  # counts the ways that pictures were read: what is kept of an earlier one is read again
@@ -277,20 +278,18 @@ def _join(one: Piece, other: Piece) -> Piece:
 
 
 def _read_again(pixels: np.ndarray, piece: Piece) -> Piece:
-    """Return a piece with the surest of its readings. A tall one is read turned the way that the labels of an upright
-    axis stand, the other way, as the reader takes it, or, as a lone digit stands, not at all."""
-    upright = _crop(pixels, piece)
+    """Return a piece with the surest of its readings: turned as the labels of an upright axis stand, the other way, as
+    the reader takes a tall one, or not at all, as a lone digit stands, which mostly suffices."""
+    crop = pixels[int(piece.top) : int(piece.bottom) + 1, int(piece.left) : int(piece.right) + 1]
     readings = [(piece.text, piece.score)]
-    if piece.is_tall:
-        readings.append(_read_line(np.rot90(upright, -1)))
     if piece.bottom - piece.top < LONE * (piece.right - piece.left):
-        readings.append(_read_line(upright))
+        readings.append(_read_line(crop))
+    if piece.is_tall and (len(readings) == 1 or readings[-1][1] < SURE):
+        readings.append(_read_line(np.rot90(crop, -1)))
+    elif piece.is_tall:
+        readings = readings[1:]
     text, score = max(readings, key=lambda reading: reading[1])
     return piece._replace(text=text, score=score)
-
-
-def _crop(pixels: np.ndarray, piece: Piece) -> np.ndarray:
-    return pixels[int(piece.top) : int(piece.bottom) + 1, int(piece.left) : int(piece.right) + 1]
 
 
 def _read_line(pixels: np.ndarray) -> tuple[str, float]:
