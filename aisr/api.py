@@ -44,7 +44,7 @@ from aisr.tracking import registry
 
 NO_DRAWINGS: Mapping[str, Path] = MappingProxyType({})
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS names no other
-OPTION = re.compile(r"(?:--|-L )([a-z][a-z_-]*+)")  # of a command, in a message
+OPTION = re.compile(r"(?<!pip install )(?:--|-L )([a-z][a-z_-]*+)")  # of a command, in a message
 
 AnyRecord: TypeAlias = Mapping[str, Any] | BaseModel  # as a line of a JSONL file has it, or read from there
 
@@ -145,7 +145,9 @@ def open_lm(
         limits = Limits(max_usd, max_calls)
         ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
         config = LMConfig.parse({"model": spec, "api_base": api_base, "price": price, **settings})
-        return LanguageModel(opening.open_lm(config, ledger, needs_key))
+        opened = opening.open_lm(config, ledger, needs_key)
+        opened.repeats_failed = True  # judging a record again asks again
+        return LanguageModel(opened)
 
 
 # --- Verdicts and programs
@@ -238,8 +240,6 @@ class LoadedProgram:
             checked = check_record(task, record, number)
             case = program.prepare(checked)
             outcome = judge(task, program, case, lm.opened)
-        if outcome.failure is not None:  # judging the record again asks the LM again
-            dspy.cache.reset_memory_cache()  # on disk its answers are invalid already
         return _verdict(task, checked, case, outcome)
 
 

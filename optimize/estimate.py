@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Literal, get_args, get_origin
 
 import dspy
-from dspy.lm15 import InvalidRequestError, Request, Response
+from dspy.lm15 import InvalidRequestError, Request, Response, Usage
 from pydantic import BaseModel
 
 from aisr.lm.budget import Ledger, Spend
@@ -28,6 +28,7 @@ from aisr.programs.text import tokens
 
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 USUAL_CONFIDENCE = "85, Unsupported Entity 10"  # as long as an answer usually is
+USUAL_ITEM = 120  # characters of a text in a list
 MOST_NAMED = 3  # ids that an answer names, and texts that it lists, at most
 # A text of an answer: as long as instructions that optimizers propose, some 600 tokens.
 FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 24
@@ -67,14 +68,14 @@ class DryRun:
         return run
 
     def answer(
-        self, signature: Any, demos: Sequence[Any], inputs: Mapping[str, Any], limits: Mapping[str, Any], text: str
+        self, signature: Any, demos: Sequence[Any], inputs: Mapping[str, Any], lists: Mapping[str, Any], text: str
     ) -> dict[str, Any]:
-        """Return a value of each output field. limits: of `ask`; text: what a free text says."""
+        """Return a value of each output field. lists: of `Program.ask`; text: what a free text says."""
         is_compiled = demos or signature.instructions not in self._instructions
         gold: Any = self._gold.get(_key(signature, inputs), {}) if is_compiled else {}
         fields = signature.output_fields
         values = {
-            name: gold[name] if name in gold else _first(field.annotation, limits.get(name, {}), text)
+            name: gold[name] if name in gold else _first(field.annotation, lists.get(name, {}), text)
             for name, field in fields.items()
         }
         if CONFIDENCE in values:
@@ -88,7 +89,7 @@ class DryRun:
         with self._lock:
             is_new = call not in self._counted
             self._counted.add(call)
-        usage = {"prompt_tokens": read, "completion_tokens": written}
+        usage = Usage(input_tokens=read, output_tokens=written)
         self.ledger.add(Spend.of(usage, price) if is_new else Spend(cached_calls=1))
 
 
@@ -108,9 +109,9 @@ class _CountingAdapter(dspy.Adapter):
     ) -> list[dict[str, Any]]:
         messages = self.inner.format(signature, demos, inputs)
         call = lm.call_digest(messages=messages, **lm_kwargs)
-        limits = (lm_kwargs.get("metadata") or {}).get("constraints") or {}
+        lists = lm_kwargs.get("lists") or {}
         # No two texts are the same, so that each proposed instruction is a candidate.
-        values = self.run.answer(signature, demos, inputs, limits, f"{call[:8]} {FILLER}")
+        values = self.run.answer(signature, demos, inputs, lists, f"{call[:8]} {FILLER}")
         written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
         self.run.count(call, lm.price, sum(_tokens(message["content"]) for message in messages), written)
         return [values] * (lm_kwargs.get("n") or 1)
@@ -118,8 +119,6 @@ class _CountingAdapter(dspy.Adapter):
 
 class _SilentEngine:
     """The engine of an LM whose adapter answers."""
-
-    takes_constraints = True  # `Program.ask`: what a list may hold, and how many
 
     def complete(self, request: Request) -> Response:
         raise InvalidRequestError("a dry run sends nothing")
@@ -130,23 +129,23 @@ def _key(signature: Any, row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row.get(name, "")) for name in signature.input_fields)
 
 
-def _first(annotation: Any, limits: Mapping[str, Any], text: str) -> Any:
-    """Return the first value of a type. limits: a JSON schema fragment; text: of a free one."""
+def _first(annotation: Any, known: Mapping[str, Any], text: str) -> Any:
+    """Return the first value of a type. known: of a list, see `Program.ask`; text: of a free one."""
     origin = get_origin(annotation)
-    if origin is Literal or "enum" in limits:
-        return (limits.get("enum") or get_args(annotation))[0]
+    if origin is Literal:
+        return get_args(annotation)[0]
     if origin is list:
-        items = limits.get("items", {})
-        count = limits.get("minItems") or min(limits.get("maxItems", MOST_NAMED), MOST_NAMED)
-        if "enum" in items:
-            return list(items["enum"][:count])
-        return [_first(get_args(annotation)[0], items, text) for _ in range(count)]
+        count = known.get("minItems") or min(known.get("maxItems", MOST_NAMED), MOST_NAMED)
+        ids = known.get("ids", {})
+        if "" in ids:
+            return ids[""][:count]
+        return [_first(get_args(annotation)[0], ids, text[:USUAL_ITEM]) for _ in range(count)]
     if origin is dict:
         return {}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        parts, fields = limits.get("properties", {}), annotation.model_fields.items()
-        return annotation(**{name: _first(field.annotation, parts.get(name, {}), text) for name, field in fields})
-    return annotation(1) if annotation in (bool, int, float) else text.strip()[: limits.get("maxLength")]
+        fields = annotation.model_fields.items()
+        return annotation(**{name: _first(field.annotation, {}, known.get(name, [text])[0]) for name, field in fields})
+    return annotation(1) if annotation in (bool, int, float) else text.strip()
 
 
 def _tokens(content: Any) -> int:

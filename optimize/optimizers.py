@@ -15,7 +15,7 @@ import dspy
 from dspy.evaluate import Evaluate
 from dspy.evaluate.evaluate import EvaluationResult
 from dspy.teleprompt.gepa import InstructionProposer
-from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
+from dspy.utils.exceptions import AdapterParseError, DSPyError, LMAuthError, LMConfigurationError
 
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
@@ -95,6 +95,9 @@ def gepa(search: Search) -> list[Program]:
         seed=search.settings.seed,
     )
     best = optimizer.compile(search.student, trainset=[case.for_metric() for case in pool], valset=search.valset)
+    if reflection.unusable:
+        count = pluralize(len(reflection.unusable), "reflection")
+        search.note(f"gepa: {count} could not be used, the first: {reflection.unusable[0]}")
     search.note(
         f"gepa: {pluralize(reflection.proposed, 'instruction')} proposed, {reflection.refused} refused for quoting "
         f"records of train; {gate.accepted} of {gate.compared} better than the one before on {GEPA_MINIBATCH} records"
@@ -277,6 +280,7 @@ class Reflection(InstructionProposer):
         statements = [wording(case.example.get(student.statement)) for case in train]
         self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
         self.proposed = self.refused = 0
+        self.unusable: list[str] = []  # why reflections were no instruction
 
     def __call__(
         self,
@@ -284,7 +288,17 @@ class Reflection(InstructionProposer):
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        proposed = super().__call__(candidate, reflective_dataset, components_to_update)
+        lm = dspy.settings.lm
+        answers = lm.record_answers() if hasattr(lm, "record_answers") else []
+        reason: str | None = None
+        try:
+            proposed = super().__call__(candidate, reflective_dataset, components_to_update)
+        except AdapterParseError:
+            reason = "it holds no instruction"
+        reason = next(filter(None, map(lm.failed_ending, answers)), None) or reason
+        if reason:
+            self.unusable.append(reason)
+            raise ValueError(f"a reflection could not be used: {reason}")
         self.proposed += len(proposed)
         return {name: self.without_quotes(text) for name, text in proposed.items()}
 

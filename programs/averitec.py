@@ -52,8 +52,6 @@ NOTHING_FOUND = "no evidence was found"
 PASSAGES_READ = 10  # passages in a prompt
 MOST_QUESTIONS = 5
 AROUND = 250  # characters of a passage before a quotation in a prompt, and behind it
-# What an engine that decodes under a schema is held to, so that a small model comes to an end.
-LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 # --- Records
 
@@ -242,7 +240,7 @@ class Averitec(Program):
         answer = self.ask(
             self.inquire,
             lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
-            limits={"questions": {"minItems": 1, "maxItems": MOST_QUESTIONS, "items": {"maxLength": LONGEST_QUESTION}}},
+            counts={"questions": (1, MOST_QUESTIONS)},
             claim=claim,
             context=context,
         )
@@ -266,12 +264,11 @@ class Averitec(Program):
 
     def _find_pairs(self, read: PassagesById, **inputs: Any) -> list[SourcedPair]:
         """Return what the passages answer, each pair with the id of one of them."""
-        question, answer = ({"type": "string", "maxLength": most} for most in (LONGEST_QUESTION, LONGEST_ANSWER))
-        pair = {"question": question, "answer": answer, "source": {"type": "string", "enum": list(read)}}
         evidence = self.ask(
             self.find,
             lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
-            limits={"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
+            counts={"pairs": (0, MOST_PAIRS)},
+            ids={"pairs.source": list(read)},
             passages=passage_lines(read),
             **inputs,
         )

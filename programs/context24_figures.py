@@ -184,7 +184,8 @@ class Context24Figures(Program):
             answer = self.ask(
                 self.rank,
                 lambda answer: unknown_names(answer.ranking, candidates, "label"),
-                limits={"ranking": {"minItems": 1, "maxItems": len(candidates), "items": {"enum": list(candidates)}}},
+                counts={"ranking": (1, len(candidates))},
+                ids={"ranking": candidates},
                 elements=elements,
                 claim=claim,
             )

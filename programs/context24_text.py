@@ -305,11 +305,11 @@ class Context24Text(Program):
     def forward(self, claim: str, passages: str, candidates: Sequence[str], source: SourceText) -> dspy.Prediction:
         """Return `snippets`, one of all sentences that were taken, in the paper's order: the official score is divided
         by their number; `lm_evidence_ids`, the ids of these sentences; `ranking`, those of the candidates."""
-        items = {"type": "string", "enum": list(candidates)}
         answer = self.ask(
             self.ground,
             lambda answer: unknown_names(answer.chosen, candidates, "sentence id"),
-            limits={"chosen": {"minItems": 0, "maxItems": SENTENCES, "items": items}},
+            counts={"chosen": (0, SENTENCES)},
+            ids={"chosen": candidates},
             passages=passages,
             claim=claim,
         )

@@ -98,9 +98,9 @@ def wording(value: Any) -> str:
 # --- Asking
 
 Check = Callable[[dspy.Prediction], str | None]  # the complaint about an answer, or None
-Limits = Mapping[str, Mapping[str, Any]]
+Counts = Mapping[str, int | tuple[int, int]]
+Ids = Mapping[str, Sequence[str]]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-NO_LIMITS: Limits = MappingProxyType({})
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
 NO_TEXT = re.compile(r"None\Z|\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
@@ -134,10 +134,21 @@ def label_field(signature: type[dspy.Signature]) -> str | None:
     return None
 
 
-def one_label_each(field: str, statements: Sequence[object]) -> Limits:
-    """Return the limits of an answer with one label, in its output `field`, for each of some statements."""
-    count = {"minItems": len(statements), "maxItems": len(statements)}
-    return {field: count, CONFIDENCE: count}
+def one_label_each(field: str, statements: Sequence[object]) -> Counts:
+    """Return the counts of an answer with one label, in its output `field`, for each of some statements."""
+    return {field: len(statements), CONFIDENCE: len(statements)}
+
+
+def _lists(counts: Counts, ids: Ids) -> dict[str, dict[str, Any]]:
+    """Return what is known of the lists in an answer, in the words of JSON schema."""
+    lists: dict[str, dict[str, Any]] = {}
+    for name, count in counts.items():
+        least, most = count if isinstance(count, tuple) else (count, count)
+        lists[name] = {"minItems": least, "maxItems": most}
+    for place, known in ids.items():
+        name, _, inner = place.partition(".")
+        lists.setdefault(name, {}).setdefault("ids", {})[inner] = list(known)
+    return lists
 
 
 def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
@@ -256,21 +267,27 @@ class Program(dspy.Module):
         return chosen[: self.options.demos_per_record][::-1]
 
     def ask(
-        self, predict: dspy.Predict, check: Check | None = None, *, limits: Limits = NO_LIMITS, **inputs: Any
+        self,
+        predict: dspy.Predict,
+        check: Check | None = None,
+        *,
+        counts: Counts = NOTHING,
+        ids: Ids = NOTHING,
+        **inputs: Any,
     ) -> dspy.Prediction:
         """Return the answer of a predictor to `inputs`, in the LM's context, with the demos nearest to the statement
         among these.
 
         check: returns the complaint about an answer, or None. After a complaint, or an answer that does not parse, the
-        LM is asked once more, with the complaint; not where the answer was cut, refused or filtered. limits: JSON
-        schema fragments by output field, which an engine that decodes under a schema adds to what the types say.
+        LM is asked once more, with the complaint; not where the answer was cut, refused or filtered. counts: how many
+        items an output list has, a number or the least and the most; ids: what its items are chosen from, or, named
+        `pairs.source`, a field of theirs. An LM that decodes under a schema is told, as far as its server takes it.
         Raises `UnusableAnswer`; errors of the LM pass through.
         """
         lm = predict.lm or dspy.settings.lm
         config: dict[str, Any] = {}
-        # DSPy hands `metadata` alone to an engine of one's own unchanged, and takes only plain dicts there.
-        if getattr(getattr(lm, "engine", None), "takes_constraints", False):
-            config["metadata"] = {"constraints": dict(limits)}
+        if hasattr(lm, "record_answers"):  # one of ours
+            config["lists"] = _lists(counts, ids)
         if getattr(lm, "gives_logprobs", False):
             config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         demos = self.nearest_demos(predict.demos, wording(inputs.get(self.statement)))

@@ -155,7 +155,7 @@ class Track1(Program):
         answer = self.ask(
             self.label,
             lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
-            limits=one_label_each("sentence_labels", sentences),
+            counts=one_label_each("sentence_labels", sentences),
             evidence=PicturedText(text=evidence, pictures=tuple(pictures)) if pictured else evidence,
             sentences=sentences,
         )

@@ -262,7 +262,8 @@ class Track2(Program):
         answer = self.ask(
             self.judge,
             lambda answer: unknown_names(answer.evidence_ids, candidates, "evidence id"),
-            limits={"evidence_ids": {"items": {"enum": candidates}, "maxItems": NAMED}},
+            counts={"evidence_ids": (0, NAMED)},
+            ids={"evidence_ids": candidates},
             passages=passages,
             claim=claim,
         )

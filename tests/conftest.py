@@ -42,6 +42,8 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
+os.environ["AISR_LM"] = "embedded"  # of commands that name no LM
+
 THIRD_PARTY = (
     "ignore:The ``noload`` loader strategy is deprecated:DeprecationWarning",  # MLflow 3.17 on SQLAlchemy 2.1
     "ignore:.*Any type hint is inferred as AnyType:UserWarning",  # MLflow on types of its own, at its import

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import os
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedWriter
@@ -91,11 +91,12 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """A file to write that takes the place of `path` when the block ends well, and is gone when it does not. Its folder
     is made if needed."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # A name that nobody can foresee, and no file before: a stranger's link of that name would lead out of the folder.
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with unfinished.open("wb") as file:
+            with unfinished.open("xb") as file:
                 yield file
             unfinished.replace(path)
         finally:

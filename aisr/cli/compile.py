@@ -86,7 +86,7 @@ def compile_(
     ] = None,
     max_dev: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of dev.")] = None,
     max_test: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of test.")] = None,
-    lm: opt.LM = opt.EMBEDDED,
+    lm: opt.LM = None,
     api_base: opt.ApiBase = None,
     teacher_lm: Annotated[
         str | None,

@@ -24,7 +24,7 @@ def evaluate(
     program: opt.ProgramName,
     data: opt.Jsonl,
     limit: opt.Limit = None,
-    lm: opt.LM = opt.EMBEDDED,
+    lm: opt.LM = None,
     api_base: opt.ApiBase = None,
     lm_settings: opt.LMSettings = None,
     output: Annotated[
@@ -101,7 +101,7 @@ def compare(
     data: opt.Jsonl,
     image_root: opt.ImageRoot = None,
     limit: opt.Limit = None,
-    lm: opt.LM = opt.EMBEDDED,
+    lm: opt.LM = None,
     api_base: opt.ApiBase = None,
     lm_settings: opt.LMSettings = None,
     artifacts: opt.Root = opt.ARTIFACTS,

@@ -15,7 +15,7 @@ import typer
 
 from aisr.base.errors import UserError
 from aisr.cli.display import note
-from aisr.lm.config import EMBEDDED as EMBEDDED, PROVIDER, RECORDED, LMConfig
+from aisr.lm.config import PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ ImageRoot = Annotated[
     ),
 ]
 LM = Annotated[
-    str,
+    str | None,
     lm_option(
         "--lm", metavar="MODEL", envvar="AISR_LM", help="`embedded`, PROVIDER/MODEL, or recorded:FILE (of --record)."
     ),
@@ -155,6 +155,11 @@ def read_lms(
     names = [*LM_SETTINGS, *(TEACHER + name for name in TEACHER_SETTINGS if teacher_lm)]
     settings = _read("-L", words, names, "a setting of the LM")
     of_teacher = {name.removeprefix(TEACHER): value for name, value in settings.items() if name.startswith(TEACHER)}
+    if lm is None:
+        raise UserError(
+            "--lm is missing; name the LM: PROVIDER/MODEL such as openai/gpt-4o-mini, openai/MODEL with --api-base "
+            "ADDRESS for a server of your own, recorded:FILE, or `embedded`, a small built-in one to try commands out"
+        )
     values = {"model": lm, "api_base": api_base, **settings}
     config = LMConfig.parse({name: value for name, value in values.items() if value and not name.startswith(TEACHER)})
     return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None
@@ -207,7 +212,10 @@ def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key:
 
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
     opening.configure_cache()
-    return opening.open_lm(config, ledger, needs_key)
+    opening.stop_on_interrupt()
+    opened = opening.open_lm(config, ledger, needs_key)
+    opening.quiet_litellm()
+    return opened
 
 
 def attach_program(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:

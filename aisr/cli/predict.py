@@ -26,7 +26,7 @@ def predict(
         Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
     ],
     image_root: opt.ImageRoot = None,
-    lm: opt.LM = opt.EMBEDDED,
+    lm: opt.LM = None,
     api_base: opt.ApiBase = None,
     lm_settings: opt.LMSettings = None,
     max_usd: opt.MaxUsd = None,

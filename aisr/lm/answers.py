@@ -2,9 +2,10 @@
 
 1. Thoughts are cut off first (`without_thoughts`): they hold drafts.
 2. Of what is left, the last JSON object that holds all fields counts, or the last run of DSPy's marked fields that
-   does; whatever stands before or behind it is passed over. In the form that the adapter asked for, if the answer has
-   that, else in the other one.
-3. An object that is not complete does not count: its last value may be cut, and `P1` be the rest of `P12`.
+   does; whatever stands before or behind it is passed over. Of a marked field it is the first whole value, if its text
+   begins with one. In the form that the adapter asked for, if the answer has that, else in the other one.
+3. An object that is not complete does not count: its last value may be cut, and `P1` be the rest of `P12`. Nor does one
+   with half a character, a NUL or a NaN in it, which could not be written down.
 
 An answer without such an object is an `AdapterParseError`; programs ask once more then, and fail the record after that
 (`aisr.programs.program.ask`). `Answer.failure` gives the reason where asking once more would not help.
@@ -12,19 +13,19 @@ An answer without such an object is an `AdapterParseError`; programs ask once mo
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import lru_cache
-from itertools import zip_longest
-from typing import Any
+from itertools import islice, zip_longest
+from types import SimpleNamespace
+from typing import Any, get_origin
 
 import dspy
 import json_repair
-from dspy.lm15 import RefusalPart
+from dspy.lm15 import DataPart, FinishReason, RefusalPart, Response, TextPart
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel
-
-from aisr.base.private import plain
 
 # --- Thoughts
 
@@ -35,15 +36,14 @@ THOUGHT = re.compile(
     re.IGNORECASE,
 )
 # Channels of the form "harmony", as servers pass them on, with its control tokens or without.
-CHANNEL = re.compile(r"<\|channel\|>\s*(?P<name>\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>")
+CHANNEL = re.compile(r"<\|channel\|>\s*+(?P<name>\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?<\|message\|>")
 BARE_CHANNELS = re.compile(r"\A\s*analysis.*assistantfinal", re.DOTALL)
-CONTROL_TOKENS = re.compile(r"(?:<\|\w+\|>\s*)+\Z")
 
 
 def without_thoughts(text: str) -> str:
     """Return an answer without what the model only thought: what stands in `<think>…</think>` and its like, also where
-    the opening tag is missing (all before the closing one) or the closing one (all behind it, if it begins a line), and
-    in all channels but `final`."""
+    the opening tag is missing (all before the closing one) or the closing one (all behind it, if it is not within an
+    object), and in all channels but `final`."""
     messages = list(CHANNEL.finditer(text))
     if messages:
         finals = [message for message in messages if message["name"] == "final"]
@@ -58,20 +58,38 @@ def without_thoughts(text: str) -> str:
         kept = [] if start is None else [*kept, text[end:start]]
         end, start = tag.end(), None
     rest = text[end:]
-    if start is not None and not text[:start].rpartition("\n")[2].strip():
+    if start is not None and text.count("{", end, start) <= text.count("}", end, start):
         rest = text[end:start]
-    return CONTROL_TOKENS.sub("", "".join([*kept, rest])).strip()
+    return _without_control_tokens("".join([*kept, rest]))
+
+
+def _without_control_tokens(text: str) -> str:
+    """Return a text without those at its end, such as `<|im_end|>`."""
+    end = len(text.rstrip())
+    while (
+        text.endswith("|>", 0, end)
+        and (start := text.rfind("<|", 0, end)) >= 0
+        and text[start + 2 : end - 2].isidentifier()
+    ):
+        end = start
+        while end and text[end - 1].isspace():
+            end -= 1
+    return text[:end].strip()
 
 
 # --- Objects and marked fields
 
 FIELD = re.compile(r"^[ \t*_>#]*\[\[ ## (\w+) ## \]\]", re.MULTILINE)
 BRACE = re.compile(r"[{}]")
+FENCE = re.compile(r"\A```\w*\s*")
+MOST_READ = 400_000  # characters of an answer
+MOST_BRACES = 2_000  # that begin no object, before nothing more is looked for
+MOST_REPAIRED = 40_000  # characters of an object that is not quite JSON
 
 
-def last_object(text: str, names: Sequence[str]) -> str | None:
+def last_object(text: str, names: Sequence[str], optional: Sequence[str] = ()) -> str | None:
     """Return the last JSON object in a text that holds all of some fields, be it within another, as text; None for
-    none. One that lacks its last brace alone is whole.
+    none. Of these and the optional ones, one at least has a value. One that lacks its last brace alone is whole.
 
     Where none is JSON as it stands, one in the manner of Python or JavaScript counts as well. Raises ValueError for
     numbers that Python does not read, RecursionError.
@@ -82,12 +100,15 @@ def last_object(text: str, names: Sequence[str]) -> str | None:
     holding: list[dict[str, Any]] = []
 
     def note(decoded: dict[str, Any]) -> dict[str, Any]:
-        holding.extend([decoded] if all(name in decoded for name in names) else [])
+        has_value = any(decoded.get(name) is not None for name in (*names, *optional))
+        holding.extend([decoded] if has_value and all(name in decoded for name in names) else [])
         return decoded
 
     decoder = json.JSONDecoder(strict=False, object_hook=note)  # which takes line ends within texts
     place, cut = text.find("{"), None  # cut: from where on the text ends within an object
-    while place >= 0:
+    for _ in range(MOST_BRACES):
+        if place < 0:
+            break
         end = place + 1
         try:
             _, end = decoder.raw_decode(text, place)
@@ -103,13 +124,13 @@ def last_object(text: str, names: Sequence[str]) -> str | None:
     if cut is not None and any(f'"{name}"' in text[cut:] for name in names):
         return None  # what comes before it is a draft
     if not holding:
-        for braced in _outermost(text):
-            if isinstance(repaired := json_repair.loads(braced), dict):
+        for braced in islice(_outermost(text), MOST_BRACES):
+            if len(braced) <= MOST_REPAIRED and isinstance(repaired := json_repair.loads(braced), dict):
                 decoder.decode(json.dumps(repaired))  # notes what is within as well
     return json.dumps(holding[-1]) if holding else None
 
 
-def _outermost(text: str) -> list[str]:
+def _outermost(text: str) -> Iterator[str]:
     """What stands between matching braces, without what stands within it."""
     opened: list[int] = []
     spans: list[tuple[int, int]] = []
@@ -121,12 +142,12 @@ def _outermost(text: str) -> list[str]:
             while spans and spans[-1][0] > start:
                 spans.pop()
             spans.append((start, brace.end()))
-    return [text[start:end] for start, end in spans]
+    return (text[start:end] for start, end in spans)
 
 
-def last_fields(text: str, names: Sequence[str]) -> str | None:
-    """Return the last run of DSPy's marked fields that holds all of some, as text; None for none. A field that stands
-    there once more begins another run."""
+def last_fields(text: str, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str] | None:
+    """Return the last run of DSPy's marked fields that holds all of some, by their names; None for none. A field that
+    stands there once more begins another run."""
     runs: list[dict[str, str]] = [{}]
     marks = list(FIELD.finditer(text))
     for mark, following in zip_longest(marks, marks[1:]):
@@ -134,10 +155,29 @@ def last_fields(text: str, names: Sequence[str]) -> str | None:
             runs.append({})
         runs[-1][mark[1]] = text[mark.end() : following.start() if following else None].strip()
     whole = [run for run in runs if all(name in run for name in names)]
-    return "\n\n".join(f"[[ ## {name} ## ]]\n{whole[-1][name]}" for name in names) if whole else None
+    kept = {name: whole[-1][name] for name in (*names, *optional) if name in whole[-1]} if whole else {}
+    return kept or None
+
+
+def first_value(text: str, annotation: Any) -> str:
+    """Return the first whole value in the text of a marked field, and all of a text. Raises ValueError where a list or
+    an object is asked for and the text begins with words: whatever comes behind them may be a draft."""
+    if annotation is str:
+        return text
+    text = FENCE.sub("", text)
+    with suppress(ValueError):
+        _, end = json.JSONDecoder(strict=False).raw_decode(text)
+        return text[:end]
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    if (is_model or get_origin(annotation) in (list, dict)) and text[:1] not in ("[", "{"):
+        raise ValueError("a field begins with words, not with its value")
+    return text
 
 
 # --- How a prompt is rendered and an answer read: DSPy's adapters
+
+# The latest prompt of this thread or task, as messages, and the signature that it was rendered for.
+rendered: ContextVar[tuple[Any, Any]] = ContextVar("rendered prompt", default=(None, None))
 
 
 def adapter_for(schema: bool) -> dspy.Adapter:
@@ -145,31 +185,21 @@ def adapter_for(schema: bool) -> dspy.Adapter:
     fallback to JSON would double a weak model's calls in silence.
 
     It reads answers as this module says, with every failure as its own error: DSPy lets the errors of its parsers pass,
-    where an answer nests too deep for them or holds a number of ten thousand digits. And an output that a demo lacks is
-    left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words.
+    where an answer nests too deep for them or holds a number of ten thousand digits. An output that a demo lacks is
+    left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words. And the
+    system message of a signature is rendered once: it is a quarter of the work for a call.
     """
     adapter = dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
-    parse, format_demos = adapter.parse, adapter.format_demos
-    forms = {True: (last_object, dspy.JSONAdapter().parse), False: (last_fields, dspy.ChatAdapter().parse)}
+    format_all, parse, format_demos = adapter.format, adapter.parse, adapter.format_demos
 
     def read(signature: Any, completion: str) -> Any:
-        text = without_thoughts(completion)
-        names = [name for name, field in signature.output_fields.items() if field.is_required()]
-        unread = AdapterParseError(type(adapter).__name__, signature, text)
+        name = type(adapter).__name__
         try:
-            for is_json in (schema, not schema):
-                find, parse_form = forms[is_json]
-                if (found := find(text, names)) is None:
-                    continue
-                try:
-                    return parse_form(signature, found)
-                except AdapterParseError as error:
-                    raise error if is_json else unread from error
-            if all(field.annotation is str for field in signature.output_fields.values()):
-                return parse(signature, text)  # a text that was cut is still a text
+            return _read(signature, completion, schema, parse)
+        except AdapterParseError as error:
+            raise AdapterParseError(name, signature, without_thoughts(completion)) from error
         except (ValueError, RecursionError, MemoryError) as error:
-            raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
-        raise unread
+            raise AdapterParseError(name, signature, completion, message=str(error)) from error
 
     def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
@@ -179,8 +209,47 @@ def adapter_for(schema: bool) -> dspy.Adapter:
                 messages += format_demos(_without(signature, lacking), [demo])
         return messages
 
-    adapter.parse, adapter.format_demos = read, of_their_own_fields
+    def note(signature: Any, demos: Any, inputs: Any) -> Any:
+        messages = format_all(signature, demos, inputs)
+        rendered.set((messages, signature))
+        return messages
+
+    adapter.parse, adapter.format_demos, adapter.format = read, of_their_own_fields, note
+    adapter.format_system_message = lru_cache(maxsize=32)(adapter.format_system_message)
     return adapter
+
+
+def _read(signature: Any, completion: str, is_json: bool, parse: Callable[[Any, str], Any]) -> Any:
+    """Return the fields of an answer. is_json: the form that was asked for; parse: reads a text without any form.
+    Raises AdapterParseError, ValueError, RecursionError, MemoryError."""
+    text, outputs = without_thoughts(completion), signature.output_fields
+    if len(text) > MOST_READ:
+        raise ValueError(f"longer than {MOST_READ:,} characters")
+    names = [name for name, field in outputs.items() if field.is_required()]
+    optional = [name for name in outputs if name not in names]
+    for form in (is_json, not is_json):
+        if form and (found := last_object(text, names, optional)) is not None:
+            for name, value in json.loads(found).items():
+                if name in outputs and outputs[name].annotation is str and not isinstance(value, str | int | float):
+                    raise ValueError(f"{name} is no text")  # DSPy would take null for the word "None"
+            return _sound(dspy.JSONAdapter().parse(signature, found), json.loads(found))
+        if not form and (values := last_fields(text, names, optional)) is not None:
+            values = {name: first_value(value, outputs[name].annotation) for name, value in values.items()}
+            marked = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in values.items())
+            return _sound(dspy.ChatAdapter().parse(signature, marked))
+    if all(field.annotation is str for field in outputs.values()):
+        return _sound(parse(signature, text))  # a text that was cut is still a text
+    raise AdapterParseError("", signature, text)
+
+
+def _sound(fields: Any, *others: Any) -> Any:
+    """Return the fields of an answer. Raises ValueError where they, or others, hold what cannot be written down."""
+    written = json.dumps([fields, *others], default=str, ensure_ascii=False)
+    if "\\u0000" in written or re.search(r"[\ud800-\udfff]", written):
+        raise ValueError("it holds half a character or a NUL")
+    if re.search(r"(?<![\w\"])(?:NaN|-?Infinity)(?![\w\"])", written):
+        json.dumps([fields, *others], default=str, allow_nan=False)
+    return fields
 
 
 @lru_cache(maxsize=64)
@@ -197,9 +266,9 @@ def _without(signature: Any, names: tuple[str, ...]) -> Any:
 class Answer(BaseModel):
     """The answer to a call, as the response cache and recordings keep it.
 
-    call: digest of the call; outputs: as DSPy returns them, a text each, or an object with `text` and `logprobs`;
-    finish: why each ended: `length`, `content_filter`, `tool_calls`, `refusal`, or that of one that ended by itself;
-    refusal: the words of a refusal; tokens: of the answer, as the server counts.
+    call: digest of the call; outputs: a text each, or an object with `text` and `logprobs`, the latter as OpenAI's API
+    has them; finish: why each ended: `length`, `content_filter`, `tool_calls`, `refusal`, or that of one that ended by
+    itself; refusal: the words of a refusal; tokens: of the answer, as the server counts.
     """
 
     call: str
@@ -214,52 +283,96 @@ class Answer(BaseModel):
         limit: the most tokens of an answer that were asked for; option: the one that sets it, as it is typed.
         """
         for reason, output in zip(self.finish, self.outputs, strict=False):
+            text = (output.get("text") if isinstance(output, dict) else output) or ""
             if reason == "length":
-                most = limit or self.tokens
-                option = f"{option}={2 * most}" if most else option
-                cut = f"the answer was cut after {most or 'too many'} tokens"
-                return f"{cut}, the most that is allowed; {option} allows more"
+                return self._cut(limit, option, text)
             if reason == "refusal":
                 words = " ".join(self.refusal.split())[:200]
                 return f"the model refused to answer: {words}" if words else "the model refused to answer"
             if reason == "content_filter":
                 return "the answer was filtered"
-            if reason == "tool_calls" and not (output.get("text") if isinstance(output, dict) else output):
+            if reason == "tool_calls" and not text:
                 return "the model called a tool, which none was offered, in place of an answer"
         return None
 
+    def _cut(self, limit: int | None, option: str, text: str) -> str:
+        """Return which limit cut an answer, and what helps."""
+        if REPEATS.search(text[-TAIL:]):
+            return f"the answer was cut after {self.tokens or limit or 'too many'} tokens: it repeats itself at its end"
+        if limit and 0 < self.tokens < limit:
+            return (
+                f"the answer was cut after {self.tokens} tokens: the server's context is full; give the server a "
+                "larger one, or prompts fewer demos or tokens"
+            )
+        most = limit or self.tokens
+        option = f"{option}={2 * most}" if most else option
+        return f"the answer was cut after {most or 'too many'} tokens, the most that is allowed; {option} allows more"
 
-def read_answer(call: str, entry: Mapping[str, Any]) -> Answer:
-    """Return the answer to a call. entry: of DSPy's history, whose response is of DSPy's own form, or of OpenAI's."""
-    response = entry["response"]
-    endings = [ending for one in (response if isinstance(response, tuple) else (response,)) for ending in _endings(one)]
+    def legacy_outputs(self) -> list[Any]:
+        """Return the outputs as DSPy's adapters take them, log-probabilities with attributes."""
+        return [
+            {**output, "logprobs": _with_attributes(output["logprobs"])} if isinstance(output, dict) else output
+            for output in self.outputs
+        ]
+
+
+TAIL = 600  # characters at the end of an answer that are looked at for repetitions
+REPEATS = re.compile(r"(.{2,80}?)\1{5}.{0,80}\Z", re.DOTALL)
+FINISH: Mapping[FinishReason, str] = {"tool_call": "tool_calls"}
+
+
+def read_answer(call: str, responses: Sequence[Response]) -> Answer:
+    """Return the answer to a call that was sent for each of the responses."""
+    refusals = [_texts(response, RefusalPart) for response in responses]
     return Answer(
         call=call,
-        outputs=[_text_and_logprobs(output) for output in entry["outputs"]],
-        finish=[reason for reason, _ in endings],
-        refusal="".join(words for _, words in endings),
-        tokens=entry["usage"].get("completion_tokens") or 0,
+        outputs=[_output(response) for response in responses],
+        finish=[
+            "refusal" if refused else FINISH.get(response.finish_reason, response.finish_reason)
+            for response, refused in zip(responses, refusals, strict=True)
+        ],
+        refusal="".join(refusals),
+        tokens=sum(response.usage.output_tokens or 0 for response in responses),
     )
 
 
-def _endings(response: Any) -> Iterator[tuple[str | None, str]]:
-    """Yield why each answer of a response ended, and the words of a refusal."""
-    choices = getattr(response, "choices", None)
-    if choices is None:  # of DSPy's own form
-        refused = "".join(part.text for part in response.message.parts if isinstance(part, RefusalPart))
-        reason = "tool_calls" if response.finish_reason == "tool_call" else response.finish_reason
-        yield "refusal" if refused else reason, refused
-        return
-    for choice in choices:
-        message = getattr(choice, "message", None)
-        special = getattr(message, "provider_specific_fields", None) or {}  # where LiteLLM keeps it
-        refused = getattr(message, "refusal", None) or special.get("refusal") or ""
-        yield "refusal" if refused else getattr(choice, "finish_reason", None), refused
+def _texts(response: Response, kind: type[TextPart] | type[RefusalPart]) -> str:
+    return "".join(part.text for part in response.message.parts if isinstance(part, kind))
 
 
-def _text_and_logprobs(output: Any) -> Any:
-    """Return an output without what no program reads, such as thoughts."""
-    if not isinstance(output, dict):
-        return output or ""
-    text, logprobs = output.get("text") or "", output.get("logprobs")
-    return {"text": text, "logprobs": plain(logprobs)} if logprobs else text
+def _output(response: Response) -> Any:
+    """Return a text, without what no program reads, such as thoughts; or the text and its log-probabilities."""
+    data = [json.dumps(part.value, ensure_ascii=False) for part in response.message.parts if isinstance(part, DataPart)]
+    text = "".join([_texts(response, TextPart), *data])
+    tokens = _tokens_of(without_thoughts(text), response.logprobs or ())
+    if not any(token.top for token in tokens):  # a label's own probability alone says nothing of the others
+        return text
+    content = [
+        {
+            "token": token.token,
+            "logprob": token.logprob,
+            "top_logprobs": [{"token": other.token, "logprob": other.logprob} for other in token.top],
+        }
+        for token in tokens
+    ]
+    return {"text": text, "logprobs": {"content": content}}
+
+
+BEGINNING = 20  # characters of an answer by which it is found among its tokens
+
+
+def _tokens_of(text: str, tokens: Sequence[Any]) -> Sequence[Any]:
+    """Return the tokens of an answer without those of the thought before it, which some servers list as well; none
+    where the answer is not among them."""
+    place = "".join(token.token for token in tokens).rfind(text[:BEGINNING])
+    first, begin = 0, 0
+    while first < len(tokens) and begin + len(tokens[first].token) <= place:
+        begin += len(tokens[first].token)
+        first += 1
+    return tokens[first:] if place >= 0 and text else ()
+
+
+def _with_attributes(value: Any) -> Any:
+    if isinstance(value, dict):
+        return SimpleNamespace(**{name: _with_attributes(one) for name, one in value.items()})
+    return [_with_attributes(one) for one in value] if isinstance(value, list) else value

@@ -7,15 +7,16 @@ user chose is believed. A call without a report costs nothing.
 import json
 import math
 import threading
-from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from dspy.lm15 import Usage
 from dspy.utils.exceptions import LMBillingError
+from filelock import FileLock, Timeout
 
 from aisr.base.errors import UserError
-from aisr.base.files import CannotWrite, write_whole
+from aisr.base.files import CannotWrite, write_whole, writing
 from aisr.lm.config import Price
 
 
@@ -41,10 +42,10 @@ class Spend:
         return Spend(*sums)
 
     @classmethod
-    def of(cls, usage: Mapping[str, Any], price: Price | None) -> "Spend":
-        """Return the cost of a call that was sent. usage: as the server reports it; empty where it reports none."""
-        prompt, completion = (max(usage.get(name) or 0, 0) for name in ("prompt_tokens", "completion_tokens"))
-        prefix = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    def of(cls, usage: Usage | None, price: Price | None) -> "Spend":
+        """Return the cost of a call that was sent. usage: as the server reports it; None where it reports none."""
+        usage = usage or Usage()
+        prompt, completion, prefix = usage.input_tokens or 0, usage.output_tokens or 0, usage.cache_read_tokens or 0
         usd = price.usd(prompt, completion) if price else None if prompt or completion else 0.0
         return cls(1, 0, prompt, completion, usd, prefix)
 
@@ -79,19 +80,41 @@ class Ledger:
         self._file = file
         self._earlier = _read_spend(file) if file else 0.0
         self._unwritten: str | None = None
+        self._process_lock: FileLock | None = None  # taken before the first call that is sent
 
     @classmethod
     def for_output(cls, output: Path, limits: Limits) -> "Ledger":
         """Return the ledger of a command that writes `output`. A limit in US dollars is for all runs of it together:
-        what they spent stands in `OUTPUT.spend.json`. Raises UserError where that file holds anything else."""
+        what they spent stands in `OUTPUT.spend.json`. Raises UserError where that file holds anything else.
+
+        From its first call on to the end of the process no other one sends calls for the same output."""
         whole = output.absolute()
-        return cls(limits, None if limits.usd is None else whole.with_name(f"{whole.name}.spend.json"))
+        ledger = cls(limits, None if limits.usd is None else whole.with_name(f"{whole.name}.spend.json"))
+        ledger._process_lock = FileLock(whole.with_name(f".{whole.name}.lock"), blocking=False, is_singleton=True)
+        return ledger
 
     def check(self) -> None:
-        """Raise `BudgetSpent` where a limit is reached, and note that it kept a call from being sent."""
+        """Raise `BudgetSpent` where a limit is reached, and note that it kept a call from being sent. Raises UserError
+        where another process sends calls for the same output."""
+        if self._process_lock is not None:
+            self._take_lock()
         if reason := self._exhausted_reason():
             self.stopped = self.stopped or reason
             raise BudgetSpent(f"the budget is spent: {reason}")
+
+    def _take_lock(self) -> None:
+        with self._lock:
+            if (lock := self._process_lock) is None:
+                return
+            file = Path(lock.lock_file)
+            try:
+                with writing(file):
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    lock.acquire()
+            except Timeout as error:
+                raise UserError(f"{file}: another process spends for this output; wait for it") from error
+            self._earlier = _read_spend(self._file) if self._file else 0.0
+            self._process_lock, self._held = None, lock
 
     def _exhausted_reason(self) -> str | None:
         spend, limits = self.spend, self.limits

@@ -1,41 +1,50 @@
 """A language model as programs use it: `OpenLM`, a `dspy.LM` with the adapter that renders its prompts and reads its
-answers (`aisr.lm.answers`). A call is answered from DSPy's cache, else sent, as often as that may help; what is sent is
-limited and charged by a ledger (`aisr.lm.budget`).
+answers (`aisr.lm.answers`). A call is a `dspy.lm15.Request`: it is answered from DSPy's cache, else sent, as often as
+that may help; what is sent is limited and charged by a ledger (`aisr.lm.budget`).
 
 DSPy retries as well, but would wait for as long as a server asks, be it a day, and for minutes on a wrong port.
 """
 
 import json
+import logging
 import os
 import random
-import time
-from collections.abc import Callable, Iterable
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import dspy
+from dspy.lm15 import LM15Error, Request, Response, Usage, request_from_openai_chat
 from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import (
     LMAuthError,
     LMBillingError,
     LMConfigurationError,
     LMError,
+    LMInvalidRequestError,
     LMRateLimitError,
     LMTransportError,
+    LMUnsupportedFeatureError,
     LMUnsupportedModelError,
     is_retryable_lm_error,
 )
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from aisr.base import redact
 from aisr.base.files import digest_text
-from aisr.base.private import attributes
-from aisr.lm.answers import Answer, adapter_for, read_answer
+from aisr.lm.answers import Answer, adapter_for, read_answer, rendered
 from aisr.lm.budget import BudgetSpent, Ledger, Spend
 from aisr.lm.config import LMConfig, Price
+from aisr.lm.schema import Detail, response_format, with_lists
+from aisr.lm.transport import Stopped, check_stopping
 
 if TYPE_CHECKING:
     from aisr.lm.recorded import Recorder
+
+log = logging.getLogger("aisr")
 
 # --- When a call that failed is sent again, and when it ends the run
 
@@ -63,6 +72,7 @@ FATAL_ERRORS = (
     LMUnsupportedModelError,
     WaitTooLong,
     Unreachable,
+    Stopped,
 )
 
 
@@ -72,13 +82,34 @@ class Contact:
     def __init__(self) -> None:
         self.first_wait = FIRST_WAIT
         self.error: LMError | None = None  # of the first call, where every call failed
+        self.takes_counts = True  # whether its schema compiler takes numbers of items
         self._is_answered = False
+        self._under_way: dict[str, Future[str]] = {}
+        self._lock = threading.Lock()
 
     def succeed(self) -> None:
         """Note an answer, be it of the cache."""
         self._is_answered, self.error = True, None
 
-    def run(self, send: Callable[[], str]) -> str:
+    def share(self, call: str, send: Callable[[], str]) -> str:
+        """Return the result of `send`, or that of the same call where it is under way: DSPy sends an example again
+        after two minutes, and a slow model would be paid twice."""
+        with self._lock:
+            future = self._under_way.get(call)
+            if future is None:
+                own = self._under_way[call] = Future[str]()
+        if future is not None:
+            return future.result()
+        try:
+            own.set_result(send())
+        except BaseException as error:
+            own.set_exception(error)
+        finally:
+            with self._lock:
+                del self._under_way[call]
+        return own.result()
+
+    def run(self, send: Callable[[], Response]) -> Response:
         """Return the result of `send`, after as many retries as it takes.
 
         Raises the last error of a call that goes on failing, `WaitTooLong`, and `Unreachable` where not even a second
@@ -89,7 +120,7 @@ class Contact:
             try:
                 return send()
             except LMError as error:
-                time.sleep(self._wait(error, attempt))
+                check_stopping(self._wait(error, attempt))
             attempt += 1
 
     def _wait(self, error: LMError, attempt: int) -> float:
@@ -115,9 +146,10 @@ class Contact:
 # --- The language model
 
 CONNECTION = {"api_base", "api_key", "base_url", "cache", "timeout"}  # options of a call that shape no answer
+OURS = ("lists", "n", "rollout_id")  # those that are no part of a request
 TEMPERATURE = 0.0
+NAMES_SCHEMA = re.compile(r"schema|(?:min|max)_?items|response_format|grammar", re.IGNORECASE)
 _answers: ContextVar[list[Answer] | None] = ContextVar("answers of a task", default=None)
-_entry: ContextVar[dict[str, Any]] = ContextVar("latest entry of DSPy's history")
 
 
 class OpenLM(dspy.LM):
@@ -128,6 +160,7 @@ class OpenLM(dspy.LM):
     endpoint: str | None = None  # digest of its server's address, never the address
     reflection_tokens = 16_000  # its longest answer where it reflects
     supports_vision: bool | None = None  # None where that is not known
+    repeats_failed = False  # whether this process, too, asks again where an answer failed its record
 
     def __init__(
         self,
@@ -160,14 +193,14 @@ class OpenLM(dspy.LM):
         return self
 
     @property
+    def supported_params(self) -> set[str]:
+        """As DSPy has them, but for the response format, which is made here for the prompts of `adapter`."""
+        return set(super().supported_params) - {"response_format"}
+
+    @property
     def sampling(self) -> dict[str, Any]:
         """Options of all calls that shape answers, such as temperature."""
         return {name: value for name, value in self.kwargs.items() if name not in CONNECTION}
-
-    @property
-    def takes_constraints(self) -> bool:
-        """Whether its engine takes JSON schema fragments by output field (`aisr.programs.program`)."""
-        return bool(getattr(self.engine, "takes_constraints", False))
 
     @property
     def identity(self) -> str:
@@ -203,6 +236,7 @@ class OpenLM(dspy.LM):
     @with_callbacks  # type: ignore[untyped-decorator]
     def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
         """Return the outputs of a call: of the cache, else of the LM. Raises `LMError`."""
+        options = self._with_form(messages, options)
         call = self.call_digest(prompt, messages=messages, **options)
         if self.recorder:
             self.recorder.calls.add(call)
@@ -212,7 +246,7 @@ class OpenLM(dspy.LM):
         if (answers := _answers.get()) is not None:
             answers.append(answer)
         self.contact.succeed()
-        return [attributes(output) for output in answer.outputs]
+        return answer.legacy_outputs()
 
     async def acall(self, *args: Any, **options: Any) -> Any:
         """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
@@ -221,41 +255,86 @@ class OpenLM(dspy.LM):
     def call_digest(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
         """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
         temperature, rollout and schema."""
-        shaping = self.sampling | {name: value for name, value in options.items() if name not in CONNECTION}
+        form = self._with_form(messages, options).get("response_format") or {}
+        shaping = self.sampling | {name: value for name, value in options.items() if name not in (*CONNECTION, "lists")}
+        if form:
+            shaping["response_format"] = form["json_schema"]["schema"] if "json_schema" in form else form
         call = [self.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
         return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
 
-    def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
-        """Return the answer to a call. call: its digest."""
-        use_cache = options.pop("cache", self.cache)
-        text = dspy.cache.get(self._cache_key(call)) if use_cache else None
-        if text:
-            self.ledger.add(Spend(cached_calls=1))
-        else:
-            text = self.contact.run(lambda: self._send(call, prompt, messages, options))
-            if use_cache:
-                dspy.cache.put(self._cache_key(call), text)
-        return Answer.model_validate_json(text)
+    def _with_form(self, messages: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a call with the response format, where its prompt is one of the adapter for JSON."""
+        prompt, signature = rendered.get()
+        if messages is None or prompt is not messages or not isinstance(self.adapter, dspy.JSONAdapter):
+            return dict(options)
+        return {"response_format": response_format(signature), **options}
 
-    def _send(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> str:
-        """Return the answer as JSON, without the values of secret variables: it goes into predictions, demos and
-        instructions."""
-        self.ledger.check()
-        usage: dict[str, Any] = {}
+    def answer(self, call: str, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Answer:
+        """Return the answer to a call. call: its digest."""
+
+        def send() -> str:
+            wanted = options.get("n") or 1
+            responses = [self.contact.run(lambda: self._send(prompt, messages, options)) for _ in range(wanted)]
+            # Without the values of secret variables: it goes into predictions, demos and instructions.
+            return redact.values(read_answer(call, responses).model_dump_json())
+
+        if not options.get("cache", self.cache):
+            return Answer.model_validate_json(send())
+        key = self._cache_key(call)
+        if (kept := _from_cache(key)) is not None:
+            self.ledger.add(Spend(cached_calls=1))
+            return kept
+
+        def send_and_keep() -> str:
+            text = send()
+            _keep_in_cache(key, text)
+            return text
+
+        return Answer.model_validate_json(self.contact.share(call, send_and_keep))
+
+    def request(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Request:
+        """Return a call as DSPy's engines take it. Raises `LMUnsupportedFeatureError`."""
+        chosen = {**self.sampling, **options}
+        shaping = {
+            name: value for name, value in chosen.items() if name not in (*CONNECTION, *OURS) and value is not None
+        }
+        if form := shaping.get("response_format"):
+            detail: Detail = getattr(self.engine, "schema_detail", "none") if self.contact.takes_counts else "none"
+            shaping["response_format"] = with_lists(form, options.get("lists") or {}, detail)
         try:
-            with dspy.context(disable_history=False, callbacks=[]):
-                super().__call__(prompt, messages=messages, cache=False, **options)
-            usage = _entry.get()["usage"]
+            return request_from_openai_chat(
+                {"model": self.model, "messages": messages or [{"role": "user", "content": prompt}], **shaping}
+            )
+        except LM15Error as error:
+            raise LMUnsupportedFeatureError(error.message) from error
+
+    def _send(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Response:
+        """Return the response to a call. What it took is charged, of a refused reply what that reports."""
+        self.ledger.check()
+        usage: Usage | None = None
+        try:
+            with dspy.context(disable_history=True, callbacks=[]):
+                response: Response = super().__call__(self.request(prompt, messages, options), cache=False)
+            usage = response.usage
+            return response
         except LMError as error:
+            usage = getattr(error.__cause__, "usage", None)
+            if options.get("lists") and self._drop_counts(error):
+                return self._send(prompt, messages, {**options, "lists": None})
             self._explain(error)
             raise
         finally:
             self.ledger.add(Spend.of(usage, self.price))
-        return redact.values(read_answer(call, _entry.get()).model_dump_json())
 
-    def update_history(self, entry: dict[str, Any]) -> None:
-        """Keep no history, but the latest entry, for `_send`."""
-        _entry.set(entry)
+    def _drop_counts(self, error: LMError) -> bool:
+        """Return whether a server refused the numbers of items in a schema; they are left out from then on."""
+        is_refused = isinstance(error, LMInvalidRequestError) and NAMES_SCHEMA.search(error.message) is not None
+        if is_refused and self.contact.takes_counts and getattr(self.engine, "schema_detail", "none") == "counts":
+            self.contact.takes_counts = False
+            reason = " ".join(error.message.split())[:200]
+            log.warning(f"{self.spec} takes no numbers of items in a schema; they are left out from here on ({reason})")
+            return True
+        return False
 
     def _cache_key(self, call: str) -> dict[str, Any]:
         """Return the key of an answer. Two servers answer differently under one name, and DSPy and LiteLLM read their
@@ -277,7 +356,7 @@ class OpenLM(dspy.LM):
             reason += f" (is {option} right? requests go to {address.rstrip('/')}/chat/completions)"
         elif address and isinstance(error, LMAuthError):
             reason += " (its key comes from AISR_API_KEY, else OPENAI_API_KEY)"
-        error.message = ": ".join([*words, reason])
+        error.message = ": ".join(filter(None, [*words, reason]))
         error.args = (error.message,)
 
     # --- Answers that are none
@@ -295,13 +374,47 @@ class OpenLM(dspy.LM):
         return answer.failure(limit, self.config.option("max_tokens"))
 
     def invalidate(self, answers: Iterable[Answer]) -> None:
-        """Have the next process ask for some answers again. This one keeps them, as a compile judges the same records
-        over and over."""
+        """Have the next process ask for some answers again. This one keeps them, unless `repeats_failed`: a compile
+        judges the same records over and over."""
         for call in {answer.call for answer in answers}:
-            dspy.cache.put(self._cache_key(call), None, enable_memory_cache=False)
+            dspy.cache.put(self._cache_key(call), None, enable_memory_cache=self.repeats_failed)
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, type) and issubclass(value, BaseModel):  # the schema of an answer
-        return value.model_json_schema()
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else dict(value)
+
+
+# --- The response cache, DSPy's
+
+_warned = threading.Event()
+
+
+def _from_cache(key: dict[str, Any]) -> Answer | None:
+    """Return a kept answer; None where there is none, or an entry of another form."""
+    try:
+        return Answer.model_validate_json(dspy.cache.get(key) or "")
+    except ValidationError:
+        return None
+    except Exception as error:  # of SQLite and the disk
+        _warn_of_cache(error)
+        return None
+
+
+def _keep_in_cache(key: dict[str, Any], text: str) -> None:
+    """Keep an answer. DSPy is silent where the disk takes none, and the next run would pay again."""
+    dspy.cache.put(key, text)
+    if dspy.cache.enable_disk_cache and not _warned.is_set():
+        try:
+            if dspy.cache.cache_key(key) not in dspy.cache.disk_cache:
+                _warn_of_cache("an answer was not kept")
+        except Exception as error:
+            _warn_of_cache(error)
+
+
+def _warn_of_cache(reason: object) -> None:
+    if not _warned.is_set():
+        _warned.set()
+        log.warning(
+            f"the response cache in {dspy.cache.disk_cache_dir} fails ({reason}): the same command will pay for the "
+            "same answers again. Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
+        )

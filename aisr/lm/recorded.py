@@ -49,7 +49,6 @@ class Model(BaseModel):
     gives_logprobs: bool
     supports_vision: bool | None
     reflection_tokens: int
-    takes_constraints: bool
     supports_response_schema: bool
     supported_params: Annotated[list[str], BeforeValidator(sorted)]  # of a set: the file is the same each time
 
@@ -176,7 +175,7 @@ class RecordedLM(OpenLM):
         self.reflection_tokens = model.reflection_tokens
         self.header, self.answers = header, answers
 
-    def answer(self, call: str, prompt: Any, messages: Any, options: dict[str, Any]) -> Answer:
+    def answer(self, call: str, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Answer:
         """Return the answer to a call. Raises `UnknownPrompt`, and from then on always, for the teacher as well: DSPy's
         optimizers take the error for a failed record, and would go on to another program."""
         if self.ledger.final_error is None and call not in self.answers:

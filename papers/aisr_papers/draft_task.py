@@ -121,7 +121,7 @@ class DraftProgram(Program):
         answer = self.ask(
             self.judge,
             lambda answer: wrong_count(answer.sentence_labels, len(sentences), "labels"),
-            limits=one_label_each("sentence_labels", sentences),
+            counts=one_label_each("sentence_labels", sentences),
             evidence=material,
             passage=passage,
             sentences=sentences,

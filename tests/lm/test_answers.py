@@ -97,8 +97,9 @@ def test_an_answer_without_one_is_repaired_once(answer: str, loopback: Loopback)
     assert labels_of(judged(loopback)) == ["Supported", "Supported"]
 
 
-def ended(reason: str, content: str | None = "", **message: Any) -> Any:
+def ended(reason: str, content: str | None = "", tokens: int = 20, **message: Any) -> Any:
     def change(body: Any) -> None:
+        body["usage"]["completion_tokens"] = tokens
         body["choices"][0]["finish_reason"] = reason
         body["choices"][0]["message"].update(content=content, **message)
 
@@ -108,9 +109,11 @@ def ended(reason: str, content: str | None = "", **message: Any) -> Any:
 CALL = {"id": "a", "type": "function", "function": {"name": "json_tool_call", "arguments": ANSWER}}
 ENDED = {
     "cut": (
-        ended("length", ANSWER[:45]),
+        ended("length", ANSWER[:45], 8000),
         "the answer was cut after 8000 tokens, .*; -L max_tokens=16000 allows",
     ),
+    "context": (ended("length", ANSWER[:45]), "the answer was cut after 20 tokens: the server's context is full"),
+    "endless": (ended("length", ANSWER[:45] + '"70.7%", ' * 99), "the answer was cut .*: it repeats itself at its end"),
     "refused": (ended("stop", None, refusal="I can't help with that."), "the model refused to answer: I can't help"),
     "filtered": (ended("content_filter"), "the answer was filtered"),
     "tool": (ended("tool_calls", None, tool_calls=[CALL]), "the model called a tool, which none was offered"),

@@ -60,13 +60,14 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
     for name, begin, end in (("train", 0, 3), ("dev", 4, 6), ("test", 7, 8)):
         write(tmp_path / f"{name}.jsonl", records[begin:end])
     written, data = [], tmp_path / "dev.jsonl"
-    search = ["--data", tmp_path, "--name", "mine", "--no-track", "--budget", "light", "--demos", 1]
+    lm = ["--lm", "embedded"]
+    search = [*lm, "--data", tmp_path, "--name", "mine", "--no-track", "--budget", "light", "--demos", 1]
     for run in ("one", "two"):
         root = tmp_path / run
         at, out = ["--task", "track2", "--artifacts", root], root / "out.jsonl"
         words = [
             ["compile", *at, *search, "--optimizer", "bootstrap"],
-            ["predict", *at, "--data", data, "--out", out, "--program", root / "track2" / "mine"],
+            ["predict", *at, *lm, "--data", data, "--out", out, "--program", root / "track2" / "mine"],
         ]
         done = run_apart(words, {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
         assert done.returncode == 0, done.stdout + done.stderr

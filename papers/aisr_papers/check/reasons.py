@@ -48,8 +48,6 @@ def ignore(flags: Sequence[Flag]) -> None:
 
 # --- The question.
 
-# Characters of what is stated, for servers that hold a model to them, and for estimates.
-LENGTHS = {"sentence": 2, "says": 200, "item": 40, "row": 40, "column": 40, "quote": 120}
 MOST = 1_000  # characters that are read of each: not every server holds a model to these
 
 
@@ -156,11 +154,10 @@ def _explain(program: aisr.LoadedProgram, draft: Draft, group: Sequence[Asked], 
     signature: Any = ExplainFlags
     if evidence.pictures:
         signature = signature.with_updated_fields("evidence", type_=PicturedText)
-    held = {"items": {"properties": {name: {"maxLength": most} for name, most in LENGTHS.items()}}}
     with lm.context():
         answer = aisr.ask(
             dspy.Predict(signature),
-            limits={"reasons": {"minItems": len(group), "maxItems": len(group), **held}},
+            counts={"reasons": len(group)},
             evidence=evidence if evidence.pictures else evidence.text,
             sentences=[f"sentence {number} ({one.flag.label}): {one.flag.statement}" for number, one in _number(group)],
             neighbours=[f"sentence {number}: {one.neighbours}" for number, one in _number(group)],

@@ -1,0 +1,148 @@
+"""HTTP for all calls that do not go through LiteLLM: httpx, in an event loop in a thread of its own.
+
+A call ends after so many seconds in all, however slowly a server sends. A connection carries a single call: whatever a
+server sends beside the answer, such as a body where none may be, an answer twice, or more than it announced, is gone
+with it, and no answer reaches another call.
+"""
+
+import asyncio
+import atexit
+import functools
+import os
+import ssl
+import threading
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+from dspy import lm15
+from dspy.utils.exceptions import LMError
+
+CONNECT_SECONDS = 10.0
+MOST_BYTES = 16 << 20  # of a body; the longest answer with 20 alternatives a token takes a fifth
+CA_FILES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # as MLflow's client reads them
+
+
+class Reply(NamedTuple):
+    """A whole HTTP response, as DSPy's providers read one."""
+
+    status: int
+    reason: str
+    headers: list[tuple[str, str]]
+    body: bytes
+    http_version: str = "HTTP/1.1"
+
+    def __enter__(self) -> "Reply":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is left to close."""
+
+    def read(self) -> bytes:
+        return self.body
+
+
+class Transport:
+    """A transport for providers of DSPy. timeout: seconds from the first byte sent to the last one received."""
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        try:
+            self._client = httpx.AsyncClient(
+                headers={"Connection": "close"},
+                timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+                limits=httpx.Limits(max_keepalive_connections=0),
+                verify=_certificates(*map(os.environ.get, CA_FILES)),
+            )
+        except (ImportError, ValueError, OSError) as error:  # of variables that name proxies or certificates
+            raise lm15.ConfigurationError(f"no HTTP client by the environment: {error}") from error
+
+    def stream(self, request: Any) -> Reply:
+        """Return the response to a request of DSPy's, whatever its status. Raises lm15's errors where there is none, or
+        none that is whole, and `Stopped`."""
+        check_stopping()
+        try:
+            return asyncio.run_coroutine_threadsafe(self._exchange(request), _loop()).result()
+        except CancelledError:
+            raise Stopped("stopped") from None
+        except TimeoutError:
+            raise lm15.TimeoutError(f"no whole answer within {self.timeout:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise lm15.TransportError(_root(error)) from error
+
+    async def _exchange(self, request: Any) -> Reply:
+        content = {"content": request.body, "headers": request.headers}
+        async with (
+            asyncio.timeout(self.timeout),
+            self._client.stream(request.method, request.url, **content) as response,
+        ):
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > MOST_BYTES:
+                    raise lm15.ProviderError(
+                        f"the answer is longer than {MOST_BYTES >> 20} MiB", status=response.status_code
+                    )
+            headers = response.headers.multi_items()
+            return Reply(response.status_code, response.reason_phrase, headers, bytes(body))
+
+
+def _root(error: BaseException) -> str:
+    """Return the words of what is behind an error of the connection, such as "Connection refused"."""
+    behind = error
+    while (cause := behind.__cause__ or behind.__context__) is not None:
+        behind = cause
+    number = getattr(behind, "errno", None)
+    return os.strerror(number) if number and number > 0 else str(error) or type(error).__name__
+
+
+@functools.lru_cache(maxsize=4)
+def _certificates(*bundles: str | None) -> ssl.SSLContext:
+    """Return what servers are checked by: the first bundle that is named, else what httpx has, which reads
+    SSL_CERT_FILE."""
+    bundle = next(filter(None, bundles), None)
+    if bundle is None:
+        return httpx.create_ssl_context()
+    is_folder = Path(bundle).is_dir()
+    return ssl.create_default_context(cafile=None if is_folder else bundle, capath=bundle if is_folder else None)
+
+
+# --- The event loop, and its end
+
+
+stopping = threading.Event()
+
+
+class Stopped(LMError):
+    """The process is about to end: nothing more is sent."""
+
+
+def check_stopping(seconds: float = 0.0) -> None:
+    """Wait so long. Raises `Stopped` as soon as the process is about to end."""
+    if stopping.wait(seconds):
+        raise Stopped("stopped")
+
+
+@functools.lru_cache(maxsize=1)
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+
+    def run() -> None:
+        loop.run_forever()
+        loop.close()
+
+    threading.Thread(target=run, name="aisr-http", daemon=True).start()
+    atexit.register(loop.call_soon_threadsafe, loop.stop)
+    return loop
+
+
+os.register_at_fork(after_in_child=_loop.cache_clear)  # threads stay behind
+
+
+def stop_calls() -> None:
+    """End all calls under way, and send nothing more in this process."""
+    stopping.set()
+    if _loop.cache_info().currsize:
+        loop = _loop()
+        loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
