@@ -124,25 +124,35 @@ def check_stopping(seconds: float = 0.0) -> None:
         raise Stopped("stopped")
 
 
-@functools.lru_cache(maxsize=1)
+_loops: list[asyncio.AbstractEventLoop] = []  # one, once it is needed
+_starting = threading.Lock()
+
+
 def _loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
+    with _starting:
+        if not _loops:
+            loop = asyncio.new_event_loop()
 
-    def run() -> None:
-        loop.run_forever()
-        loop.close()
+            def run() -> None:
+                loop.run_forever()
+                loop.close()
 
-    threading.Thread(target=run, name="aisr-http", daemon=True).start()
-    atexit.register(loop.call_soon_threadsafe, loop.stop)
-    return loop
+            threading.Thread(target=run, name="aisr-http", daemon=True).start()
+            atexit.register(loop.call_soon_threadsafe, loop.stop)
+            _loops.append(loop)
+        return _loops[0]
 
 
-os.register_at_fork(after_in_child=_loop.cache_clear)  # threads stay behind
+os.register_at_fork(after_in_child=_loops.clear)  # threads stay behind
 
 
 def stop_calls() -> None:
     """End all calls under way, and send nothing more in this process."""
     stopping.set()
-    if _loop.cache_info().currsize:
-        loop = _loop()
-        loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
+    for loop in _loops:
+        loop.call_soon_threadsafe(_cancel_all, loop)
+
+
+def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
