@@ -1,7 +1,7 @@
 """Our scores beside those of scikit-learn, ranx, ir_measures and NLTK, on 500 random corpora.
 
-`python -m benchmarks.peers` installs the peers into an environment of their own (pip; a minute or two), computes each
-score by both sides, and prints how many corpora differ, and by how much at most. `docs/behaviour.md` says who is right
+`python -m benchmarks.peers` installs the peers into an environment of their own (by pip), computes each score by both
+sides, and prints how many corpora differ, and by how much at most. `docs/behaviour.md` says who is right
 where they do. Corpora have labels without gold statements, failed records, tied scores and empty rankings.
 """
 
@@ -55,7 +55,8 @@ def figures(random: Random) -> Corpus:
     elements = [f"FIG {number}{panel}" for number in range(1, 5) for panel in ("", "A", "B")]
     gold = [random.sample(elements, random.randint(1, 3)) for _ in range(6)]
     ranked = [random.sample(elements, random.randint(3, 12)) for _ in range(6)]
-    return {"elements": elements, "findings": gold, "ranked": [[], *ranked[1:]]}
+    gains = [{label: int(2 * gain(label, findings)) for label in elements} for findings in gold]  # 2 whole, 1 half
+    return {"elements": elements, "findings": gold, "ranked": [[], *ranked[1:]], "gains": gains}
 
 
 def texts(random: Random) -> Corpus:
@@ -94,10 +95,6 @@ def ranker_scores(scores: list[list[float]], gold: list[list[int]]) -> dict[str,
 def main() -> None:
     """Print the table."""
     corpora = [drawn(seed) for seed in range(CORPORA)]
-    for corpus in corpora:
-        corpus["gains"] = [
-            {label: int(2 * gain(label, findings)) for label in corpus["elements"]} for findings in corpus["findings"]
-        ]
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder, "peers", "bin", "python")
         subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
