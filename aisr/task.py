@@ -53,13 +53,13 @@ if TYPE_CHECKING:
         bm25 as bm25,
         fused as fused,
         order as order,
-        stemmed as stemmed,
     )
     from aisr.programs.task import (
         Query as Query,
         SentenceTask as SentenceTask,
         Task as Task,
     )
+    from aisr.programs.text_index import stemmed as stemmed
 
 __all__, __getattr__ = lazy_names(__name__, __file__)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from aisr.programs.case import Case
 from aisr.programs.program import Program
-from aisr.programs.retrieval import stemmer
 from aisr.programs.task import Task
+from aisr.programs.text_index import stemmer
 
 PROPER_NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
 ACRONYM = re.compile(r"\b[A-Z]{2,}[\w-]*\b")

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
@@ -30,6 +32,7 @@ LEAKAGE_RULE = (
 )
 LONG = 40  # words; shorter evidence may be alike by chance and is compared as a whole
 OPENING_WORDS = 400  # words of a long text that are compared: two readings of one paper begin alike
+OPENINGS_KEPT = 4096  # texts whose openings are kept by their digests: many claims cite the same paper
 CLAIM_CHARACTERS = 10_000  # characters of a claim that are compared
 
 
@@ -57,12 +60,19 @@ class Leak(NamedTuple):
 
 def fingerprint(task: Task, record: Any) -> Fingerprint:
     """What a record may share with others."""
-    long_texts = set()
-    for text in (" ".join(alike_words(long)) for long in task.long_texts(record)):
-        opening = text.split(" ", OPENING_WORDS)[:OPENING_WORDS]
-        if len(opening) >= LONG:
-            long_texts.add((" ".join(opening), digest_text(text)))
-    return Fingerprint(frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(long_texts)))
+    long_texts = {_opening(text) for text in task.long_texts(record)}
+    return Fingerprint(
+        frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(text for text in long_texts if text))
+    )
+
+
+@cached(LRUCache(OPENINGS_KEPT), key=digest_text, lock=Lock())
+def _opening(text: str) -> tuple[str, str] | None:
+    """The words that a long text begins with, and the digest of all its words; None of a short one."""
+    words = alike_words(text)
+    if len(words) < LONG:
+        return None
+    return " ".join(words[:OPENING_WORDS]), digest_text(" ".join(words))
 
 
 def all_keys(rows: Sequence[Fingerprint]) -> list[set[str]]:
@@ -126,27 +136,35 @@ def read_labeled(task: Task, program: Program, path: Path, limit: int | None = N
 def prepare_all(
     task: Task, prepare: Prepare, records: Iterable[Record], path: Path, group: Sequence[int]
 ) -> list[Case]:
-    """The same for records that were read from a file. group: that of each record."""
-    cases = []
-    for record, own in zip(records, group, strict=True):
-        if record.gold is None:
-            raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
-        baseline = task.fallback(record) if task.fallback_is_baseline else None
-        cases.append(replace(prepare(record), group=own, baseline=baseline))
-    if not cases:
+    """The same for records that were read from a file. group: that of each record. Groups are prepared one after the
+    other, so that what is counted of a paper serves all of its claims."""
+    rows = list(zip(records, group, strict=True))
+    if not rows:
         raise UserError(f"{path}: no records")
-    return cases
+    if unlabelled := next((record.id for record, _ in rows if record.gold is None), None):
+        raise UserError(f"{path}: {unlabelled} has no labels; a labelled file is needed here")
+    cases: dict[int, Case] = {}
+    for place, (record, own) in sorted(enumerate(rows), key=lambda row: row[1][1]):
+        baseline = task.fallback(record) if task.fallback_is_baseline else None
+        cases[place] = replace(prepare(record), group=own, baseline=baseline)
+    return [cases[place] for place in range(len(rows))]
+
+
+def keys_of(task: Task, records: Iterable[Record]) -> list[set[str]]:
+    """The keys of each record (see `all_keys`)."""
+    return all_keys([fingerprint(task, record) for record in records])
 
 
 def group_records(task: Task, records: Iterable[Record]) -> list[int]:
     """The group of each record; records of different groups share nothing."""
-    return groups(all_keys([fingerprint(task, record) for record in records]))
+    return groups(keys_of(task, records))
 
 
 class Leakage(NamedTuple):
     """What the records of all splits share. Groups are numbered over all of them."""
 
-    group: dict[str, list[int]]  # of each record of each split
+    keys: dict[str, list[set[str]]]  # of each record of each split, see `all_keys`
+    group: dict[str, list[int]]
     with_train: dict[str, Leak]  # what the records of each other split share with those of train
 
 
@@ -156,6 +174,8 @@ def cross_split_leakage(task: Task, splits: Mapping[str, Iterable[Record]]) -> L
     keys = all_keys([one for own in prints.values() for one in own])
     numbers, rows = iter(groups(keys)), iter(keys)
     group = {name: list(islice(numbers, len(own))) for name, own in prints.items()}
-    keys_of = {name: list(islice(rows, len(own))) for name, own in prints.items()}
-    train = keys_of.pop("train")
-    return Leakage(group, {name: leak([*train, *own], range(len(train))) for name, own in keys_of.items()})
+    by_split = {name: list(islice(rows, len(own))) for name, own in prints.items()}
+    train = by_split["train"]
+    others = {name: own for name, own in by_split.items() if name != "train"}
+    with_train = {name: leak([*train, *own], range(len(train))) for name, own in others.items()}
+    return Leakage(by_split, group, with_train)

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from aisr.base.errors import UserError
 from aisr.metrics.intervals import difference_interval
 from aisr.metrics.scores import MeanScores
-from aisr.optimize.leakage import Prepare
+from aisr.optimize.leakage import Prepare, groups
 from aisr.optimize.split import fold_of
+from aisr.programs import ranker
 from aisr.programs.case import Case
 from aisr.programs.program import Program
-from aisr.programs.ranker import EvidenceRanker, Values, by_stem, measure, papers_having, tenths
+from aisr.programs.ranker import EvidenceRanker, Values, by_stem, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Matcher, order
 from aisr.programs.task import Task
+from aisr.programs.text_index import index_of
 
 RANKER_FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
 WEIGHT_PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
@@ -45,16 +47,17 @@ class RankerFit(NamedTuple):
     report: dict[str, Any]  # its part of the manifest
 
 
-def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unfitted: Matcher, seed: int) -> RankerFit:
+def fit_ranker(
+    task: Task, records: Sequence[Record], keys: Sequence[set[str]], unfitted: Matcher, seed: int
+) -> RankerFit:
     """The ranker of the claims of records that have gold evidence, and its gain, in mean reciprocal rank, on groups
-    that it was not fitted on: claims of different groups share nothing (see `aisr.optimize.leakage`). Raises
-    `TooFewClaims` where there are fewer than `RANKER_FOLDS` groups.
+    that it was not fitted on: claims of different groups share none of the keys of their records (see
+    `aisr.optimize.leakage`). Raises `TooFewClaims` where there are fewer than `RANKER_FOLDS` groups.
     """
-    queries = [(task.query(record), group) for record, group in zip(records, groups, strict=True)]
-    pairs = [(claim, group) for claim, group in queries if claim is not None and claim.gold]
-    number: dict[int, int] = {}  # of each group, in the order of its first claim
-    group = [number.setdefault(own, len(number)) for _, own in pairs]
-    known = len(number)
+    queries = [(task.query(record), own) for record, own in zip(records, keys, strict=True)]
+    pairs = [(claim, own) for claim, own in queries if claim is not None and claim.gold]
+    group = groups([own for _, own in pairs])
+    known = len(set(group))
     if known < RANKER_FOLDS:
         raise TooFewClaims(
             f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {RANKER_FOLDS}"
@@ -62,21 +65,27 @@ def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unf
     claims = [claim.claim for claim, _ in pairs]
     papers = [tuple(claim.paragraphs.values()) for claim, _ in pairs]
     gold = [np.array([key in claim.gold for key in claim.paragraphs]) for claim, _ in pairs]
-    before = np.array(
-        [_rank(unfitted(claim, paper), right) for claim, paper, right in zip(claims, papers, gold, strict=True)]
-    )
     fold = fold_of([""] * len(gold), group, RANKER_FOLDS, seed)
     common, common_outside = _common_words(papers, fold)
-    stems = [by_stem(table) for table in common_outside]
-    tables = [measure(claim, paper, stems[part]) for claim, paper, part in zip(claims, papers, fold, strict=True)]
-    after = np.empty(len(gold), dtype=np.int64)
+    tables = [by_stem(table) for table in common_outside]
+    before, after = np.empty(len(gold), dtype=np.int64), np.empty(len(gold), dtype=np.int64)
+    rows: list[Values] = [np.empty((0, 0))] * len(gold)
+    places = {paper: place for place, paper in enumerate(papers)}
+    for k in sorted(range(len(gold)), key=lambda k: places[papers[k]]):  # what is counted of a paper is not kept long
+        index = index_of(papers[k], ranker.CitedPaper)
+        before[k] = _rank(unfitted(claims[k], index), gold[k])
+        measured = ranker.measure(claims[k], index, tables[fold[k]])
+        rows[k] = np.column_stack(list(measured.values()))
+    names, features, owner = list(measured), np.concatenate(rows), np.repeat(np.arange(len(gold)), list(map(len, gold)))
+    del rows
     out_of_fold: dict[Paragraphs, EvidenceRanker] = {}
     for part in range(RANKER_FOLDS):
-        others = np.flatnonzero(fold != part)
-        ranker = _fit([tables[k] for k in others], [gold[k] for k in others], common_outside[part])
-        for k in np.flatnonzero(fold == part):
-            after[k] = _rank(ranker.score(tables[k]), gold[k])
-            out_of_fold[papers[k]] = ranker
+        outside = [right for right, own in zip(gold, fold, strict=True) if own != part]
+        fitted = _fit(names, features[fold[owner] != part], outside, common_outside[part])
+        for k in np.flatnonzero(fold == part).tolist():
+            scores = fitted.score(dict(zip(names, features[owner == k].T, strict=True)))
+            after[k] = _rank(scores, gold[k])
+            out_of_fold[papers[k]] = fitted
     gain = difference_interval(MeanScores(1 / (1 + after)), MeanScores(1 / (1 + before)), group)
     report = {
         "kept": gain.low > 0,
@@ -86,7 +95,7 @@ def fit_ranker(task: Task, records: Sequence[Record], groups: Sequence[int], unf
         "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in REPORTED_DEPTHS},
         "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in REPORTED_DEPTHS},
     }
-    return RankerFit(_fit(tables, gold, common), out_of_fold, gain.low > 0, report)
+    return RankerFit(_fit(names, features, gold, common), out_of_fold, gain.low > 0, report)
 
 
 def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs, EvidenceRanker]) -> Prepare:
@@ -119,14 +128,14 @@ def _common_words(papers: Sequence[Paragraphs], fold: NDArray[np.int64]) -> tupl
     return tenths(whole, size), outside
 
 
-def _fit(tables: Sequence[Mapping[str, Values]], gold: Sequence[GoldMask], common: dict[str, str]) -> EvidenceRanker:
-    """The ranker of the highest penalised likelihood that one of the gold paragraphs is picked. tables: the features of
-    each claim's paragraphs by name, (paragraphs,) each; gold: (paragraphs,), one of each claim at least."""
-    names = list(tables[0])
-    features = np.concatenate([np.column_stack([table[name] for name in names]) for table in tables])
+def _fit(names: Sequence[str], features: Values, gold: Sequence[GoldMask], common: dict[str, str]) -> EvidenceRanker:
+    """The ranker of the highest penalised likelihood that one of the gold paragraphs is picked. features: those of all
+    paragraphs of each claim, shape (paragraphs, names), which are scaled in place; gold: (paragraphs,), one of each
+    claim at least."""
     spread = features.std(axis=0)
     spread[spread < 1e-9] = 1.0
-    weights = _likeliest(features / spread, gold)
+    features /= spread
+    weights = _likeliest(features, gold)
     rounded = {name: round(float(weight), WEIGHT_DECIMALS) for name, weight in zip(names, weights, strict=True)}
     heavy = {name: weight for name, weight in rounded.items() if weight}
     return EvidenceRanker(

@@ -146,7 +146,7 @@ class Run:
         if student.takes_ranker:
             stage("evidence ranker: fitting it to the gold evidence of train")
             try:
-                fitted = fit_ranker(task, train, self.leakage.group["train"], student.match, self.plan.settings.seed)
+                fitted = fit_ranker(task, train, self.leakage.keys["train"], student.match, self.plan.settings.seed)
             except TooFewClaims as error:
                 stage(f"evidence ranker: not fitted, {error}")
                 self.ranker = {"why": str(error)}

@@ -33,9 +33,10 @@ from aisr.programs.records import (
     paper_keys,
     picture_keys,
 )
-from aisr.programs.retrieval import bm25, excerpt, split_sentences
+from aisr.programs.retrieval import bm25, excerpt
 from aisr.programs.task import Task
 from aisr.programs.text import item, plain
+from aisr.programs.text_index import TextIndex, index_of
 
 RANKED = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
@@ -206,7 +207,7 @@ def element_lines(claim: str, paper: Paper, labels: Sequence[str]) -> str:
     cite it those that are nearest to the claim. A caption that several share stands once, whole, after all their
     labels, and each panel's own part of it below. What would be the same line stands there once, with all its labels;
     so does a sentence, with the panel that it names before the figure that it belongs to."""
-    texts, _ = split_sentences(paper.paragraphs)
+    texts = index_of(paper.paragraphs, TextIndex).sentences.texts
     cited = cited_by(texts, paper.labels)
     owner = [next((label for label in named if label in labels), "") for named in cited]
     groups: dict[object, dict[_Row, list[str]]] = {}  # of labels with one caption

@@ -23,9 +23,10 @@ from aisr.programs.case import Case
 from aisr.programs.evidence import ShownEvidence
 from aisr.programs.program import Fitted, Program, unknown_names
 from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
-from aisr.programs.retrieval import bm25, heading, idle_places, order, split_sentences, stemmed
+from aisr.programs.retrieval import bm25, heading, idle_places, order
 from aisr.programs.task import Task
 from aisr.programs.text import SHORTEST_QUOTE, item, letters, plain
+from aisr.programs.text_index import TextIndex, stemmed
 
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES = 5  # that are taken at most
@@ -67,7 +68,8 @@ def source_text(paragraphs: tuple[str, ...]) -> SourceText:
     """Return a paper in sentences. What was parted within a number ("β = – 0 .", "12") is one sentence."""
     sentences: list[str] = []
     owner: list[int] = []
-    for text, place in zip(*split_sentences(paragraphs), strict=True):
+    index = TextIndex(paragraphs)
+    for text, place in zip(index.sentences, index.owner, strict=True):
         if sentences and owner[-1] == place and WITHIN_NUMBER.search(sentences[-1]) and text[:1].isdigit():
             sentences[-1] += f" {text}"
         else:

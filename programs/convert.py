@@ -32,8 +32,9 @@ from aisr.metrics.context24_figures import Place, name_of, place_of
 from aisr.programs.context24_figures import LONGEST_LABEL, UNFIT
 from aisr.programs.context24_text import Context24TextRecord
 from aisr.programs.records import Text
-from aisr.programs.retrieval import Document, bm25, indexed, order, passages_of
+from aisr.programs.retrieval import Document, bm25, order, passages_of
 from aisr.programs.text import pieces, sentences, words
+from aisr.programs.text_index import TextIndex
 
 Row = dict[str, Any]  # a record as JSON
 
@@ -98,8 +99,8 @@ def excerpts(claim: str, documents: Iterable[Document]) -> list[Document]:
     """Return excerpts of pages, in their order: the `PASSAGES` that match a claim best by BM25, each with the one
     before it and the one after it on its page. Those that touch are one excerpt."""
     passages = list(passages_of(documents).values())
-    best = order(bm25(claim, [passage.text for passage in passages]))[:PASSAGES]
-    indexed.cache_clear()  # of the next claim there are as many pages again
+    # Not kept: of the next claim there are as many pages again.
+    best = order(bm25(claim, TextIndex([passage.text for passage in passages])))[:PASSAGES]
     kept = {
         near
         for place in map(int, best)

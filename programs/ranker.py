@@ -10,9 +10,9 @@ work.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.sparse import csc_array
 
 from aisr.base.errors import UserError
-from aisr.programs.retrieval import (
-    CAPTION,
-    PAPERS_KEPT,
-    Matcher,
-    MatchScores,
-    bm25,
-    dense,
-    embedded,
-    indexed,
-    order,
-    places,
-    split_sentences,
-    stemmed,
-)
-from aisr.programs.word_vectors import embed
+from aisr.programs.retrieval import CAPTION, Matcher, MatchScores, bm25, claim_stems, claim_vector, dense, order, places
+from aisr.programs.text_index import TOKEN, TextIndex, index_of, stemmed
 
 Values = NDArray[np.float64]
 BY_RARITY = "BM25, words that are rare in other papers counting more"
@@ -68,29 +55,28 @@ def rarity(stems: Iterable[str], common: Mapping[str, int]) -> Values:
     return np.array([BARELY + np.log(10 / max(common.get(stem, 0), COMMON_TENTHS)) for stem in stems], dtype=np.float64)
 
 
-def rare_words(claim: str, texts: tuple[str, ...], common: Mapping[str, int]) -> dict[str, Values]:
+def rare_words(claim: str, paper: TextIndex, common: Mapping[str, int]) -> dict[str, Values]:
     """Return the two features of each text, by name: the claim's words each counting as much as they are rare."""
-    index = indexed(texts)
-    (stems,) = stemmed([claim])
+    index, stems = paper.bm25, claim_stems(claim)
     known = [stem for stem in dict.fromkeys(stems) if index is not None and stem in index.vocab_dict]
     if index is None or not known:
-        return {BY_RARITY: np.zeros(len(texts)), SHARE: np.zeros(len(texts))}
+        return {BY_RARITY: np.zeros(len(paper)), SHARE: np.zeros(len(paper))}
     scores = np.column_stack([index.get_scores([stem]) for stem in known])
     weights = rarity(known, common)
     whole = float((rarity(dict.fromkeys(stems), common) ** 2).sum())
     return {BY_RARITY: scores @ weights, SHARE: (scores > 0) @ weights**2 / whole}
 
 
-def papers_having(papers: Sequence[tuple[str, ...]]) -> Counter[str]:
-    """Return how many of the papers, each a tuple of paragraphs, have a stem."""
-    return Counter(stem for paper in papers for stem in {stem for own in stemmed(paper) for stem in own})
+def papers_having(papers: Iterable[Sequence[str]]) -> Counter[str]:
+    """Return how many of the papers, each its paragraphs, have a stem."""
+    return Counter(stem for paper in papers for stem in set(stemmed(["\n".join(paper)])[0]))
 
 
 OPENING, METHODS = "opening paragraph, such as the abstract", "words for methods"
 
 CLAIM_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # ACE2, GWAS, SARS-CoV-2: a capital, and one more or a digit.
-CLAIM_NAME = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[\w-]{2,}")
+CLAIM_NAME = re.compile(r"\b(?=[^\WA-Z]*+[A-Z][^\WA-Z0-9]*+[A-Z0-9])[\w-]{2,}")
 REFERENCE = re.compile(
     r"\(\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\)|\[\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\]|\bet al\b"
     r"|\([^()]{1,60}\b(?:19|20)\d\d[a-z]?\)"
@@ -110,6 +96,7 @@ METHOD = re.compile(
     r"|added|software|version|previously|obtained|collected|samples?|assays?|medium|cultured|measured|calculated)\b",
     re.IGNORECASE,
 )
+WORD_SIGNS = (HEDGE, FINDING, METHOD)
 BACK_MATTER = re.compile(
     r"\b(?:fund(?:ing|ed)|grants?|conflicts? of interest|competing interests?|declare"
     r"|acknowledge\w*|contribut(?:ed|ions)"
@@ -121,18 +108,19 @@ PROSE = 300  # characters from which a paragraph can be the opening: titles, aut
 TINY = 60
 
 
-def position_features(texts: tuple[str, ...]) -> dict[str, Values]:
+def position_features(paper: TextIndex) -> dict[str, Values]:
     """Return the features that no claim changes, by name."""
+    texts, vectors = paper.texts, paper.vectors
     opening = _opening(texts)
     count = len(texts)
     length = np.array([len(text) for text in texts], dtype=np.float64)
     caption = np.array([bool(CAPTION.match(text)) for text in texts], dtype=np.float64)
-    vectors = embedded(texts)
     prose = np.flatnonzero((length >= PROSE / 1.5) & (caption == 0))
     first = np.zeros(count)
     first[prose[:4]] = 1.0
     whole = prose if len(prose) else np.arange(count)
-    title = bm25(texts[0], texts)
+    title = bm25(texts[0], paper)
+    hedges, findings, methods = rates_of_words(texts)
     return {
         "length": np.log1p(length),
         "under 60 characters": np.asarray(length < TINY, dtype=np.float64),
@@ -146,10 +134,10 @@ def position_features(texts: tuple[str, ...]) -> dict[str, Values]:
         "BM25 of the title's words": share(title, title.max(initial=0.0)),
         "likeness to the paper as a whole": towards(vectors, vectors[whole].mean(axis=0)),
         "references to other work": rate(REFERENCE, texts),
-        "hedges": rate(HEDGE, texts),
-        "words for findings": rate(FINDING, texts),
+        "hedges": hedges,
+        "words for findings": findings,
         "phrases for the paper's own findings": rate(OWN, texts),
-        METHODS: rate(METHOD, texts),
+        METHODS: methods,
         "numbers": rate(CLAIM_NUMBER, texts),
         "funding, interests, ethics, availability and the like": rate(BACK_MATTER, texts),
     }
@@ -171,44 +159,119 @@ def rate(sign: re.Pattern[str], texts: Sequence[str]) -> Values:
     return np.array([np.log1p(100 * len(sign.findall(text)) / max(len(text.split()), 1)) for text in texts])
 
 
+def rates_of_words(texts: Sequence[str]) -> Values:
+    """Return the same for the signs that are single words, `WORD_SIGNS`, shape (signs, texts): each word is looked at
+    once."""
+    counts = np.zeros((len(WORD_SIGNS), len(texts)))
+    for place, text in enumerate(texts):
+        for signs in map(_signs_of, TOKEN.findall(text)):
+            for sign in signs:
+                counts[sign, place] += 1
+    return np.log1p(100 * counts / [max(len(text.split()), 1) for text in texts])
+
+
+@lru_cache(maxsize=2**16)
+def _signs_of(word: str) -> tuple[int, ...]:
+    """The places of the signs that a word is, mostly none."""
+    return tuple(place for place, sign in enumerate(WORD_SIGNS) if sign.match(word))
+
+
 def share(values: Values, whole: float | Values) -> Values:
     return np.asarray(values / np.maximum(whole, 1e-9))
 
 
-class _Paper(NamedTuple):
-    """What is counted of a paper, whatever the claim. A row a paragraph, or a sentence."""
+class CitedPaper(TextIndex):
+    """The paragraphs of a paper, with what is counted of it, whatever the claim. A row a paragraph, or a sentence."""
 
-    known: dict[str, int]  # the column of each stem
-    words: csc_array  # which stems stand in a paragraph
-    sentences: csc_array  # in a sentence
-    pairs: csc_array  # in a sentence or the next one
-    rarity: Values  # log of how few paragraphs have a stem
-    sentence_rarity: Values  # of how few sentences
-    norms: Values
-    owner: NDArray[np.int64]  # the paragraph of each sentence
-    bigrams: list[set[tuple[str, str]]]
-    numbers: list[set[str]]
-    names: list[set[str]]
-    position: dict[str, Values]
+    @cached_property
+    def stems(self) -> list[list[str]]:
+        """The stems of each paragraph: those of its sentences, since sentences end between words."""
+        stems: list[list[str]] = [[] for _ in self.texts]
+        for place, own in zip(self.owner, self.sentences.stems, strict=True):
+            stems[place] += own
+        return stems
+
+    @cached_property
+    def known(self) -> dict[str, int]:
+        """The column of each stem."""
+        return {stem: column for column, stem in enumerate(dict.fromkeys(stem for own in self.stems for stem in own))}
+
+    @cached_property
+    def words(self) -> csc_array:
+        """Which stems stand in a paragraph."""
+        return _incidence(self.stems, self.known)
+
+    @cached_property
+    def sentence_words(self) -> csc_array:
+        """Which stems stand in a sentence."""
+        return _incidence(self.sentences.stems, self.known)
+
+    @cached_property
+    def pairs(self) -> csc_array:
+        """Which stems stand in a sentence or the next one of its paragraph."""
+        behind = np.flatnonzero(self.owner[1:] == self.owner[:-1])
+        count = len(self.sentences)
+        shift = csc_array((np.ones(len(behind)), (behind, behind + 1)), shape=(count, count))
+        return csc_array((self.sentence_words + shift @ self.sentence_words).minimum(1))
+
+    @cached_property
+    def rarity(self) -> Values:
+        """How few paragraphs have a stem, on a log scale."""
+        return _rarity(self.words)
+
+    @cached_property
+    def sentence_rarity(self) -> Values:
+        """How few sentences have it."""
+        return _rarity(self.sentence_words)
+
+    @cached_property
+    def norms(self) -> Values:
+        """The length of each sentence as a vector of rarities."""
+        return np.asarray(np.sqrt(self.sentence_words @ self.sentence_rarity**2))
+
+    @cached_property
+    def bigrams(self) -> list[set[tuple[str, str]]]:
+        """The pairs of stems of each paragraph."""
+        return [set(pairwise(own)) for own in self.stems]
+
+    @cached_property
+    def numbers(self) -> list[set[str]]:
+        """The numbers of each paragraph."""
+        return [set(CLAIM_NUMBER.findall(text)) for text in self.texts]
+
+    @cached_property
+    def names(self) -> list[set[str]]:
+        """The names of each paragraph."""
+        return [set(CLAIM_NAME.findall(text)) for text in self.texts]
+
+    @cached_property
+    def position(self) -> dict[str, Values]:
+        """The features that no claim changes."""
+        return position_features(self)
+
+    def best(self, of_sentences: Values) -> Values:
+        """Return the best value among each paragraph's sentences, at least 0."""
+        best = np.zeros(len(self))
+        np.maximum.at(best, self.owner, of_sentences)
+        return best
 
 
 def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict[str, Values]:
     """Return the features of texts for a claim by name, each of shape (texts,). common: in how many tenths of other
     papers a stem stands."""
-    texts = tuple(texts)
-    paper = count_paper(texts)
-    lexical, sentence = bm25(claim, texts), _best_sentence(bm25, claim, texts)
-    near, near_sentence = dense(claim, texts), _best_sentence(dense, claim, texts)
-    (stems,) = stemmed([claim])
+    paper = index_of(texts, CitedPaper)
+    lexical, sentence = bm25(claim, paper), paper.best(bm25(claim, paper.sentences))
+    near, near_sentence = dense(claim, paper), paper.best(dense(claim, paper.sentences))
+    stems = claim_stems(claim)
     ids = np.array([paper.known[stem] for stem in dict.fromkeys(stems) if stem in paper.known], dtype=np.int64)
     whole = paper.rarity[ids].sum()
     covered = share(paper.words[:, ids] @ paper.rarity[ids], whole)
-    in_pairs = _best(share(paper.pairs[:, ids] @ paper.rarity[ids], whole), paper.owner, len(texts))
+    in_pairs = paper.best(share(paper.pairs[:, ids] @ paper.rarity[ids], whole))
     own = paper.sentence_rarity[ids] ** 2
-    alike = _best(share(paper.sentences[:, ids] @ own, paper.norms * np.sqrt(own.sum())), paper.owner, len(texts))
+    alike = paper.best(share(paper.sentence_words[:, ids] @ own, paper.norms * np.sqrt(own.sum())))
     known_share = len(ids) / max(len(set(stems)), 1)
     score = _standard(lexical)
-    rare = rare_words(claim, texts, common)
+    rare = rare_words(claim, paper, common)
     return {
         "BM25": score,
         "BM25 against the best paragraph's": share(lexical, lexical.max(initial=0.0)),
@@ -222,7 +285,7 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict
         "word vectors of the best sentence": _standard(near_sentence),
         "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + places(near_sentence)),
         "word vectors of the claim and its three best paragraphs together": _standard(
-            _with_the_best(claim, texts, lexical)
+            _with_the_best(claim, paper, lexical)
         ),
         "share of the claim's words, rare ones counting more": covered,
         "share of them in two neighbouring sentences": in_pairs,
@@ -240,41 +303,12 @@ def measure(claim: str, texts: Sequence[str], common: Mapping[str, int]) -> dict
     }
 
 
-@lru_cache(maxsize=PAPERS_KEPT)
-def count_paper(texts: tuple[str, ...]) -> _Paper:
-    """Return the counts of a paper, once for all claims that cite it."""
-    stems = stemmed(texts)
-    known: dict[str, int] = {}
-    for own in stems:
-        for stem in own:
-            known.setdefault(stem, len(known))
-    parts, owner = split_sentences(texts)
-    paragraphs, sentences = _incidence(stems, known), _incidence(stemmed(parts) if parts else [], known)
-    behind = np.flatnonzero(owner[1:] == owner[:-1])
-    shift = csc_array((np.ones(len(behind)), (behind, behind + 1)), shape=(len(parts), len(parts)))
-    pairs = csc_array((sentences + shift @ sentences).minimum(1))
-    rarity, sentence_rarity = _rarity(paragraphs), _rarity(sentences)
-    return _Paper(
-        known,
-        paragraphs,
-        sentences,
-        pairs,
-        rarity,
-        sentence_rarity,
-        np.sqrt(sentences @ sentence_rarity**2),
-        owner,
-        [set(pairwise(own)) for own in stems],
-        [set(CLAIM_NUMBER.findall(text)) for text in texts],
-        [set(CLAIM_NAME.findall(text)) for text in texts],
-        position_features(texts),
-    )
-
-
 def _incidence(stems: Sequence[Sequence[str]], known: dict[str, int]) -> csc_array:
-    """Which stems stand in which text: 0 or 1, shape (texts, known)."""
-    places = [(row, known[stem]) for row, own in enumerate(stems) for stem in set(own) if stem in known]
-    rows, columns = np.array(places, dtype=np.int64).reshape(-1, 2).T
-    return csc_array((np.ones(len(places)), (rows, columns)), shape=(len(stems), len(known)))
+    """Which stems, all of them known, stand in which text: 0 or 1, shape (texts, known)."""
+    distinct = [set(own) for own in stems]
+    columns = np.array([known[stem] for own in distinct for stem in own], dtype=np.int64)
+    rows = np.repeat(np.arange(len(stems)), [len(own) for own in distinct])
+    return csc_array((np.ones(len(columns)), (rows, columns)), shape=(len(stems), len(known)))
 
 
 def _rarity(table: csc_array) -> Values:
@@ -282,25 +316,11 @@ def _rarity(table: csc_array) -> Values:
     return np.asarray(np.log(1 + (count - having + 0.5) / (having + 0.5)))
 
 
-def _best_sentence(match: Matcher, claim: str, texts: tuple[str, ...]) -> Values:
-    """The score of each paragraph's best sentence."""
-    parts, owner = split_sentences(texts)
-    return _best(match(claim, parts) if parts else np.zeros(0), owner, len(texts))
-
-
-def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values) -> Values:
+def _with_the_best(claim: str, paper: TextIndex, scores: Values) -> Values:
     """Pseudo-relevance feedback: the cosine with the claim and, half as heavy, its three best paragraphs."""
-    vectors = embedded(texts)
     best = order(scores)[:3]
     weights = share(scores[best], scores[best].sum())
-    return towards(vectors, embed([claim])[0] + 0.5 * weights @ vectors[best])
-
-
-def _best(of_sentences: Values, owner: NDArray[np.int64], count: int) -> Values:
-    """The best value among each paragraph's sentences, at least 0."""
-    best = np.zeros(count)
-    np.maximum.at(best, owner, of_sentences)
-    return best
+    return towards(paper.vectors, claim_vector(claim) + 0.5 * weights @ paper.vectors[best])
 
 
 def _share_in(sought: set[str] | set[tuple[str, str]], texts: Sequence[set]) -> Values:  # type: ignore[type-arg]

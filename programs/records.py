@@ -6,10 +6,12 @@ bundle.
 
 import ntpath
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from posixpath import normpath
+from threading import Lock
 from typing import Annotated, Any, ClassVar, Literal
 
+from cachetools import LRUCache, cached
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.base.errors import UserError
@@ -164,7 +166,15 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
     return keys
 
 
-def paper_keys(paragraphs: Iterable[str], citekey: str | None = None) -> set[str]:
+PAPER_KEYS_KEPT = 4096  # whose keys are kept by their digests: many claims cite the same paper
+
+
+def _paper_digest(paragraphs: Collection[str], citekey: str | None = None) -> tuple[str, str | None]:
+    return digest_text("\n".join(paragraphs)), citekey
+
+
+@cached(LRUCache(PAPER_KEYS_KEPT), key=_paper_digest, lock=Lock())
+def paper_keys(paragraphs: Collection[str], citekey: str | None = None) -> set[str]:
     """Return the keys of a paper: its words, however they are parted into paragraphs, and what the organisers of a task
     call it; none for what it does not have."""
     letters = "".join(alike_words("\n".join(paragraphs)))

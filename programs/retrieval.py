@@ -5,7 +5,6 @@ A matcher takes a claim and the paragraphs and gives each a score, higher being 
 they are fused by rank.
 """
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -13,79 +12,44 @@ from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple
 
-import bm25s
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, pieces, sentences, tokens
-from aisr.programs.word_vectors import Vectors, embed
+from aisr.programs.text_index import TextIndex, index_of, stemmed
+from aisr.programs.word_vectors import embed
 
-logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
-# Single characters too: "Corvid-2" and "2.3 points" differ in nothing else. It is worth 2.5 points of Hit@3 on
-# the sample's train and dev, and so is b = 0.75 (paragraphs are short) against 0.4.
-TOKEN_PATTERN = r"(?u)\b\w+\b"
-PAPERS_KEPT = 256  # whose indices, embeddings and idle paragraphs are kept: many claims cite the same paper
+PAPERS_KEPT = 64  # whose paragraphs without content are kept: many claims cite the same paper
 
 
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
-    index = indexed(tuple(texts))
-    (stems,) = stemmed([claim])
-    known = [word for word in stems if index is not None and word in index.vocab_dict]
+    index = index_of(texts, TextIndex).bm25
+    known = [word for word in claim_stems(claim) if index is not None and word in index.vocab_dict]
     if index is None or not known:
         return np.zeros(len(texts))
     return np.asarray(index.get_scores(known), dtype=np.float64)
 
 
-@lru_cache(maxsize=PAPERS_KEPT)
-def split_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the sentences of all texts, and for each the place of the text that it stands in."""
-    split = [sentences(text) for text in texts]
-    owner = [place for place, parts in enumerate(split) for _ in parts]
-    return tuple(sentence for parts in split for sentence in parts), np.array(owner, dtype=np.int64)
-
-
-@lru_cache(maxsize=1)
-def stemmer() -> Stemmer.Stemmer:
-    """Return the English stemmer, made once."""
-    return Stemmer.Stemmer("english")
-
-
-def stemmed(texts: Sequence[str]) -> list[list[str]]:
-    """Return the stems of each text, without stop words, in order."""
-    split: list[list[str]] = bm25s.tokenize(
-        list(texts),
-        stopwords="en",
-        stemmer=stemmer(),
-        token_pattern=TOKEN_PATTERN,
-        show_progress=False,
-        return_ids=False,
-    )
-    return split
-
-
-@lru_cache(maxsize=PAPERS_KEPT)
-def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
-    """Return the BM25 index of texts; None where they hold no word to rank by."""
-    stems = stemmed(texts)
-    if not any(stems):
-        return None  # nothing but stop words or signs
-    index = bm25s.BM25()
-    index.index(stems, show_progress=False)
-    return index
-
-
 def dense(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the cosine of the claim and each text, shape (texts,), -1 to 1."""
-    return np.asarray(embedded(tuple(texts)) @ embed([claim])[0])
+    return np.asarray(index_of(texts, TextIndex).vectors @ claim_vector(claim))
 
 
-@lru_cache(maxsize=PAPERS_KEPT)
-def embedded(texts: tuple[str, ...]) -> Vectors:
-    """Return the vectors of the texts of a paper, as `embed` does, and keep them."""
-    return embed(texts)
+CLAIMS_KEPT = 256  # whose stems and vectors are kept: several features of a ranker ask for them
+
+
+@lru_cache(maxsize=CLAIMS_KEPT)
+def claim_stems(claim: str) -> tuple[str, ...]:
+    """Return the stems of a claim, in order."""
+    return tuple(stemmed([claim])[0])
+
+
+@lru_cache(maxsize=CLAIMS_KEPT)
+def claim_vector(claim: str) -> NDArray[np.float64]:
+    """Return the vector of a claim."""
+    return np.asarray(embed([claim])[0])
 
 
 MatchScores = NDArray[np.float64]

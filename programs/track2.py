@@ -8,6 +8,7 @@ test time; score: section 2.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import dspy
@@ -233,8 +234,7 @@ class Track2(Program):
         """Return a record as a case: inputs `passages`, `claim`, `candidates` (ids of the passages), `ranking`
         (paragraph ids); where it is labelled, also `label` and `evidence_ids` (the gold ones among the candidates). It
         is complete where one of its gold paragraphs is a candidate; its demo is short, and has what decided."""
-        raw = record.paragraphs
-        paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
+        paper = _as_items(tuple(record.paragraphs.items()))
         ranking = rank(record.claim_text, paper, self.match)
         read = fit_passages(record.claim_text, paper, ranking, self.options.context_tokens)
         inputs: dict[str, Any] = {
@@ -278,6 +278,13 @@ class Track2(Program):
             lm_evidence_ids=named,
             ranking=ranking,
         )
+
+
+@lru_cache(maxsize=8)  # claims of one paper are prepared one after the other
+def _as_items(paragraphs: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """The paragraphs of a paper, by their ids, as they may stand in a prompt."""
+    keys = {key for key, _ in paragraphs}
+    return {key: item_with_rows(text, keys.__contains__) for key, text in paragraphs}
 
 
 def _trimmed(gold: Citation, claim: str, paper: Mapping[str, str], best_first: Sequence[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ Its two files are read here, and the package is not imported: its import sets up
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,9 +44,27 @@ def load_word_vectors() -> WordVectors:
 
 def embed(texts: Sequence[str]) -> Vectors:
     """Return the vectors of texts, scaled to length 1, a row each."""
-    tokenizer, matrix = load_word_vectors()
+    matrix = load_word_vectors().matrix
     # An empty text would have no direction.
-    encoded = tokenizer.encode_batch([text or " " for text in texts], add_special_tokens=False)
-    means = [matrix[tokens.ids].mean(axis=0) for tokens in encoded]
+    means = [matrix[token_ids(text or " ")].mean(axis=0) for text in texts]
     rows = np.array(means, dtype=np.float64).reshape(-1, matrix.shape[1])
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+LONGEST_KEPT_WORD = 100  # characters of a word whose tokens are kept
+
+
+def token_ids(text: str) -> list[int]:
+    """Return the tokens of a text. No token holds the end of one word and the beginning of the next, so those of each
+    word are found once; only more than one blank between two words is a token of its own."""
+    words = text.split(" ")
+    lengths = list(map(len, words))
+    if min(lengths) > 0 and max(lengths) <= LONGEST_KEPT_WORD:
+        return list(chain.from_iterable(map(_word_ids, words)))
+    ids: list[int] = load_word_vectors().tokenizer.encode(text, add_special_tokens=False).ids
+    return ids
+
+
+@lru_cache(maxsize=2**16)
+def _word_ids(word: str) -> tuple[int, ...]:
+    return tuple(load_word_vectors().tokenizer.encode(word, add_special_tokens=False).ids)

@@ -162,12 +162,12 @@ def _fitted(task: Any, train: Path, file: Path, claims: Sequence[Any]) -> Any:
     """Return a function from a claim to the fitted ranker's matcher; on the file that it was fitted on, one that saw
     neither the claim's paper nor a claim like it."""
     from aisr.base.jsonl import read
-    from aisr.optimize.leakage import group_records
+    from aisr.optimize.leakage import keys_of
     from aisr.optimize.ranker_fit import fit_ranker
     from aisr.programs.retrieval import bm25
 
     records = list(read(train, task.record, task.name))
-    made = fit_ranker(task, records, group_records(task, records), bm25, seed=0)
+    made = fit_ranker(task, records, keys_of(task, records), bm25, seed=0)
     note(f"fitted on {made.report['claims']} claims with evidence, in {made.report['groups']} groups")
     for name, weight in made.ranker.by_weight()[:PRINTED_WEIGHTS]:
         note(f"  {weight:+.2f}  {name}")

@@ -47,7 +47,7 @@ def records(count: int) -> list[Track2Record]:
 
 def test_fewer_than_ten_groups_of_claims_are_too_few() -> None:
     with pytest.raises(TooFewClaims, match="9 groups that share no paper or claim; a ranker needs 10"):
-        fit_ranker(TRACK2, records(9), range(9), bm25, seed=0)
+        fit_ranker(TRACK2, records(9), [{str(k)} for k in range(9)], bm25, seed=0)
 
 
 def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_papers() -> None:

@@ -18,7 +18,7 @@ from dspy.lm15 import Request
 
 from aisr.artifact.program import parse, program_text
 from aisr.base.jsonl import read
-from aisr.optimize.leakage import Prepare, group_records, prepare_all
+from aisr.optimize.leakage import Prepare, groups, keys_of, prepare_all
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Search, Settings
@@ -86,14 +86,14 @@ def build_compiled(case: Case, folder: Path) -> Program:
     task, path = case.task, folder / "train.jsonl"
     student = build_student(case, folder, **case.compiled)
     train = list(read(path, task.record, task.name))
-    groups = group_records(task, train)
+    keys = keys_of(task, train)
     prepare: Prepare = student.prepare
     if case.ranker:
-        fitted = fit_ranker(task, train, groups, student.match, SETTINGS.seed)
+        fitted = fit_ranker(task, train, keys, student.match, SETTINGS.seed)
         student.ranker = fitted.ranker
         prepare = out_of_fold_prepare(task, student, fitted.out_of_fold)
     student.fit(train)
-    cases = prepare_all(task, prepare, train, path, groups)
+    cases = prepare_all(task, prepare, train, path, groups(keys))
     lm = scripted([])  # the optimizers of the cases ask nothing
     search = Search(task, student, cases, [], SETTINGS, lm, lm, print)
     program = compile_candidates(case.optimizer, search, [])[0].program
