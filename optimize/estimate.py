@@ -4,7 +4,7 @@ An answer names the first label; but a compile's labelled records get their gold
 another instruction than the hand-written one. So what an optimizer tries is better than what it began with, as it
 mostly is, and what follows is counted with its longer prompts: with the first label alone, a compile of the sample
 would count four fifths of its calls. A prompt that was counted once is not counted again, as the response cache would
-answer it. A token is taken for four bytes.
+answer it. A token is taken for four bytes. Nothing is fitted: a prompt is as long whichever paragraphs are chosen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class DryRun:
     def compile(self, plan: Plan, lm: OpenLM, teacher: OpenLM, callbacks: Callbacks) -> Run:
         """Go through a compile of opened LMs, without its artifact. Raises what it raises."""
         dry = self.open(lm)
-        run = Run(plan, dry, dry if teacher is lm else self.open(teacher), Path(), callbacks)
+        run = Run(plan, dry, dry if teacher is lm else self.open(teacher), Path(), callbacks, fits=False)
         run.prepare()
         student, signature = run.student, run.student.main_predictor.signature
         self._instructions = {predictor.signature.instructions for predictor in student.predictors()}

@@ -104,6 +104,7 @@ class Run:
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     folder: Path  # of the artifact
     callbacks: Callbacks
+    fits: bool = True  # whether what needs no LM is fitted: ranker, no-LM baseline, label weights
     began: float = field(default_factory=time.monotonic)
 
     student: Program = field(init=False)  # the uncompiled program
@@ -124,18 +125,22 @@ class Run:
         self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
         records = {name: list(plan.records(name)) for name in plan.data}
+        counts = ", ".join(f"{len(own):,} of {name}" for name, own in records.items())
+        stage(f"comparing all records for what they share: {counts}")
         self.leakage = cross_split_leakage(task, records)
         for name, shared in self.leakage.with_train.items():
             if shared.sharing:
                 stage(f"{name} shares with train: {shared}; its score is optimistic (`aisr split` avoids this)")
         prepare = {"train": self._fit_to_train(records["train"])}
+        stage(f"preparing the records: {counts}")
         cases = {
             name: prepare_all(task, prepare.get(name, self.student.prepare), own, path, self.leakage.group[name])
             for (name, path), own in zip(plan.data.items(), records.values(), strict=True)
         }
         if "knn" in plan.optimizers or self.student.options.demos_per_record:
             exclude_leaking(self.student, chain.from_iterable(cases.values()))
-        self.cases = with_no_lm_baseline(task, self.student, cases)
+        stage("no-LM baseline: fitting it to train")
+        self.cases = with_no_lm_baseline(task, self.student, cases) if self.fits else cases
         # The ranker and this baseline learn of all of train; no prompt and no LM sees more than these.
         self.cases["train"] = self.cases["train"][: plan.limits.get("train")]
 
@@ -143,7 +148,7 @@ class Run:
         """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
         task, student, stage = self.plan.task, self.student, self.callbacks.stage
         prepare_train: Prepare = student.prepare
-        if student.takes_ranker:
+        if student.takes_ranker and self.fits:
             stage("evidence ranker: fitting it to the gold evidence of train")
             try:
                 fitted = fit_ranker(task, train, self.leakage.keys["train"], student.match, self.plan.settings.seed)
@@ -253,6 +258,8 @@ class Run:
             judged = judge_without_own_demos(task, self.champion, records, self.lm, self.callbacks.judged)
         except BudgetSpent:
             self.callbacks.stage("label weights: not fitted, the budget is spent")
+            return
+        if not self.fits:
             return
         self.fitted = fit_label_weights(task, self.champion, judged, seed, self.lm.identity)
         self.champion.label_weights = self.fitted.weights

@@ -17,8 +17,9 @@ import hashlib
 import io
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -34,8 +35,10 @@ from PIL import Image, ImageOps
 from aisr.base.errors import UserError
 from aisr.programs.text import CELL
 
-MOST_BYTES = 20 * 2**20
+MOST_PICTURE_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
+MOST_SIDE = 20_000  # pixels; a decoder keeps some bytes a row beside the pixels
+LARGE = 4_000_000  # pixels; of larger pictures one is decoded at a time, which takes up to 15 bytes a pixel
 SHOWN_PIXELS = 1024 * 768  # more resolution did not help the winners, and providers bill by it
 JPEG_QUALITY = 85
 SMALL_SIDE, SMALL_QUALITY = 480, 60  # pixels, and WebP's measure, of a copy on a page
@@ -77,9 +80,11 @@ class ImageFolder:
 
     def check(self, img_path: str) -> str:
         """Return the absolute path of a picture. Raises `BadPicture` for one that cannot be used."""
-        path = str(self.find(img_path))
-        decode(path)
-        return path
+        path = self.find(img_path)
+        state = path.stat()
+        if reason := _reason_against(str(path), state.st_mtime_ns, state.st_size):
+            raise BadPicture(reason)
+        return str(path)
 
     def file(self, record: str, img_path: str) -> str | None:
         """Do the same; None, and an entry in `problems`, for one that cannot be used."""
@@ -95,20 +100,52 @@ class ImageFolder:
             path = self.find(img_path)
         except BadPicture:
             return None
-        return digest(str(path)) if path.stat().st_size <= MOST_BYTES else None
+        return digest(str(path)) if path.stat().st_size <= MOST_PICTURE_BYTES else None
 
 
-def decode(file: str) -> Image.Image:
-    """Return a picture in RGB, upright; of an animated one the first frame. Raises `BadPicture`."""
+_large = threading.Lock()
+
+
+@lru_cache(maxsize=2**14)  # several records show one picture
+def _reason_against(file: str, modified: int, size: int) -> str:
+    """Why a picture cannot be used; empty where it can. modified, size: of the file, which a changed one has others
+    of."""
+    try:
+        with _opened(file) as picture:
+            picture.draft("RGB", (picture.width // 8, picture.height // 8))  # a JPEG is read whole, and made small
+            picture.load()
+    except BadPicture as error:
+        return str(error)
+    return ""
+
+
+def decode(file: str, most: int = MOST_PIXELS) -> Image.Image:
+    """Return a picture in RGB, upright, made smaller where it has more than `most` pixels; of an animated one the first
+    frame. Raises `BadPicture`."""
+    with _opened(file) as picture:
+        flat = _flat(ImageOps.exif_transpose(picture))
+        scale = (most / (flat.width * flat.height)) ** 0.5
+        if scale >= 1:
+            return flat
+        return flat.resize((max(int(flat.width * scale), 1), max(int(flat.height * scale), 1)))
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[Image.Image]:
+    """A picture whose header was read and is within the bounds. What is raised while it is open is a `BadPicture`."""
     try:
         with open(file, "rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise BadPicture(f"larger than {MOST_BYTES >> 20} MiB")
+            content = opened.read(MOST_PICTURE_BYTES + 1)
+        if len(content) > MOST_PICTURE_BYTES:
+            raise BadPicture(f"larger than {MOST_PICTURE_BYTES >> 20} MiB")
         picture = Image.open(io.BytesIO(content), formats=FORMATS)
-        if picture.width * picture.height > MOST_PIXELS:
+        pixels = picture.width * picture.height
+        if pixels > MOST_PIXELS:
             raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_PIXELS:,} are read")
-        return _flat(ImageOps.exif_transpose(picture))
+        if max(picture.size) > MOST_SIDE:
+            raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_SIDE:,} a side are read")
+        with _large if pixels > LARGE else nullcontext():
+            yield picture
     except BadPicture:
         raise
     except Exception as error:  # whatever a decoder makes of a broken or hostile file
@@ -118,12 +155,8 @@ def decode(file: str) -> Image.Image:
 @lru_cache(maxsize=64)  # the records of a paper share its pictures
 def jpeg(file: str) -> bytes:
     """Return a picture as JPEG of at most `SHOWN_PIXELS`. Raises `BadPicture`."""
-    picture = decode(file)
-    scale = (SHOWN_PIXELS / (picture.width * picture.height)) ** 0.5
-    if scale < 1:
-        picture = picture.resize((max(int(picture.width * scale), 1), max(int(picture.height * scale), 1)))
     out = io.BytesIO()
-    picture.save(out, "JPEG", quality=JPEG_QUALITY)
+    decode(file, SHOWN_PIXELS).save(out, "JPEG", quality=JPEG_QUALITY)
     return out.getvalue()
 
 
@@ -228,8 +261,8 @@ def in_rows(pieces: list[Piece]) -> list[str]:
 
 
 def _read_pieces(file: str) -> list[Piece]:
-    pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
     with _reading:
+        pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
         try:
             pieces = _read_pixels(pixels)
         except Exception as error:  # of a shape that the reader cannot stand, such as a line of 20,000 x 3 pixels

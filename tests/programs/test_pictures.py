@@ -77,13 +77,16 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
         (whole.getvalue()[: len(whole.getvalue()) // 2], "no readable picture"),
         (b"<svg onload=alert(1)>", "no readable picture"),
         (bomb + b"\x00" * 64, "no readable picture"),
-        (b"\xff\xd8\xff" + bytes(pictures.MOST_BYTES), "larger than 20 MiB"),
+        (b"\xff\xd8\xff" + bytes(pictures.MOST_PICTURE_BYTES), "larger than 20 MiB"),
     ):
         file.write_bytes(content)
-        with pytest.raises(BadPicture, match=reason):
-            decode(str(file))
+        for read in (lambda: decode(str(file)), lambda: ImageFolder(tmp_path).check("x.png")):
+            with pytest.raises(BadPicture, match=reason):
+                read()
     with pytest.raises(BadPicture, match="10000 x 6000 pixels; at most 50,000,000"):
         decode(str(picture(file, (10_000, 6_000), "white", mode="1")))  # small as a file
+    with pytest.raises(BadPicture, match="1 x 20001 pixels; at most 20,000 a side"):
+        decode(str(picture(file, (1, 20_001), "white", mode="1")))
 
 
 def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback) -> None:
