@@ -90,7 +90,9 @@ class Ledger:
         From its first call on to the end of the process no other one sends calls for the same output."""
         whole = output.absolute()
         ledger = cls(limits, None if limits.usd is None else whole.with_name(f"{whole.name}.spend.json"))
-        ledger._process_lock = FileLock(whole.with_name(f".{whole.name}.lock"), blocking=False, is_singleton=True)
+        ledger._process_lock = FileLock(
+            whole.with_name(f".{whole.name}.lock"), blocking=False, thread_local=False, is_singleton=True
+        )
         return ledger
 
     def check(self) -> None:
@@ -110,7 +112,8 @@ class Ledger:
             try:
                 with writing(file):
                     file.parent.mkdir(parents=True, exist_ok=True)
-                    lock.acquire()
+                    file.touch()
+                lock.acquire()
             except Timeout as error:
                 raise UserError(f"{file}: another process spends for this output; wait for it") from error
             self._earlier = _read_spend(self._file) if self._file else 0.0
