@@ -310,7 +310,8 @@ def predict(
     way round.
 
     image_root: where picture paths start; by default beside or above the data, where `images` is. ray: judge in
-    `workers` processes of a Ray cluster: `local`, `auto` or an address. judged: called after each record. Raises
+    `workers` processes of a Ray cluster, each with as many calls at a time as `lm` has threads: `local`, `auto` or an
+    address. judged: called after each record. Raises
     `UserError` for a bad record, for a file that another run began, and for one that cannot be written, all before
     anything is spent; `LMUnavailable` for what would meet every record.
     """
@@ -324,9 +325,10 @@ def predict(
         address = None if ray == "local" else ray
         judging = ray_workers(loaded.task, loaded.program, lm.opened, lm.opened.config, workers, address)
     identity = {"task": program.task, "program": loaded.digest, "lm": lm.opened.identity}
+    threads = lm.threads * (workers if ray else 1)
     with judging as judge_record:
         return predicting.predict(
-            loaded.task, loaded.program, lm.opened, records, output, identity, judged, judge_record
+            loaded.task, loaded.program, lm.opened, records, output, identity, judged, judge_record, threads
         )
 
 

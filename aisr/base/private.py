@@ -26,8 +26,3 @@ class EvaluatedMIPRO(dspy.MIPROv2):
 def clear_events(span: Any) -> None:
     """Remove the events of a span of MLflow before its export: errors in full, which quote what a server answered."""
     span._span._events = type(span._span._events)(None)
-
-
-def init_here(ray: Any, workers: int) -> None:
-    """Start a cluster of this machine alone. Ray itself listens where anybody on the network could have it run code."""
-    ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")

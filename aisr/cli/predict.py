@@ -40,7 +40,9 @@ def predict(
             "address. Default: threads of this process.",
         ),
     ] = None,
-    workers: Annotated[int, scale_option(min=1, help="With --ray: processes that share the threads.")] = 2,
+    workers: Annotated[
+        int, scale_option(min=1, help="With --ray: processes, each with -L threads calls at a time.")
+    ] = 2,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
     """Predict a file of records. The same command goes on where it was stopped.

@@ -59,16 +59,17 @@ def predict(
     identity: Mapping[str, Any],
     done: Callable[[], None] = lambda: None,
     judge_record: Callable[[Record], Outcome] | None = None,
+    threads: int | None = None,
 ) -> PredictionSummary:
     """Predict every record of `data` into `out`. Records that an earlier run finished are kept, and those that failed
     there are tried again.
 
     identity: what a run that goes on must have in common with the earlier one (task, program digest, LM), beside the
     contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early. `done`
-    is called after each record. judge_record: judges a record elsewhere, as `aisr.judging.ray` does; default: the
-    threads of this process. Raises UserError where the file belongs to another run or another process writes it,
-    `CannotWrite`, `BadLine` for a bad input line (all before anything is spent), and the errors that would meet every
-    record alike (see `aisr.judging.judge.judge`), after what was under way is written.
+    is called after each record. judge_record: judges a record elsewhere, as `aisr.judging.ray` does, `threads` at a
+    time; default: the threads of this process. Raises UserError where the file belongs to another run or another
+    process writes it, `CannotWrite`, `BadLine` for a bad input line (all before anything is spent), and the errors that
+    would meet every record alike (see `aisr.judging.judge.judge`), after what was under way is written.
     """
     judge_record = judge_record or partial(judge, task, program, lm=lm)
     fatal: list[Exception] = []
@@ -89,7 +90,7 @@ def predict(
         summary = PredictionSummary(len(records), kept=len(lines))
         left = [record for record in records if record.id not in lines]
         with out.open("ab", buffering=0) as file:
-            for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), lm.threads):
+            for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), threads or lm.threads):
                 if outcome is None:
                     continue
                 lines[record.id] = _line(task, record, outcome)

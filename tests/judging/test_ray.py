@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,95 +15,218 @@ from unittest import mock
 
 import pytest
 
-from aisr.base.errors import UserError
 from aisr.judging import ray as ray_module
-from aisr.judging.ray import join_cluster
+from aisr.programs.program import Program
 from aisr.programs.track1 import TRACK1
-from support.commands import Aisr, as_process
+from support.commands import Aisr, as_process, run_apart
 from support.corpora import read_rows
 from support.loopback import HttpRequest, Loopback
 from support.paths import ROOT
 from support.runs import predict_words, save_program
 from support.scripted import write_corpus
+from support.servers import free_port
 
 COUNT = 60
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}  # as Linux writes it
+SERVERS = (b"gcs_server", b"raylet", b"ray::")
 
 
 def command(folder: Path, url: str, out: str = "out.jsonl") -> list[object]:
     words = predict_words(TRACK1, folder / "mine", folder / "records.jsonl", folder / out, url)
-    return [*words, "-L", "threads=4"]
+    return [*words, "-L", "threads=2"]
+
+
+def large_program() -> Program:
+    """A program of 200 kB, of whose demos each record is shown two, as those of knn are."""
+    program = TRACK1.build({"demos_per_record": 2})
+    (predictor,) = program.predictors()
+    text = " ".join(f"word{k}" for k in range(250))
+    predictor.demos = [
+        {"evidence": f"{text} {k}", "sentences": [f"S{k}: {text} {k}"], "sentence_labels": ["Supported"]}
+        for k in range(60)
+    ]
+    return program
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A program, and records to predict."""
-    save_program(tmp_path / "mine", TRACK1)
+    save_program(tmp_path / "mine", TRACK1, large_program())
+    assert (tmp_path / "mine" / "program.json").stat().st_size > 200_000
     write_corpus(tmp_path, TRACK1, COUNT)
     return tmp_path
 
 
-def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    """The processes below this one that judge, by the title that Ray gives them."""
+def below(pid: int) -> dict[int, bytes]:
+    """The processes below this one, with their titles: Ray gives them some."""
     parents, titles = {}, {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
             if entry.name.isdigit():
                 titles[int(entry.name)] = (entry / "cmdline").read_bytes()
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-    below = {process.pid}
-    while more := {pid for pid, parent in parents.items() if parent in below} - below:
-        below |= more
-    return [pid for pid in below if titles[pid].startswith(b"ray::_Worker")]
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {child: titles[child] for child in found - {pid}}
+
+
+def workers_of(pid: int) -> list[int]:
+    return [child for child, title in below(pid).items() if title.startswith(b"ray::_Worker")]
+
+
+def listening_addresses(pids: list[int]) -> set[str]:
+    """The addresses that processes listen on, as Linux writes them."""
+    links = []
+    for pid in pids:
+        with suppress(OSError):
+            links += [os.readlink(one) for one in Path(f"/proc/{pid}/fd").iterdir()]
+    sockets = {link for link in links if link.startswith("socket:")}
+    lines = [line.split() for file in ("tcp", "tcp6") for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]]
+    return {line[1].rpartition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets}
+
+
+def is_alive(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@contextmanager
+def held_at(loopback: Loopback, count: int, together: int) -> Iterator[Callable[[], None]]:
+    """Answers nothing more from the request `count` on until the block ends; waits until `together` are held."""
+    answer, release = loopback.reply, threading.Event()
+    held = threading.Barrier(together + 1)
+
+    def hold(request: HttpRequest) -> Any:
+        if len(loopback.requests) > count and not release.is_set():
+            held.wait(240)
+            release.wait(240)
+        return answer(request)
+
+    loopback.reply = hold
+    try:
+        yield lambda: held.wait(240) and None
+    finally:
+        release.set()
+        held.abort()
+        loopback.reply = answer
+
+
+@contextmanager
+def ray_node(log: Path, *words: object) -> Iterator[None]:
+    """A node of a cluster with one CPU, as `ray start` begins it."""
+    start = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--block", "--num-cpus=1"]
+    with log.open("wb") as out:
+        command = [*start, "--disable-usage-stats", *map(str, words)]
+        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+        try:
+            until = time.monotonic() + 120
+            while b"Ray runtime started" not in log.read_bytes() and process.poll() is None and time.monotonic() < until:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(0.2)
+            assert b"Ray runtime started" in log.read_bytes(), log.read_text()
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(30)
+
+
+def begin(words: list[object]) -> subprocess.Popen[str]:
+    return subprocess.Popen(as_process(*words), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 @pytest.mark.slow
 def test_a_limit_holds_for_all_workers_and_a_killed_one_costs_nothing(
     loopback: Loopback, folder: Path, aisr: Aisr
 ) -> None:
-    """The second command goes on where the limit stopped the first."""
+    """The second command goes on where the limit stopped the first. Nothing listens on more than the loopback address,
+    and RAY_ADDRESS is no matter of it."""
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    answer, release = loopback.reply, threading.Event()
-    held = threading.Barrier(5)  # four calls in flight, two of each worker, and this test
-
-    def hold(request: HttpRequest) -> Any:
-        if len(loopback.requests) > COUNT // 2 and not release.is_set():
-            held.wait(120)
-            release.wait(60)
-        return answer(request)
-
-    loopback.reply = hold
     words = [*command(folder, loopback.url), "--ray", "local", "--workers", 2]
-    stopped = aisr(*words, "--max-calls", 10)
-    assert stopped.code == 1
-    assert "LM calls were sent and --max-calls is 10" in stopped.out
+    stopped = run_apart([[*words, "--max-calls", 10]])
+    assert stopped.returncode == 1, stopped.stderr
+    assert "LM calls were sent and --max-calls is 10" in stopped.stdout
     assert 10 <= len(loopback.requests) < 10 + 4  # what was under way is ended
-    process = subprocess.Popen(
-        as_process(*words), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    try:
-        held.wait(120)
-        workers = workers_of(process)
+    with mock.patch.dict(os.environ, RAY_ADDRESS="nowhere:1"), held_at(loopback, COUNT // 2, 4) as wait:
+        process = begin(words)
+        wait()  # four calls in flight, two of each worker
+        workers = workers_of(process.pid)
         assert len(workers) == 2
+        assert listening_addresses([process.pid, *below(process.pid)]) <= LOOPBACK
         os.kill(workers[0], signal.SIGKILL)
-    finally:
-        release.set()
-        output, _ = process.communicate(timeout=180)
+    output, _ = process.communicate(timeout=240)
     assert process.returncode == 0, output
     assert f"{COUNT} records" in output
-    loopback.reply = answer
     assert aisr(*command(folder, loopback.url, "whole.jsonl")).code == 0
     out = folder / "out.jsonl"
     assert out.read_bytes() == (folder / "whole.jsonl").read_bytes()
     assert [row["id"] for row in read_rows(out)] == [f"track1-{k:06d}" for k in range(1, COUNT + 1)]
 
 
-def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_the_processes_of_a_command_that_was_killed_end(loopback: Loopback, folder: Path) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    with held_at(loopback, 0, 2) as wait:
+        process = begin([*command(folder, loopback.url), "--ray", "local", "--workers", 1])
+        wait()
+        left = below(process.pid)
+        process.kill()
+        until = time.monotonic() + 30
+        while (alive := [left[pid] for pid in left if is_alive(pid)]) and time.monotonic() < until:
+            process.poll()
+    assert process.wait(10) == -signal.SIGKILL
+    assert any(title.startswith(SERVERS) for title in left.values())
+    assert alive == []
+
+
+@pytest.mark.slow
+def test_two_nodes_judge_and_what_keeps_them_from_it_is_one_line(
+    loopback: Loopback, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    port = free_port()
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 4)
+    at = f"127.0.0.1:{port}"
+    words = [*command(folder, loopback.url), "--ray", at, "--workers", 2]
+    keyless = [word for word in words if word not in ("--api-base", loopback.url)]
+    head = ray_node(folder / "head", "--head", "--port", port, "--include-dashboard=false")
+    with head, ray_node(folder / "second", "--address", at):
+        done = run_apart([words])
+        assert done.returncode == 0, done.stderr
+        for commands, changes, reason in (
+            (keyless, {"OPENAI_API_KEY": "sk-x"}, "a worker cannot start: --lm openai/local needs OPENAI_API_KEY;"),
+            (words, {"RAY_AUTH_TOKEN": "fedcba9876543210" * 4}, f"--ray {at}: "),
+        ):
+            refused = run_apart([commands], {**os.environ, **changes})
+            assert refused.returncode == 2
+            assert refused.stderr.startswith(f"error: {reason}")
+            assert len(refused.stderr.splitlines()) == 1
+    assert len(read_rows(folder / "out.jsonl")) == COUNT
+
+
+def test_a_cluster_that_does_not_answer_is_an_error(
+    folder: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ray itself would wait for minutes."""
     monkeypatch.setattr(ray_module, "PATIENCE", 0.01)
     never = threading.Event()
-    with pytest.raises(UserError, match=r"--ray 10\.0\.0\.1:6379: no answer within 0 s; is a cluster running there"):
-        join_cluster(SimpleNamespace(init=lambda **_: never.wait()), 2, "10.0.0.1:6379")
+    fake = SimpleNamespace(init=lambda **_: never.wait(), shutdown=lambda: None)
+    with mock.patch.dict(sys.modules, {"ray": fake}):
+        finished = aisr(*command(folder, "http://127.0.0.1:9/v1"), "--ray", "10.0.0.1:6379")
     never.set()
+    assert finished.code == 2
+    assert "error: --ray 10.0.0.1:6379: no answer within 0 s; is a cluster running there" in finished.err
+
+
+def test_a_dead_worker_is_not_handed_out_again() -> None:
+    slots = ray_module.Slots(["one", "two"], threads=2)
+    slots.drop("one")
+    assert {slots.take(), slots.take()} == {"two"}
+    slots.put_back("two")
+    slots.drop("two")
+    assert slots.take() is slots.take() is None  # also for those that wait
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:
