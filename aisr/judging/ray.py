@@ -9,7 +9,6 @@ Keys are never sent: each machine needs them in its own environment.
 
 import logging
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -57,9 +56,9 @@ def ray_workers(
     images = program.image_folder.root.absolute() if program.image_folder else None
     config = replace(config, threads=lm.threads)
     with connect(workers, address) as ray:
-        job = _Job(task.name, ray.cloudpickle.dumps(task), here, program_text(task, program), config, images)
-        # Ray restarts no actor whose own arguments pass 100 kB; an object that this process holds may have any size.
-        shared = ray.put(job)
+        job = _Job(task.name, ray.put(task), here, program_text(task, program), config, images)
+        # Ray restarts no actor whose arguments pass 100 kB. In the list is a reference, to what this process holds.
+        shared = [ray.put(job)]
         actor_class = ray.remote(
             num_cpus=1,
             max_concurrency=lm.threads,
@@ -259,7 +258,7 @@ class _Job(NamedTuple):
     """What all workers are given."""
 
     name: str  # of the task
-    task: bytes  # pickled: its module need not be found where the worker starts
+    task: Any  # a reference of Ray's: its module may not be found where the worker starts
     folder: str  # where the command runs
     program: str  # the text of program.json
     config: LMConfig
@@ -280,17 +279,20 @@ class _Reply(NamedTuple):
 class _Worker:
     """An actor that judges records, several at a time."""
 
-    def __init__(self, job: _Job) -> None:
+    def __init__(self, shared: list[Any]) -> None:
+        """shared: a reference to a `_Job`."""
+        import ray
+
         self._problem = ""
         try:
-            self._set_up(job)
+            self._set_up(ray, ray.get(shared[0]))
         except UserError as error:
             self._problem = str(error)
 
-    def _set_up(self, job: _Job) -> None:
+    def _set_up(self, ray: Any, job: _Job) -> None:
         sys.path.append(job.folder)  # last, as the command has it for a task in the current folder
         try:
-            task = pickle.loads(job.task)  # noqa: S301  # by the command that began this worker
+            task = ray.get(job.task)
         except Exception as error:  # whatever its module raises
             reason = f"{type(error).__name__}: {_first_words(error)}"
             raise UserError(f"task {job.name}: {reason}; its module must be installed on each machine") from error
