@@ -8,11 +8,15 @@ AISR_LM          the language model. Default: the built-in one for a program tha
                  be named, since records are sent to it
 AISR_API_BASE    the address of an OpenAI-compatible server
 AISR_IMAGE_ROOT  the folder that the pictures of records are in
+AISR_THREADS     LM calls at a time. Default: 8
+AISR_TIMEOUT     seconds until an answer is given up. Default: 600
+AISR_MAX_USD     the most that this process may spend; all is refused after that
 """
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mlflow import MlflowException
 from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
@@ -21,6 +25,7 @@ from mlflow.pyfunc import PythonModel, PythonModelContext
 from pydantic import BaseModel, ConfigDict
 
 import aisr
+from aisr.base.redact import addresses
 
 EMBEDDED = "embedded"
 
@@ -48,8 +53,20 @@ class RegisteredProgram(PythonModel):
                 f"the program was compiled with {config['lm']}: set AISR_LM to that, or to another on purpose, and "
                 "AISR_API_BASE where a server of your own serves it"
             )
-        api_base = os.environ.get("AISR_API_BASE") or None
-        self.lm = aisr.open_lm(spec, api_base=api_base, schema=config["schema"], logprobs=config["logprobs"])
+        api_base, max_usd = os.environ.get("AISR_API_BASE") or None, os.environ.get("AISR_MAX_USD") or None
+        settings: dict[str, Any] = {name: os.environ.get(f"AISR_{name.upper()}") for name in ("threads", "timeout")}
+        try:
+            limit = float(max_usd) if max_usd else None
+        except ValueError:
+            raise aisr.UserError(f"AISR_MAX_USD: {max_usd!r} is no number; expected US dollars") from None
+        self.lm = aisr.open_lm(
+            spec,
+            api_base=api_base,
+            max_usd=limit,
+            schema=config["schema"],
+            logprobs=config["logprobs"],
+            **{name: value for name, value in settings.items() if value},
+        )
 
     def predict(self, model_input: list[ServedRecord]) -> Sequence[Mapping[str, object]]:
         """Return a line of a predictions file for each record. Raises MlflowException for a record of the wrong form
@@ -58,7 +75,7 @@ class RegisteredProgram(PythonModel):
             records = [record.model_dump(exclude_unset=True) for record in model_input]
             return [verdict.line for verdict in self.program.judge_all(records, self.lm)]
         except aisr.LMUnavailable as error:
-            message = f"the language model does not answer: {error}"
+            message = f"the language model does not answer: {addresses(str(error))}"  # its own is nobody's business
             raise MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None
         except aisr.UserError as error:
             raise MlflowException.invalid_parameter_value(str(error)) from error

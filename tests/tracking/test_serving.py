@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from mlflow import MlflowException
 
 import aisr
 from aisr import LMUnavailable
@@ -52,6 +53,31 @@ def test_no_stored_file_names_what_is_imported_or_asked(
     monkeypatch.setenv("AISR_TASK", "another_task:MINE")
     served.load_context(context)
     assert (served.program.task, served.lm.spec) == ("mine", "embedded")
+
+
+def test_calls_at_a_time_seconds_and_dollars_are_of_the_environment_and_no_answer_holds_the_address(
+    registered: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aisr.serving import RegisteredProgram, ServedRecord
+
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    settings = {"LM": "openai/gpt-4o-mini", "API_BASE": address, "THREADS": "3", "TIMEOUT": "5", "MAX_USD": "0.5"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"AISR_{name}", value)
+    config = {"lm": "openai/gpt-4o-mini", "schema": True, "logprobs": False}
+    file, served = registered.folder() / "program.json", RegisteredProgram()
+    served.load_context(SimpleNamespace(artifacts={"program": str(file)}, model_config=config))
+    opened = served.lm.opened
+    assert (served.lm.threads, opened.config.timeout, opened.ledger.limits.usd) == (3, 5, 0.5)
+    opened.contact.first_wait = 0.001
+    (row, *_) = read_rows(SAMPLE / "track1" / "test-inputs.jsonl")
+    with pytest.raises(MlflowException, match="the language model does not answer: ") as refused:
+        served.predict([ServedRecord.model_validate(row)])
+    assert refused.value.get_http_status_code() == 503
+    assert address not in refused.value.message
+    monkeypatch.setenv("AISR_MAX_USD", "much")
+    with pytest.raises(aisr.UserError, match="AISR_MAX_USD: 'much' is no number"):
+        served.load_context(SimpleNamespace(artifacts={"program": str(file)}, model_config=config))
 
 
 @pytest.mark.slow
