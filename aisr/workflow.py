@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from aisr.api import ARTIFACTS, LanguageModel, LoadedProgram, as_task, errors_in_python
-from aisr.artifact.program import check_name, load_program
+from aisr.artifact.program import check_name, describe_origin, load_program
 from aisr.base.errors import UserError
-from aisr.base.files import pluralize, split_files
+from aisr.base.files import pluralize, split_files, write_whole
 from aisr.base.redact import secrets
 from aisr.judging import predict as predicting
 from aisr.judging.judge import ask_for_confidence, attach, find_image_folder
@@ -36,11 +36,13 @@ from aisr.programs.program import SIMILARITY_WORDS
 from aisr.programs.task import Task
 from aisr.report.page import write_compile_report
 from aisr.tracking import registry, store
+from aisr.tracking.experiment import check_writable
 from aisr.tracking.runs import log_compile
 
 Budget: TypeAlias = Literal["light", "medium", "heavy"]
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 PathLike: TypeAlias = str | os.PathLike[str]
+ABOUT = "program.txt"  # beside a predictions file
 MOST_PROBLEMS = 20  # of a submission that a message lists
 
 
@@ -265,7 +267,7 @@ def run_plan(
 ) -> CompiledRun:
     """Compile what was planned, below the artifacts folder `root`, with its report, and register it."""
     if track:
-        store.open_store(root)  # a store out of reach must show itself before anything is spent
+        check_writable(root, plan.task, registers=True)  # what the store does not take is said before anything is spent
     run = compile_program(plan, lm.opened, teacher.opened, root, callbacks)
     callbacks.stage("report, from the response cache")
     report = write_compile_report(run)
@@ -277,9 +279,7 @@ def run_plan(
         return CompiledRun(run, tuple(log_compile(root, run, report)))
     except (MlflowException, store.NoStore, OSError) as error:
         reason = f"{run.folder}/ is whole, but not registered in MLflow: {store.describe(error)}"
-        return CompiledRun(
-            run, not_registered=secrets(f"{reason}; the same compile does that, with the answers from the cache")
-        )
+        return CompiledRun(run, not_registered=secrets(f"{reason}; {store.what_next(error)}"))
 
 
 def describe_contender(contender: Contender) -> str:
@@ -327,9 +327,11 @@ def predict(
     identity = {"task": program.task, "program": loaded.digest, "lm": lm.opened.identity}
     threads = lm.threads * (workers if ray else 1)
     with judging as judge_record:
-        return predicting.predict(
+        summary = predicting.predict(
             loaded.task, loaded.program, lm.opened, records, output, identity, judged, judge_record, threads
         )
+    write_whole(predicting.sidecar(output, ABOUT), "\n".join(describe_origin(loaded, records)))
+    return summary
 
 
 class NotSubmitted(UserError):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base.files import BadArtifact, read_json, with_interval, write_whole
+from aisr.base.files import SAMPLE, BadArtifact, digest_file, read_json, with_interval, write_whole
 from aisr.base.jsonl import explain
 
 PROGRAM = "program.json"
@@ -92,6 +92,11 @@ class Manifest(_Part):
     stopped_early: str | None = None
     seconds: float = 0.0
     versions: dict[str, str] = {}
+
+    @property
+    def is_of_sample(self) -> bool:
+        """Whether it was compiled on the invented records that come along."""
+        return "train" in self.data and self.data["train"].digest in _sample_digests(self.task)
 
     def describe_score(self, name: str) -> str:
         """Return one of `scores` with its interval; a dash where there is none."""
@@ -177,6 +182,15 @@ def _read(path: Path, model: type[PartT]) -> PartT:
         return model.model_validate(read_json(path))
     except ValidationError as error:
         raise BadArtifact(f"{path}: {explain(error)}; expected the {path.name} of a compiled program") from error
+
+
+def is_sample(task: str, file: Path) -> bool:
+    """Return whether a file is one of the invented records that come along."""
+    return digest_file(file) in _sample_digests(task)
+
+
+def _sample_digests(task: str) -> set[str]:
+    return {digest_file(file) for file in (SAMPLE / task).glob("*.jsonl")}
 
 
 # --- The folder

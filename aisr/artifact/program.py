@@ -19,7 +19,17 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from aisr.artifact.manifest import FILE, PROGRAM, UNCOMPILED, TestScores, check_program_exists, read_test_scores
+from aisr.artifact.manifest import (
+    FILE,
+    PROGRAM,
+    UNCOMPILED,
+    Manifest,
+    TestScores,
+    check_program_exists,
+    is_sample,
+    read_manifest,
+    read_test_scores,
+)
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
@@ -40,6 +50,25 @@ class Loaded(NamedTuple):
     program: Program
     digest: str
     test_scores: TestScores | None = None  # how it did on its test split, where that is known
+    manifest: Manifest | None = None  # what it was made from, where that is known
+    version: str = ""  # of a registered one: its name and number, "aisr-track1/3"
+
+
+def describe_origin(loaded: Loaded, data: Path) -> list[str]:
+    """Return in words what a program was compiled on and how it did on test, with a warning where that was the sample,
+    unless `data`, the records that it is used on, are the sample's as well; nothing where its origin is not known."""
+    manifest = loaded.manifest
+    if manifest is None or "train" not in manifest.data:
+        return []
+    train = manifest.data["train"]
+    name = f"version {loaded.version}" if loaded.version else f"program {loaded.digest}"
+    score = f"{manifest.scores['test']} on test" if "test" in manifest.scores else "not scored on test"
+    lines = [f"{name}: compiled on {train.path or train.file} (digest {train.digest}), {score}"]
+    if manifest.is_of_sample and not is_sample(manifest.task, data):
+        lines.append(
+            "warning: it was compiled on the invented records of the sample, not on yours; `aisr compile --data FOLDER`"
+        )
+    return lines
 
 
 def program_text(task: Task, program: Program) -> str:
@@ -79,7 +108,8 @@ def load_program(folder: Path, task: Task | None = None, digest: str | None = No
             f"{file}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "
             "since. Compile it again, or remove manifest.json beside it to use it as it is"
         )
-    return loaded._replace(test_scores=read_test_scores(folder))
+    origin = read_manifest(manifest) if manifest.is_file() else None
+    return loaded._replace(test_scores=read_test_scores(folder), manifest=origin)
 
 
 def parse(text: str, source: str, task: Task | None = None) -> Loaded:

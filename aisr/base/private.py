@@ -26,3 +26,10 @@ class EvaluatedMIPRO(dspy.MIPROv2):
 def clear_events(span: Any) -> None:
     """Remove the events of a span of MLflow before its export: errors in full, which quote what a server answered."""
     span._span._events = type(span._span._events)(None)
+
+
+def experiment_files(location: str, tracking_uri: str) -> Any:
+    """Return what reads and writes the files of an experiment of MLflow; its client has this for runs alone."""
+    from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+    return get_artifact_repository(location, tracking_uri=tracking_uri)

@@ -177,11 +177,11 @@ def log_run(step: Callable[[], StepT], problem: str) -> StepT | None:
     error, and it is None: what was paid for is kept."""
     from mlflow.exceptions import MlflowException
 
-    from aisr.tracking.store import NoStore, describe
+    from aisr.tracking.store import NoStore, describe, what_next
 
     try:
         return step()
     except (MlflowException, NoStore, OSError) as error:
         reason = secrets(f"{problem}: {describe(error)}")
-        print(f"error: {reason}; the same command does that, with the answers from the cache", file=sys.stderr)
+        print(f"error: {reason}; {what_next(error)}", file=sys.stderr)
         return None

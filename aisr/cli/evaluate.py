@@ -40,7 +40,8 @@ def evaluate(
     from aisr.judging.evaluate import Evaluation, score_outcomes
     from aisr.judging.judge import judge_with_calls
     from aisr.optimize.leakage import group_records, prepare_all
-    from aisr.tracking import registry, store
+    from aisr.tracking import registry
+    from aisr.tracking.experiment import check_writable
 
     chosen = find_task_for(task, data)
     loaded = registry.load(program, artifacts, chosen)
@@ -49,8 +50,8 @@ def evaluate(
     records = list(islice(read(data, chosen.record, chosen.name), limit))
     groups = group_records(chosen, records)
     cases = prepare_all(chosen, loaded.program.prepare, records, data, groups)
-    if track:
-        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    if track:  # what the store does not take must be known before anything is spent
+        check_writable(artifacts, chosen, registers=False)
     began = time.monotonic()
     note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
     with display.Live(opened.ledger) as progress:

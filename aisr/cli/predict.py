@@ -1,5 +1,6 @@
 """The commands from records to a submission: predict, submit, score."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -52,6 +53,7 @@ def predict(
     config, _ = read_lms(lm, api_base, lm_settings)
     from aisr import workflow
     from aisr.api import LanguageModel, LoadedProgram
+    from aisr.artifact.program import describe_origin
     from aisr.lm.budget import Ledger, Limits
     from aisr.tracking import registry
 
@@ -62,6 +64,7 @@ def predict(
         _print_estimate(loaded, opened, image_root, data)
         return
     note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
+    _print_origin(describe_origin(loaded, data))
     compiled = LoadedProgram(loaded)
     with display.Live(ledger) as progress:
         done = workflow.predict(
@@ -76,10 +79,23 @@ def predict(
         )
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
     note(f"wrote {out}: {done.kept + done.judged} records{kept}")
+    _print_labels(done.labels)
     if done.stopped:
         note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
     display.print_end(done.failures, loaded.program.image_folder, ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.stopped else 0)
+
+
+def _print_origin(lines: Sequence[str]) -> None:
+    """Print which program judges, or judged; see `aisr.artifact.program.describe_origin`."""
+    for line in lines:
+        note(line if line.startswith("warning") else f"  {line}")
+
+
+def _print_labels(labels: Mapping[str, int]) -> None:
+    """Print how often each label was given."""
+    if labels:
+        note("  labels: " + ", ".join(f"{name} {count}" for name, count in labels.items()))
 
 
 def _print_estimate(loaded: "Loaded", lm: "LanguageModel", image_root: Path | None, data: Path) -> None:
@@ -106,9 +122,12 @@ def submit(
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
     from aisr import workflow
+    from aisr.judging.predict import count_labels, sidecar
 
     chosen = find_task_for(task, data, predictions=predictions)
     note(f"checking {predictions} against {data}")
+    about = sidecar(predictions, workflow.ABOUT)
+    _print_origin(about.read_text(encoding="utf-8").splitlines() if about.is_file() else [])
     try:
         checked = workflow.submit(chosen, data, predictions, out=out, on_failure=on_failure)
     except workflow.NotSubmitted as error:
@@ -120,6 +139,10 @@ def submit(
     for filled in merge_repeats((key, "failed; filled in with the fallback answer") for key in checked.filled):
         note(f"  {filled}")
     note(f"wrote {out}: {chosen.submission} with {len(checked.lines)} records")
+    labels = count_labels(chosen, checked.lines)
+    _print_labels(labels)
+    if len(labels) == 1 and sum(labels.values()) > 1:
+        note(f"warning: all answers are {next(iter(labels))}; look at what the LM answered before you submit them")
 
 
 def score(

@@ -7,7 +7,8 @@ out.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,6 +44,7 @@ class PredictionSummary:
     failures: dict[str, str] = field(default_factory=dict)  # of these: record id -> reason
     stopped: str | None = None  # the limit that ended the run early
     kept: int = 0  # finished by an earlier run
+    labels: Counter[str] = field(default_factory=Counter)  # how often each was given, in all records with an answer
 
     @property
     def left(self) -> int:
@@ -100,6 +102,7 @@ def predict(
                     summary.failures[record.id] = outcome.failure
                 done()
         write_whole(out, b"".join(lines[record.id] for record in records if record.id in lines))
+        summary.labels = count_labels(task, map(json.loads, lines.values()))
     if fatal and not isinstance(fatal[0], BudgetSpent):
         raise fatal[0]
     summary.stopped = lm.ledger.stopped if fatal else None
@@ -110,7 +113,8 @@ def predict(
 
 
 def sidecar(out: Path, suffix: str) -> Path:
-    """The file that belongs to `out`: `run.json` says which run made it, a process locks `lock` while it writes."""
+    """The file that belongs to `out`: `run.json` says which run made it, `program.txt` by which program, in words; a
+    process locks `lock` while it writes."""
     return out.parent / SIDECAR_DIR / f"{out.name}.{suffix}"
 
 
@@ -189,6 +193,13 @@ def append(out: Path, file: BinaryIO, line: bytes) -> None:
         except OSError:
             file.truncate(end)
             raise
+
+
+def count_labels(task: Task, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """Return how often each label stands in some lines, the commonest first; empty for a task without labels."""
+    values = [value for line in lines for value in line.values()]
+    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    return Counter(dict(Counter(one for one in flat if isinstance(one, str) and one in task.labels).most_common()))
 
 
 # --- Submission: the lines that the evaluation server takes (`Task.submission` writes them)

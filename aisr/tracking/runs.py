@@ -5,12 +5,13 @@ MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key insi
 holds.
 """
 
-import json
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import dspy
 
@@ -26,16 +27,22 @@ from aisr.optimize.run import Run
 from aisr.programs.program import Program
 from aisr.programs.task import Task
 from aisr.report.page import CompileReport, judged_record
-from aisr.tracking.registry import ALIAS, ARTIFACT, DIGEST_TAG, LM_TAG, NotPromoted, model_name, promote, register
-from aisr.tracking.store import MODEL_SCHEME, file_location, open_store
+from aisr.tracking.experiment import EXPERIMENT, VIEW, find_experiment
+from aisr.tracking.prompts import linked, register_prompts
+from aisr.tracking.registry import (
+    ALIAS,
+    DIGEST_TAG,
+    LM_TAG,
+    NotPromoted,
+    model_name,
+    promote,
+    prompt_name,
+    register,
+)
+from aisr.tracking.store import MODEL_SCHEME, open_store
 
-EXPERIMENT = "aisr "  # before the name of a task
-VIEW = "aisr"  # the view of an experiment that is shared by this key, as MLflow's "Share" does it
-COLUMNS = {
-    "orderByKey": "metrics.`test_score`",
-    "orderByAsc": False,
-    "selectedColumns": [f"metrics.`{name}`" for name in ("test_score", "test_score_low", "test_score_high", "score")],
-}
+ARTIFACT = "artifact"  # the folder of a compile's files in its run
+PROMPTS_TAG = "mlflow.linkedPrompts"  # of a run, as MLflow's page of it reads it
 DIGITS = 4  # of a score in 0-1: MLflow shows every digit that there is
 FAILED = "failed"  # in the place of a label
 
@@ -45,6 +52,8 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
     is better on the same test split than the one that has it, or was compiled on other data. Returns lines that say
     what was registered."""
     mlflow, task, manifest = open_store(root), run.plan.task, run.manifest
+    from mlflow.entities import RunTag
+
     name, title = model_name(task), f"{run.plan.name} · {manifest.optimizer}"
     tags = {
         "aisr.kind": "compile",
@@ -53,27 +62,37 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
         LM_TAG: manifest.lm.spec,
         DIGEST_TAG: manifest.digest,
     }
-    with _run(mlflow, root, task, title, tags, run.plan.command, manifest.seconds) as run_id:
-        mlflow.log_params(
-            {
-                "optimizer": manifest.optimizer,
-                **{f"optimizer.{key}": value for key, value in manifest.settings.items()},
-                **{f"program.{key}": value for key, value in manifest.options.items()},
-                **{f"lm.{key}": value for key, value in manifest.lm.model_dump().items() if value is not None},
-                **{f"data.{split}": about.digest for split, about in manifest.data.items()},
-            }
-        )
-        scores = {f"{split}_": score for split, score in manifest.scores.items()}
-        mlflow.log_metrics(_metrics(scores, manifest.spend, manifest.seconds))
-        for number, contender in enumerate(run.choice.contenders):
-            # What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
-            mlflow.log_metric("candidates/dev_score", round(contender.dev.score.score, DIGITS), step=number)
-        for split, path in run.plan.data.items():
-            _log_dataset(mlflow, path, manifest.data[split].digest, manifest.data[split].records, split)
-        mlflow.log_artifacts(str(run.folder), ARTIFACT)
-        version = register(mlflow, task, run.folder, manifest)
+    params = {
+        "optimizer": manifest.optimizer,
+        **{f"optimizer.{key}": value for key, value in manifest.settings.items()},
+        **{f"program.{key}": value for key, value in manifest.options.items()},
+        **{f"lm.{key}": value for key, value in manifest.lm.model_dump().items() if value is not None},
+        **{f"data.{split}": about.digest for split, about in manifest.data.items()},
+    }
+    metrics = _metrics(
+        {f"{split}_": score for split, score in manifest.scores.items()}, manifest.spend, manifest.seconds
+    )
+    if "baseline_test" in manifest.scores:
+        metrics["aisr_test_score_uncompiled"] = round(manifest.scores["baseline_test"].score, DIGITS)
+    if manifest.gain_on_test:
+        metrics["gain"] = round(manifest.gain_on_test[0], DIGITS)
+    # What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
+    steps = {"candidates/dev_score": [round(one.dev.score.score, DIGITS) for one in run.choice.contenders]}
+    datasets = {
+        split: (path, manifest.data[split].digest, manifest.data[split].records)
+        for split, path in run.plan.data.items()
+    }
+    with _run(mlflow, root, task, title, tags, run.plan.command, manifest.seconds) as logged:
+        client, run_id = mlflow.MlflowClient(), logged.info.run_id
+        version = register(mlflow, task, run.folder, manifest, logged)
+        programs = {"before any compile": run.student, f"{MODEL_SCHEME}{name}/{version}": report.program}
+        prompt = prompt_name(task)
+        tag = RunTag(PROMPTS_TAG, linked(prompt, register_prompts(client, prompt, programs, run.lm)))
+        client.log_batch(run_id, _entities(metrics, steps), _params(params), [tag])
+        client.log_inputs(run_id, _datasets(datasets))
+        client.log_artifacts(run_id, str(run.folder), ARTIFACT)
         log_traces(mlflow, task, report.program, run.lm, report.dev)
-    where = _describe_run(mlflow, run_id)
+    where = _describe_run(mlflow, logged)
     try:
         replaced = promote(mlflow, name, version, compiled=True)
     except NotPromoted as error:
@@ -97,13 +116,16 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
         LM_TAG: lm.spec,
         DIGEST_TAG: evaluation.loaded.digest,
     }
-    with _run(mlflow, root, task, program, tags, evaluation.command, evaluation.seconds) as run_id:
-        mlflow.log_params({f"lm.{key}": value for key, value in lm.describe().items() if value is not None})
-        mlflow.log_metrics(_metrics({"": result.summary()}, lm.ledger.spend.as_dict(), evaluation.seconds))
-        _log_dataset(mlflow, evaluation.data, digest_file(evaluation.data), len(result.scores), "evaluation")
-        mlflow.log_artifacts(str(folder), "evaluation")
+    metrics = _metrics({"": result.summary()}, lm.ledger.spend.as_dict(), evaluation.seconds)
+    params = {f"lm.{key}": value for key, value in lm.describe().items() if value is not None}
+    dataset = (evaluation.data, digest_file(evaluation.data), len(result.scores))
+    with _run(mlflow, root, task, program, tags, evaluation.command, evaluation.seconds) as logged:
+        client, run_id = mlflow.MlflowClient(), logged.info.run_id
+        client.log_batch(run_id, _entities(metrics, {}), _params(params))
+        client.log_inputs(run_id, _datasets({"evaluation": dataset}))
+        client.log_artifacts(run_id, str(folder), "evaluation")
         log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
-    return _describe_run(mlflow, run_id)
+    return _describe_run(mlflow, logged)
 
 
 def ui_path(root: Path) -> str:
@@ -121,9 +143,9 @@ def ui_path(root: Path) -> str:
 @contextmanager
 def _run(
     mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], command: str, seconds: float
-) -> Iterator[str]:
-    """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: its
-    work is done, and its duration is that of the work."""
+) -> Iterator[Any]:
+    """A run of a task's experiment, open for as long as the block lasts. In MLflow it began so many seconds ago: its
+    work is done, and its duration is that of the work. One that the store does not take whole is removed."""
     tags = {
         **tags,
         "aisr.task": task.name,
@@ -133,28 +155,25 @@ def _run(
     }
     name = f"{title} · {tags[LM_TAG]}"  # the list of an experiment shows its first words, and the date beside
     began = int((time.time() - seconds) * 1000)
-    created = mlflow.MlflowClient().create_run(_experiment(mlflow, root, task), began, tags, name)
-    with mlflow.start_run(run_id=created.info.run_id):
-        yield str(created.info.run_id)
+    client, experiment = mlflow.MlflowClient(), find_experiment(mlflow, root, task)
+    created = client.create_run(experiment.experiment_id, began, tags, name)
+    try:
+        with mlflow.start_run(run_id=created.info.run_id):
+            yield created
+    except Exception:
+        with suppress(Exception):  # the reason is the error; the store may be gone, or not allow it
+            client.delete_run(created.info.run_id)
+        raise
 
 
-def _describe_run(mlflow: Any, run_id: str) -> str:
+def _describe_run(mlflow: Any, run: Any) -> str:
     """A run as a command names it; of a tracking server also where a browser finds it, without user and password."""
-    uri = redact.secrets(mlflow.get_tracking_uri()).rstrip("/")
+    uri, number = redact.secrets(mlflow.get_tracking_uri()).rstrip("/"), run.info.run_id
     if not uri.startswith("http"):
-        return f"run {run_id}"
-    return f"run {run_id} · {uri}/#/experiments/{mlflow.get_run(run_id).info.experiment_id}/runs/{run_id}"
-
-
-def _experiment(mlflow: Any, root: Path, task: Task) -> str:
-    """The id of a task's experiment, which is made if it does not exist."""
-    name = f"{EXPERIMENT}{task.name}"
-    experiment = mlflow.get_experiment_by_name(name)
-    if experiment is not None:
-        return str(experiment.experiment_id)
-    # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    tags = {"mlflow.experimentKind": "custom_model_development", f"mlflow.sharedViewState.{VIEW}": json.dumps(COLUMNS)}
-    return str(mlflow.create_experiment(name, artifact_location=file_location(root), tags=tags))
+        return f"run {number}"
+    workspace = os.environ.get("MLFLOW_WORKSPACE")
+    query = f"?workspace={quote(workspace, safe='')}" if workspace else ""
+    return f"run {number} · {uri}/#/experiments/{run.info.experiment_id}/runs/{number}{query}"
 
 
 def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: float) -> dict[str, float]:
@@ -172,13 +191,33 @@ def _metrics(scores: Mapping[str, Score], spend: Mapping[str, Any], seconds: flo
     return metrics
 
 
-def _log_dataset(mlflow: Any, path: Path, digest: str, records: int, context: str) -> None:
-    """Log a dataset by name and digest alone: task data may not be redistributed, so no record is stored."""
-    from mlflow.data.code_dataset_source import CodeDatasetSource
-    from mlflow.data.meta_dataset import MetaDataset
+def _entities(metrics: Mapping[str, float], steps: Mapping[str, Sequence[float]]) -> list[Any]:
+    """Metrics as MLflow has them, so that all go in one request. steps: of some, the value at each step."""
+    from mlflow.entities import Metric
 
-    source = CodeDatasetSource(tags={"file": path.name, "records": str(records)})
-    mlflow.log_input(MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=digest), context=context)
+    now = int(time.time() * 1000)
+    single = [Metric(name, value, now, 0) for name, value in metrics.items()]
+    return single + [Metric(name, value, now, k) for name, values in steps.items() for k, value in enumerate(values)]
+
+
+def _params(params: Mapping[str, Any]) -> list[Any]:
+    from mlflow.entities import Param
+
+    return [Param(name, str(value)) for name, value in params.items()]
+
+
+def _datasets(files: Mapping[str, tuple[Path, str, int]]) -> list[Any]:
+    """Datasets by name and digest alone: task data may not be redistributed, so no record is stored. files: by what
+    they were used for, the file, its digest, and the number of records."""
+    from mlflow.data.code_dataset_source import CodeDatasetSource
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    inputs = []
+    for context, (path, digest, records) in files.items():
+        source = CodeDatasetSource(tags={"file": path.name, "records": str(records)})
+        dataset = Dataset(f"{path.parent.name}/{path.name}", digest, "code", source.to_json())
+        inputs.append(DatasetInput(dataset, [InputTag("mlflow.data.context", context)]))
+    return inputs
 
 
 # --- Traces of a few records: the steps and LM calls behind an answer, and each label beside its gold label
@@ -216,5 +255,6 @@ def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: 
                 judge(task, program, one.case, cached)
     finally:
         mlflow.dspy.autolog(disable=True, silent=True)
+        mlflow.flush_trace_async_logging()
         dspy.settings.configure(track_usage=track_usage)  # autolog turns it on, and leaves it on
         mlflow.tracing.configure(span_processors=[])

@@ -23,7 +23,8 @@ QUIET = {
 }
 SETTINGS = {
     "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",
-    "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # a trace is there when a command ends
+    "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "true",  # spans together; whoever logs traces waits for them
+    "MLFLOW_ENABLE_OTLP_EXPORTER": "false",  # traces hold records: they go to this store, not to a third place
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # with the password that the address may hold
 }
 LOG_LEVELS = {
@@ -73,6 +74,22 @@ def open_store(root: Path) -> Any:
         where = "" if is_own else "MLFLOW_TRACKING_URI "
         raise NoStore(f"{where}{redact.secrets(uri)}: {describe(error)}") from error
     return mlflow
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether an error of the store, or of its files, says that the user may not do this."""
+    response = getattr(error, "response", None)
+    status = getattr(response, "status_code", None)
+    return status in (401, 403) or getattr(error, "error_code", "") in ("PERMISSION_DENIED", "UNAUTHENTICATED")
+
+
+def what_next(error: Exception) -> str:
+    """Return what helps where the store did not take what was paid for."""
+    if is_refusal(error):
+        return "once whoever runs the server allows it, run it again: the answers come from the cache"
+    if "413" in str(error):
+        return "a proxy before the server takes no file of that size; once its limit is raised, run it again"
+    return "the same command does that, with the answers from the cache"
 
 
 def describe(error: Exception) -> str:

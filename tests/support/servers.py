@@ -1,13 +1,17 @@
 """Servers that a test starts as processes."""
 
+import http.client
 import os
 import secrets
 import signal
 import socket
 import subprocess
+import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -55,3 +59,56 @@ def listens(port: int, address: str = "127.0.0.1") -> bool:
     with socket.socket() as probe:
         probe.settimeout(2)
         return probe.connect_ex((address, port)) == 0
+
+
+@dataclass
+class Proxy:
+    """A proxy before a server. host: the name that it is reached by; requests: method and path of each so far; most:
+    the longest body that it takes."""
+
+    host: str
+    port: int = 0
+    requests: list[str] = field(default_factory=list)
+    most: int = 10**9
+
+
+@contextmanager
+def proxy(to: int, host: str) -> Iterator[Proxy]:
+    """A proxy on a free port, before a server on the port `to`, for as long as the block lasts."""
+    state = Proxy(host)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            state.requests.append(f"{self.command} {self.path}")
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            if len(body) > state.most:
+                self.answer(413, b"Request Entity Too Large", {})
+                return
+            server = http.client.HTTPConnection("127.0.0.1", to, timeout=60)
+            server.request(self.command, self.path, body, {**self.headers, "Host": state.host})
+            answer = server.getresponse()
+            self.answer(answer.status, answer.read(), {"Content-Type": answer.headers["Content-Type"] or "text/plain"})
+            server.close()
+
+        do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
+
+        def answer(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

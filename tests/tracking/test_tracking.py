@@ -1,7 +1,9 @@
 """Compiles and evaluations as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
 
+import json
 import os
 import re
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -13,18 +15,21 @@ import pytest
 import aisr as aisr_api
 from aisr.artifact.manifest import read_manifest
 from aisr.artifact.program import load_program
-from aisr.artifact.prompt_page import prompt_page
-from aisr.base.files import BadArtifact
+from aisr.base.files import BadArtifact, digest_text
+from aisr.judging.judge import judge
 from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
-from aisr.tracking.registry import NotPromoted, load, promote, register_prompt
+from aisr.tracking.prompts import register_prompts
+from aisr.tracking.registry import NotPromoted, load, promote
 from aisr.tracking.store import open_store
 from support import servers
 from support.commands import Aisr, as_process
 from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.corpora import read_rows
+from support.golden_prompts import messages
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
+from support.scripted import claim, requests, right, scripted
 
 TEST = SAMPLE / "track1" / "test.jsonl"
 MODEL = "models:/aisr-track1"
@@ -90,9 +95,14 @@ def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> 
         assert registered.program.dump_state() == in_folder.program.dump_state()
 
 
+def version_files(root: Path, name: str) -> list[Path]:
+    """The files of this name that registered versions hold, not their runs."""
+    return [*(root / ".mlflow" / "files").glob(f"models/*/artifacts/artifacts/{name}")]
+
+
 def test_a_changed_stored_file_is_refused(compiled: Compiled, tmp_path: Path) -> None:
     root = compiled.copied(tmp_path / "artifacts").root
-    for file in (root / ".mlflow" / "files").rglob("artifacts/artifact/program.json"):
+    for file in version_files(root, "program.json"):
         file.write_bytes(file.read_bytes().replace(b"Judge whether", b"Say whether"))
     with pytest.raises(BadArtifact, match=rf"{CHAMPION}/program.json: .*changed"):
         load(CHAMPION, root)
@@ -102,7 +112,7 @@ def test_a_program_knows_its_test_scores_and_a_broken_report_is_named(compiled: 
     made = compiled.copied(tmp_path / "artifacts")
     for name, files in (
         (str(made.folder()), [made.folder() / "report.json"]),
-        (CHAMPION, [*(made.root / ".mlflow" / "files").rglob("artifacts/artifact/report.json")]),
+        (CHAMPION, version_files(made.root, "report.json")),
     ):
         program = aisr_api.load(name, artifacts=made.root)
         scores = program.test_scores
@@ -158,53 +168,121 @@ def test_traces_have_prediction_and_calls_and_each_label_beside_its_gold_label(l
     assert dspy.settings.callbacks == []
 
 
+# --- versions that are gone, or copies
+
+
+def test_a_version_loads_without_its_run_and_what_is_gone_is_registered_anew(
+    compiled: Compiled, tmp_path: Path, aisr: Aisr
+) -> None:
+    """The same compile finds its answers in the cache."""
+    made = compiled.copied(tmp_path / "artifacts")
+    shutil.rmtree(made.root / ".mlflow" / "files" / run_of(made, "1"))
+    assert load(CHAMPION, made.root).digest == load_program(made.folder()).digest
+    for file in version_files(made.root, "program.json"):
+        file.unlink()
+    with pytest.raises(BadArtifact, match="the files of version 1 are gone from the store; compile the program again"):
+        load(CHAMPION, made.root)
+    again = aisr(*compile_words("track1", "first", "labeled", made.lm))
+    assert f"registered {CHAMPION} (version 2)" in again.out, again.err
+    assert load(CHAMPION, made.root).version == "aisr-track1/2"
+
+
+def run_of(made: Compiled, version: str) -> str:
+    return str(open_store(made.root).MlflowClient().get_model_version("aisr-track1", version).run_id)
+
+
+def test_a_copy_loads_and_one_without_anything_to_check_it_by_says_so(compiled: Compiled, tmp_path: Path) -> None:
+    root = compiled.copied(tmp_path / "artifacts").root
+    client = open_store(root).MlflowClient()
+    client.copy_model_version(f"{MODEL}/1", "copies")
+    for tag in client.get_model_version("copies", "1").tags:
+        client.delete_model_version_tag("copies", "1", tag)
+    assert load("models:/copies/1", root).digest == load(CHAMPION, root).digest
+    for file in version_files(root, "manifest.json"):
+        file.unlink()
+    with pytest.raises(BadArtifact, match=r"it has lost its tag aisr.digest, .* and holds no manifest.json"):
+        load("models:/copies/1", root)
+
+
 # --- what may be the champion
 
 
-def scored(client: Any, score: float, test: str = "abc/100", dev: str = "def") -> str:
-    """A version of a model `x` with this score on these test records."""
-    tags = {"aisr.test_score": str(score), "aisr.test_data": test, "aisr.dev_data": dev}
-    return str(client.create_model_version("x", "file:///nowhere", tags=tags).version)
+class Store(NamedTuple):
+    """A store with a model `x`, and the folder that its versions' files are made in."""
+
+    mlflow: Any
+    folder: Path
+
+    def register(self, score: float, test: str = "t/100", **tags: str) -> str:
+        """A version with this score on these test records; its number. tags: `dev`, `train` and `target` say on which
+        data it was compiled."""
+        files = self.folder / f"{len(list(self.folder.iterdir()))}" / "artifacts"
+        files.mkdir(parents=True)
+        (files / "program.json").write_text(str(files))
+        data = {f"aisr.{name}_data": value for name, value in {"train": "own", "dev": "own", **tags}.items()}
+        sample = {"aisr.sample": "true"} if tags.get("train") == "sample" else {}
+        known = {"aisr.test_score": str(score), "aisr.test_data": test, "aisr.digest": digest_text(str(files))}
+        client = self.mlflow.MlflowClient()
+        version = client.create_model_version("x", files.parent.as_uri(), tags={**known, **data, **sample})
+        return str(version.version)
+
+    def compile(self, score: float, test: str = "t/100", **tags: str) -> str:
+        """The same, promoted as by its compile: what is said of that."""
+        return promote(self.mlflow, "x", self.register(score, test, **tags), compiled=True)
+
+    def alias(self, name: str = "champion") -> str:
+        return str(self.mlflow.MlflowClient().get_model_version_by_alias("x", name).version)
 
 
 @pytest.fixture
-def store(artifacts: Path) -> Any:
-    mlflow = open_store(artifacts)
+def store(artifacts: Path, tmp_path: Path) -> Store:
+    mlflow, folder = open_store(artifacts), tmp_path / "versions"
     mlflow.MlflowClient().create_registered_model("x")
-    return mlflow
+    folder.mkdir()
+    return Store(mlflow, folder)
 
 
-def champion(store: Any, alias: str = "champion") -> str:
-    return str(store.MlflowClient().get_model_version_by_alias("x", alias).version)
+def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does_not(store: Store) -> None:
+    assert store.compile(0.5) == ""
+    with pytest.raises(NotPromoted, match=r"version 2 \(50.0 on test\) is no better than the champion, version 1"):
+        store.compile(0.5)
+    with pytest.raises(NotPromoted, match="no better"):
+        promote(store.mlflow, "x", "2")
+    assert store.alias() == "1"
+    assert store.compile(0.6) == "version 1 (50.0 on test)"
+    assert (store.alias(), store.alias("previous")) == ("3", "1")
+    promote(store.mlflow, "x", "2", anyway=True)
+    assert (store.alias(), store.alias("previous")) == ("2", "3")
 
 
-def test_on_the_same_test_split_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
-    client = store.MlflowClient()
-    first, worse, better = scored(client, 0.5), scored(client, 0.5), scored(client, 0.6)
-    assert promote(store, "x", first, compiled=True) == ""
-    for compiled in (True, False):
-        with pytest.raises(NotPromoted, match=r"version 2 \(50.0 on test\) is no better than the champion, version 1"):
-            promote(store, "x", worse, compiled=compiled)
-    assert champion(store) == first
-    assert promote(store, "x", better, compiled=True) == "version 1 (50.0 on test)"
-    assert (champion(store), champion(store, "previous")) == (better, first)
-    promote(store, "x", worse, anyway=True)
-    assert (champion(store), champion(store, "previous")) == (worse, better)
+@pytest.mark.parametrize("other", [{"train": "b"}, {"dev": "b"}, {"target": "b"}, {"train": "sample", "dev": "sample"}])
+def test_a_compile_on_other_data_takes_over_only_by_hand(store: Store, other: dict[str, str]) -> None:
+    store.compile(0.5)
+    with pytest.raises(NotPromoted, match=r"version 2 \(90.0 on test\) was compiled on other data than the champion"):
+        store.compile(0.9, "u/100", **other)
+    assert store.alias() == "1"
+    promote(store.mlflow, "x", "2")
+    assert store.alias() == "2"
 
 
-def test_a_compile_on_the_same_data_with_other_test_records_takes_over_only_by_hand(store: Any) -> None:
+def test_a_compile_on_other_test_records_takes_over_only_by_hand(store: Store) -> None:
     """So a compile on few records, to try one, changes nothing."""
-    client = store.MlflowClient()
-    promote(store, "x", scored(client, 0.5), compiled=True)
-    challenger = scored(client, 0.9, "abc/50")
+    store.compile(0.5)
     with pytest.raises(NotPromoted, match="not scored on the same test records"):
-        promote(store, "x", challenger, compiled=True)
-    promote(store, "x", challenger)
-    assert champion(store) == challenger
-    other = scored(client, 0.1, "other/100", "other")
-    replaced = promote(store, "x", other, compiled=True)
-    assert replaced.startswith("version 2 (90.0 on test), compiled on other data, ")
-    assert champion(store) == other
+        store.compile(0.9, "t/50")
+    promote(store.mlflow, "x", "2")
+    assert store.alias() == "2"
+
+
+def test_a_champion_of_the_sample_gives_way_to_any_own_data_and_one_whose_files_are_gone_to_any_version(
+    store: Store,
+) -> None:
+    store.compile(0.9, "s/100", train="sample", dev="sample")
+    assert store.compile(0.2) == "version 1 (90.0 on test)"
+    for file in store.folder.glob("1/artifacts/*"):
+        file.unlink()
+    store.compile(0.1)
+    assert store.alias() == "3"
 
 
 # --- stores that are not there
@@ -229,6 +307,30 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     assert aisr(*words, "--no-track").code == 0
 
 
+def test_what_cannot_be_written_is_one_line_before_anything_is_spent(
+    compiled: Compiled, tmp_path: Path, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", made.root]
+    words = compile_words("track1", "other", "labeled", lm)
+    database = made.root / ".mlflow" / "mlflow.db"
+    with monkeypatch.context() as patch:
+        patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///file:{database}?mode=ro&uri=true")
+        readonly = aisr(*words)
+    assert readonly.code == 2
+    assert "the MLflow store does not take a run of the experiment aisr track1" in readonly.err
+    assert "readonly database" in readonly.err
+    client = open_store(made.root).MlflowClient()
+    number = client.get_experiment_by_name("aisr track1").experiment_id
+    client.delete_experiment(number)
+    for command in (words, ["evaluate", "--task", "track1", "--program", made.folder(), "--data", TEST, *lm]):
+        refused = aisr(*command)
+        assert refused.code == 2
+        assert f"mlflow experiments restore -x {number}` brings it back" in refused.err
+        assert len(refused.err.splitlines()) == 1
+    assert not loopback.requests
+
+
 def gone(*args: object) -> None:
     raise ConnectionResetError("the store went away")
 
@@ -240,10 +342,10 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
     lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
     words = compile_words("track1", "late", "labeled", lm)
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "_experiment", gone)
+        patch.setattr(runs, "find_experiment", gone)
         finished = aisr(*words)
     assert finished.code == 1
-    assert "the store went away; the same command " in finished.err
+    assert "the store went away; the same command does that" in finished.err
     assert "on test, which chose nothing: " in finished.out
     files = {file.name for file in (artifacts / "track1" / "late").iterdir()}
     assert {"program.json", "manifest.json", "report.html"} <= files
@@ -273,20 +375,45 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: 
         assert not servers.listens(port)
 
 
-def test_instruction_and_demos_are_a_version_of_the_prompt(artifacts: Path) -> None:
+# --- prompts
+
+
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+def test_a_prompt_version_gives_the_messages_that_the_program_sends(artifacts: Path, adapter: str) -> None:
     mlflow, program = open_store(artifacts), TRACK1.build({})
+    record = claim("Supported", "Contradiction")
     (predictor,) = program.predictors()
-    with mlflow.start_run():
-        register_prompt(mlflow, TRACK1, program, "1")
-        predictor.demos = [{"sentences": f"S{k}: it rose", "sentence_labels": ["Supported"]} for k in (1, 2)]
-        register_prompt(mlflow, TRACK1, program, "2")
-        register_prompt(mlflow, TRACK1, program, "3")
-    versions = mlflow.MlflowClient().search_prompt_versions("aisr-track1-prompt")
-    before, after = (one.template for one in sorted(versions, key=lambda one: one.version))
-    assert predictor.signature.instructions in before
-    assert "### Demos: 0" in before
-    assert after == prompt_page("track1", TRACK1, program)
-    assert "sentences: S2: it rose\nsentence_labels: ['Supported']" in after
+    lm = scripted(right, adapter=adapter)
+    mlflow.MlflowClient().create_prompt("p")
+    for demos in ([], [{"evidence": "E", "sentences": ["S1: it rose"], "sentence_labels": ["Supported"]}]):
+        predictor.demos = demos
+        judge(TRACK1, program, record, lm)
+        number = register_prompts(mlflow.MlflowClient(), "p", {"this one": program}, lm)
+        inputs = program.prepare(record).example.inputs()
+        filled = mlflow.genai.load_prompt(f"prompts:/p/{number}").format(
+            evidence=inputs["evidence"], sentences=json.dumps(inputs["sentences"])
+        )
+        assert [(one["role"], one["content"]) for one in filled] == [
+            one for one in messages(requests(lm)[-1]) if one[0] != "schema"
+        ]
+    assert number == "2"
+
+
+def test_texts_that_its_format_would_read_as_variables_and_demos_of_each_record_are_told(artifacts: Path) -> None:
+    mlflow, program, lm = open_store(artifacts), TRACK1.build({}), scripted([])
+    (predictor,) = program.predictors()
+    predictor.demos = [{"evidence": "{{x}} \0", "sentences": ["S1: it rose"], "sentence_labels": ["Supported"]}]
+    chosen = TRACK1.build({"demos_per_record": 2})
+    client = mlflow.MlflowClient()
+    client.create_prompt("p")
+    for _ in range(2):  # the same prompt is not registered again
+        register_prompts(client, "p", {"a demo of braces": program, "knn": chosen}, lm)
+    plain, marked = sorted(client.search_prompt_versions("p"), key=lambda one: one.version)
+    assert plain.is_text_prompt
+    assert "{{x}} \\0" in plain.template
+    assert "plain text" in plain.commit_message
+    assert [one["content"] for one in marked.template[1:]] == ["{{demos}}", marked.template[-1]["content"]]
+    assert marked.variables == {"demos", "evidence", "sentences"}
 
 
 def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
