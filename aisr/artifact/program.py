@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from aisr.artifact.manifest import (
     FILE,
     PROGRAM,
+    REPORT,
     UNCOMPILED,
     Manifest,
     TestScores,
@@ -108,7 +109,7 @@ def load_program(folder: Path, task: Task | None = None, digest: str | None = No
             f"{file}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "
             "since. Compile it again, or remove manifest.json beside it to use it as it is"
         )
-    origin = read_manifest(manifest) if manifest.is_file() else None
+    origin = read_manifest(manifest) if manifest.is_file() and (folder / REPORT).is_file() else None
     return loaded._replace(test_scores=read_test_scores(folder), manifest=origin)
 
 

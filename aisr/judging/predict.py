@@ -44,7 +44,8 @@ class PredictionSummary:
     failures: dict[str, str] = field(default_factory=dict)  # of these: record id -> reason
     stopped: str | None = None  # the limit that ended the run early
     kept: int = 0  # finished by an earlier run
-    labels: Counter[str] = field(default_factory=Counter)  # how often each was given, in all records with an answer
+    # How often each was given, in all records with an answer.
+    labels: Counter[str] = field(default_factory=Counter, compare=False)
 
     @property
     def left(self) -> int:

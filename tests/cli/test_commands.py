@@ -107,6 +107,26 @@ def test_submit_lists_problems_and_fills_failed_records_in_only_on_request(
     assert [json.loads(line)["id"] for line in packed] == ids
 
 
+def test_predict_and_submit_say_what_judged_and_how_many_of_each_label(
+    walk: Compiled, aisr: Aisr, tmp_path: Path
+) -> None:
+    out, pack = tmp_path / "out.jsonl", tmp_path / "submission.zip"
+    at = ["--task", "track1", "--data", inputs(walk, "track1")]
+    predicted = aisr("predict", *at, "--program", "models:/aisr-track1@champion", *walk.lm, "--out", out)
+    submitted = aisr("submit", *at, "--predictions", out, "--out", pack)
+    (labels,) = [line for line in predicted.out.splitlines() if line.startswith("  labels: ")]
+    count = sum(len(row["labels"]) for row in read_rows(out))
+    assert sum(int(part.split()[-1]) for part in labels.split(",")) == count
+    for finished in (predicted, submitted):
+        assert "  version aisr-track1/1: compiled on " in finished.out, finished.err
+        assert "\nwarning: it was compiled on the invented records of the sample" in finished.out
+        assert labels in finished.out
+    one = [{**row, "labels": ["Supported"] * len(row["labels"])} for row in read_rows(out)]
+    constant = write(tmp_path / "constant.jsonl", one)
+    submitted = aisr("submit", *at, "--predictions", constant, "--out", pack)
+    assert f"  labels: Supported {count}\nwarning: all answers are Supported;" in submitted.out, submitted.err
+
+
 @pytest.mark.slow
 def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Compiled, aisr: Aisr, tmp_path: Path) -> None:
     """With a response cache of its own: nothing but what was saved can make it agree."""

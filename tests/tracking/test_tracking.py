@@ -20,7 +20,7 @@ from aisr.judging.judge import judge
 from aisr.programs.track1 import TRACK1
 from aisr.tracking import runs
 from aisr.tracking.prompts import register_prompts
-from aisr.tracking.registry import NotPromoted, load, promote
+from aisr.tracking.registry import NotPromoted, _first_of_twins, load, promote
 from aisr.tracking.store import open_store
 from support import servers
 from support.commands import Aisr, as_process
@@ -166,6 +166,14 @@ def test_traces_have_prediction_and_calls_and_each_label_beside_its_gold_label(l
         assert expected == list(zip(names, labels, strict=True))
     assert not dspy.settings.track_usage  # nothing goes on tracing
     assert dspy.settings.callbacks == []
+
+
+def test_of_two_identical_compiles_at_once_the_first_version_stays(store: "Store") -> None:
+    client, tags = store.mlflow.MlflowClient(), {"aisr.train_data": "own", "aisr.dev_data": "own"}
+    numbers = [store.register(0.5) for _ in range(2)]
+    (digest,) = {client.get_model_version("x", "1").tags["aisr.digest"]}
+    assert [_first_of_twins(client, "x", tags, number, digest) for number in numbers] == ["1", "1"]
+    assert [str(one.version) for one in client.search_model_versions("name = 'x'")] == ["1"]
 
 
 # --- versions that are gone, or copies
@@ -425,13 +433,17 @@ def test_a_used_port_is_an_error(artifacts: Path, aisr: Aisr) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "reason"), [("postgresql://me@db/x", "No module named"), ("http://127.0.0.1:9", "Connection refused")]
+    ("store", "reason"),
+    [("postgresql://me@db/x", "No module named"), ("http://127.0.0.1:9", "Connection refused"), ("", "<html>")],
 )
 def test_a_store_that_cannot_be_used_is_one_line(
-    aisr: Aisr, monkeypatch: pytest.MonkeyPatch, store: str, reason: str
+    aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, store: str, reason: str
 ) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
+    """Nor can one that answers with a page."""
+    loopback.reply = lambda request: (200, "<html>\n<p>Please log in</p>")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store or loopback.url.removesuffix("/v1"))
     finished = aisr("inspect", "models:/aisr-track1@champion")
     assert finished.code == 2
     assert reason in finished.err
+    assert len(finished.err.splitlines()) == 1
     assert "expected models:/" not in finished.err  # the name is right
