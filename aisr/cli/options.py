@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aisr.base.errors import UserError
-from aisr.base.files import SAMPLE as SAMPLE
 from aisr.cli.display import note
 from aisr.lm.config import PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
