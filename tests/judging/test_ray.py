@@ -218,7 +218,7 @@ def test_two_nodes_judge_and_what_keeps_them_from_it_is_one_line(
 
 def test_a_cluster_that_does_not_answer_is_an_error(folder: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray itself would wait for minutes."""
-    monkeypatch.setattr(ray_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(ray_module, "CLUSTER_PATIENCE", 0.01)
     never = threading.Event()
     fake = SimpleNamespace(init=lambda **_: never.wait(), shutdown=lambda: None)
     with mock.patch.dict(sys.modules, {"ray": fake}):
