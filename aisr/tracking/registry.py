@@ -39,7 +39,7 @@ DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
 SCORE_TAG, TEST_TAG, SAMPLE_TAG = "aisr.test_score", "aisr.test_data", "aisr.sample"
 DATA_TAGS = {split: f"aisr.{split}_data" for split in ("train", "dev", "target")}
 NOT_THERE = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")  # MLflow's errors: of a name, of an alias
-FILES = (PROGRAM, FILE, REPORT)  # of a version, in its folder `artifacts`
+VERSION_FILES = (PROGRAM, FILE, REPORT)  # of a version, in its folder `artifacts`
 
 
 class NotPromoted(UserError):
@@ -175,7 +175,7 @@ def _save_model(mlflow: Any, folder: Path, manifest: Manifest, path: str) -> Non
     mlflow.pyfunc.save_model(
         path,
         python_model=str(SERVING),
-        artifacts={Path(name).stem: str(folder / name) for name in FILES if (folder / name).is_file()},
+        artifacts={Path(name).stem: str(folder / name) for name in VERSION_FILES if (folder / name).is_file()},
         model_config={
             "lm": manifest.lm.spec,
             "schema": manifest.lm.adapter != "ChatAdapter",
