@@ -14,10 +14,20 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dspy
-from dspy.lm15 import LM15Error, Request, Response, Usage, request_from_openai_chat
+from dspy.lm15 import (
+    LM15Error,
+    Message,
+    OpenAIChatLM,
+    Request,
+    Response,
+    TextPart,
+    Usage,
+    request_from_openai_chat,
+)
 from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import (
     LMAuthError,
@@ -235,7 +245,10 @@ class OpenLM(dspy.LM):
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def __call__(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> Any:
-        """Return the outputs of a call: of the cache, else of the LM. Raises `LMError`."""
+        """Return the outputs of a call, of a `Request` its `Response`: of the cache, else of the LM. Raises
+        `LMError`."""
+        if isinstance(prompt, Request):
+            return self._respond(prompt, options)
         options = self._with_form(messages, options)
         call = self.call_digest(prompt, messages=messages, **options)
         if self.recorder:
@@ -247,6 +260,19 @@ class OpenLM(dspy.LM):
             answers.append(answer)
         self.contact.succeed()
         return answer.legacy_outputs()
+
+    def _respond(self, request: Request, options: Mapping[str, Any]) -> Response:
+        """Return the response to a request as it stands, but for the model, which is this one."""
+        call = digest_text(OpenAIChatLM(api_key="none").build_request(request, stream=False).body.decode())
+        answer = self.answer(call, replace(request, model=self.model), None, options)
+        (output,) = answer.outputs
+        return Response(
+            id=None,
+            model=self.model,
+            message=Message.assistant([TextPart(str(output["text"] if isinstance(output, dict) else output))]),
+            finish_reason="length" if answer.finish == ["length"] else "stop",
+            usage=Usage(output_tokens=answer.tokens),
+        )
 
     async def acall(self, *args: Any, **options: Any) -> Any:
         """The same call, for which the event loop waits; `dspy.asyncify` runs a program in a thread of its own."""
@@ -294,6 +320,8 @@ class OpenLM(dspy.LM):
 
     def request(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Request:
         """Return a call as DSPy's engines take it. Raises `LMUnsupportedFeatureError`."""
+        if isinstance(prompt, Request):
+            return prompt
         chosen = {**self.sampling, **options}
         shaping = {
             name: value for name, value in chosen.items() if name not in (*CONNECTION, *OURS) and value is not None

@@ -284,3 +284,12 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     )
     assert "  on test, which chose nothing: " in finished.out
     assert f"next: aisr predict --task track1 --program {artifacts}/track1/stated --lm openai/local" in finished.out
+
+
+def test_no_command_takes_the_small_model_unasked(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AISR_LM")
+    (tmp_path / "in.jsonl").write_text("{}\n")
+    command = ["predict", "--task", "track1", "--program", "artifacts/example-track1", "--data", tmp_path / "in.jsonl"]
+    finished = aisr(*command, "--out", tmp_path / "out.jsonl")
+    assert finished.code == 2
+    assert re.search(r"--lm is missing; name the LM: .*`embedded`", finished.err)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import dspy
 import pytest
+from dspy.lm15 import Message, Request
 
 from aisr.lm.client import FATAL_ERRORS
 from aisr.lm.config import LMConfig, Price
@@ -233,3 +234,12 @@ def test_numbers_of_items_go_into_the_schema_until_a_server_refuses_them(loopbac
     numbers = [(found.get("minItems"), found.get("maxItems")) for found in map(labels, loopback.requests)]
     assert numbers == [(2, 2), (2, 2), (None, None), (None, None)]
     assert labels(loopback.requests[0])["items"]["enum"] == list(TRACK1.labels)  # type: ignore[index]
+
+
+def test_a_request_of_dspy_gets_a_response_and_is_sent_once(loopback: Loopback) -> None:
+    """As adapters of DSPy will call an LM from 3.5 on."""
+    loopback.reply = lambda request: "yes"
+    lm = runs.opened(loopback.url, timeout=5)
+    request = Request(model=lm.model, messages=(Message.user("Is it so?"),))
+    assert [lm(request).message.text for _ in range(2)] == ["yes", "yes"]
+    assert (len(loopback.requests), lm.ledger.spend.cached_calls) == (1, 1)

@@ -35,6 +35,7 @@ def test_no_stored_file_names_what_is_imported_or_asked(
     """A task of another package, and any LM but the built-in one, are named by whoever loads the program."""
     from aisr.serving import RegisteredProgram
 
+    monkeypatch.delenv("AISR_LM")
     mlflow = open_store(registered.root)
     needed = pytest.raises(LMUnavailable, match="compiled with openai/gpt-4o-mini: set AISR_LM to that")
     with warnings.catch_warnings(record=True) as shown, needed:
