@@ -15,7 +15,7 @@ import pytest
 from aisr.judging.judge import judge
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.programs import pictures
+from aisr.programs import evidence
 from aisr.programs.averitec import Averitec, AveritecRecord
 from aisr.programs.context24_figures import Context24Figures, Context24FiguresRecord
 from aisr.programs.context24_text import Context24Text, Context24TextRecord
@@ -125,7 +125,7 @@ class Way:
         what is right in the form that the adapter asks for, whatever the prompt says besides."""
         self.server.requests.clear()
         self.server.reply = lambda request: reply or self.right
-        with mock.patch.object(pictures, "read_text", return_value=[text, text]):  # pictures say the same
+        with mock.patch.object(evidence, "read_text", return_value=[text, text]):  # pictures say the same
             case = self.program.prepare(self.record(text))
         outcome = judge(self.task, self.program, case, self.lm)
         return outcome, list(self.server.requests)
