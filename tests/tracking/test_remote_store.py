@@ -56,7 +56,9 @@ def team(fresh_store: Callable[[Path], Path], tmp_path_factory: pytest.TempPathF
 
 def documented(folder: Path, port: int) -> list[str]:
     """The command of docs/mlflow.md that starts the server, over SQLite in the place of PostgreSQL."""
-    (line,) = re.findall(r"mlflow server (?:.*\\\n)*.*", (ROOT / "docs" / "mlflow.md").read_text(encoding="utf-8"))
+    (line,) = re.findall(
+        r"mlflow server --app-name (?:.*\\\n)*.*", (ROOT / "docs" / "mlflow.md").read_text(encoding="utf-8")
+    )
     changes = {"postgresql:///mlflow": f"sqlite:///{folder / 'mlflow.db'}", "$PWD": str(folder), "NAME": HOST}
     for written, ours in {"--port 5000": f"--port {port} --workers 1", **changes}.items():
         assert written in line
