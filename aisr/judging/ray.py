@@ -57,7 +57,7 @@ def ray_workers(
     config = replace(config, threads=lm.threads)
     with connect(workers, address) as ray:
         job = _Job(task.name, ray.put(task), here, program_text(task, program), config, images)
-        # Ray restarts no actor whose arguments pass 100 kB. In the list is a reference, to what this process holds.
+        # With each call, not at the start: Ray restarts no actor whose own arguments are large, or references to such.
         shared = [ray.put(job)]
         actor_class = ray.remote(
             num_cpus=1,
@@ -66,13 +66,13 @@ def ray_workers(
             max_task_retries=DEATHS,
             scheduling_strategy="SPREAD",
         )(_Worker)
-        actors = [actor_class.remote(shared) for _ in range(workers)]
-        _wait_for(ray, actors)
+        actors = [actor_class.remote() for _ in range(workers)]
+        _wait_for(ray, actors, shared)
         slots = Slots(actors, lm.threads)
 
         def judge_record(record: Record) -> Outcome:
             lm.ledger.check()
-            reply = _ask(ray, slots, record)
+            reply = _ask(ray, slots, shared, record)
             if isinstance(reply, Outcome):
                 return reply
             lm.ledger.add(reply.spend)
@@ -85,10 +85,10 @@ def ray_workers(
         yield judge_record
 
 
-def _wait_for(ray: Any, actors: Sequence[Any]) -> None:
+def _wait_for(ray: Any, actors: Sequence[Any], shared: list[Any]) -> None:
     """Wait until all workers are set up. Raises UserError with the reason of one that cannot be, and for those that do
     not start."""
-    ready, late = ray.wait([actor.problem.remote() for actor in actors], num_returns=len(actors), timeout=START)
+    ready, late = ray.wait([actor.set_up.remote(shared) for actor in actors], num_returns=len(actors), timeout=START)
     try:
         problems = [problem for problem in ray.get(ready) if problem]
     except ray.exceptions.RayActorError as error:  # not even its class, or what it is given, can be imported there
@@ -132,12 +132,12 @@ class Slots:
                 self._free.put(None)
 
 
-def _ask(ray: Any, slots: Slots, record: Record) -> "_Reply | Outcome":
+def _ask(ray: Any, slots: Slots, shared: list[Any], record: Record) -> "_Reply | Outcome":
     """Return a worker's reply, or a failed outcome where that died each time. Raises `LMConfigurationError`, which ends
     the run, where no worker is left."""
     while (actor := slots.take()) is not None:
         try:
-            reply: _Reply = ray.get(actor.judge.remote(record))
+            reply: _Reply = ray.get(actor.judge.remote(shared, record))
         except ray.exceptions.ActorDiedError:  # for good: Ray does not restart it
             slots.drop(actor)
             continue
@@ -279,17 +279,25 @@ class _Reply(NamedTuple):
 class _Worker:
     """An actor that judges records, several at a time."""
 
-    def __init__(self, shared: list[Any]) -> None:
-        """shared: a reference to a `_Job`."""
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._problem: str | None = None  # why it cannot judge, "" where it can; None before it is set up
+
+    def set_up(self, shared: list[Any]) -> str:
+        """Set this worker up, where that is still to be done, as after a restart; return why it cannot judge, nothing
+        where it can. shared: a reference to a `_Job`."""
         import ray
 
-        self._problem = ""
-        try:
-            self._set_up(ray, ray.get(shared[0]))
-        except UserError as error:
-            self._problem = str(error)
+        with self._lock:
+            if self._problem is None:
+                try:
+                    self._open(ray, ray.get(shared[0]))
+                    self._problem = ""
+                except UserError as error:
+                    self._problem = str(error)
+            return self._problem
 
-    def _set_up(self, ray: Any, job: _Job) -> None:
+    def _open(self, ray: Any, job: _Job) -> None:
         sys.path.append(job.folder)  # last, as the command has it for a task in the current folder
         try:
             task = ray.get(job.task)
@@ -302,13 +310,9 @@ class _Worker:
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
         attach(self.program, self.lm, open_images(job.images) if job.images else None)
 
-    def problem(self) -> str:
-        """Return why this worker cannot judge; nothing where it can."""
-        return self._problem
-
-    def judge(self, record: Record) -> _Reply:
-        if self._problem:  # it was restarted on another machine
-            return _Reply(None, Spend(), {}, LMConfigurationError.__name__, self._problem)
+    def judge(self, shared: list[Any], record: Record) -> _Reply:
+        if problem := self.set_up(shared):  # it was restarted on another machine
+            return _Reply(None, Spend(), {}, LMConfigurationError.__name__, problem)
         lm = self.lm.copy(ledger=Ledger())  # of this record alone
         outcome, error = None, ("", "")
         try:

@@ -24,9 +24,10 @@ QUIET = {
 SETTINGS = {
     "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",
     "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "true",  # spans together; whoever logs traces waits for them
-    "MLFLOW_ENABLE_OTLP_EXPORTER": "false",  # traces hold records: they go to this store, not to a third place
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # with the password that the address may hold
 }
+# Traces hold records: they go to this store, not to what these name.
+COLLECTORS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 LOG_LEVELS = {
     "alembic": logging.WARNING,  # a fresh database logs each of its migrations
     "mlflow": logging.ERROR,
@@ -59,6 +60,8 @@ def open_store(root: Path) -> Any:
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     os.environ.update(SETTINGS)
+    for name in COLLECTORS:
+        os.environ.pop(name, None)
     for name, level in LOG_LEVELS.items():
         logging.getLogger(name).setLevel(level)
     uri, is_own = tracking_uri(root), file_location(root) is not None

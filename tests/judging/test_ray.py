@@ -131,8 +131,11 @@ def ray_node(log: Path, *words: object) -> Iterator[None]:
             assert b"Ray runtime started" in log.read_bytes(), log.read_text()
             yield
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(30)
+            with suppress(subprocess.TimeoutExpired):
+                process.terminate()  # it ends the processes of the node
+                process.wait(30)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)
 
 
 @contextmanager
@@ -200,13 +203,18 @@ def test_two_nodes_judge_and_what_keeps_them_from_it_is_one_line(
     monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 4)
     at = f"127.0.0.1:{port}"
     words = [*command(folder, loopback.url), "--ray", at, "--workers", 2]
-    keyless = [word for word in words if word not in ("--api-base", loopback.url)]
+    keyless = ["openai/gpt-4o-mini" if word == "openai/local" else word for word in words]
+    keyless = [word for word in keyless if word not in ("--api-base", loopback.url)]
     head = ray_node(folder / "head", "--head", "--port", port, "--include-dashboard=false")
     with head, ray_node(folder / "second", "--address", at):
         done = run_apart([words])
         assert done.returncode == 0, done.stderr
         for commands, changes, reason in (
-            (keyless, {"OPENAI_API_KEY": "sk-x"}, "a worker cannot start: --lm openai/local needs OPENAI_API_KEY;"),
+            (
+                keyless,
+                {"OPENAI_API_KEY": "sk-x"},
+                "a worker cannot start: --lm openai/gpt-4o-mini needs OPENAI_API_KEY;",
+            ),
             (words, {"RAY_AUTH_TOKEN": "fedcba9876543210" * 4}, f"--ray {at}: "),
         ):
             refused = run_apart([commands], {**os.environ, **changes})

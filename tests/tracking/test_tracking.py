@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import dspy
@@ -174,6 +175,14 @@ def test_of_two_identical_compiles_at_once_the_first_version_stays(store: "Store
     (digest,) = {client.get_model_version("x", "1").tags["aisr.digest"]}
     assert [_first_of_twins(client, "x", tags, number, digest) for number in numbers] == ["1", "1"]
     assert [str(one.version) for one in client.search_model_versions("name = 'x'")] == ["1"]
+
+
+def test_the_address_of_a_run_names_the_workspace_and_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    mlflow = SimpleNamespace(get_tracking_uri=lambda: f"https://me:{KEY}@ml.example/")
+    run = SimpleNamespace(info=SimpleNamespace(run_id="r", experiment_id="7"))
+    assert runs._describe_run(mlflow, run) == "run r · https://ml.example/#/experiments/7/runs/r"
+    monkeypatch.setenv("MLFLOW_WORKSPACE", "one of ours")
+    assert runs._describe_run(mlflow, run).endswith("/runs/r?workspace=one%20of%20ours")
 
 
 # --- versions that are gone, or copies
