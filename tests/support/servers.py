@@ -9,7 +9,7 @@ import subprocess
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -86,9 +86,9 @@ def proxy(to: int, host: str) -> Iterator[Proxy]:
                 return
             server = http.client.HTTPConnection("127.0.0.1", to, timeout=60)
             server.request(self.command, self.path, body, {**self.headers, "Host": state.host})
-            answer = server.getresponse()
-            self.answer(answer.status, answer.read(), {"Content-Type": answer.headers["Content-Type"] or "text/plain"})
-            server.close()
+            with closing(server), server.getresponse() as answer:
+                kind = answer.headers["Content-Type"] or "text/plain"
+                self.answer(answer.status, answer.read(), {"Content-Type": kind})
 
         do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
 
