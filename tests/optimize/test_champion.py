@@ -1,12 +1,14 @@
 """The champion is chosen by the official score on dev, whatever an optimizer's own mean says."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import dspy
 import pytest
 
+from aisr.metrics.intervals import in_words
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import choose, why_none_was_kept
@@ -92,6 +94,14 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
     assert min(judged["bad"], judged["worse"]) < 60
     assert len(requests(lm)) == sum(judged.values())
     assert all(contender.finished is (judged[contender.name] == 60) for contender in choice.contenders)
+
+
+def test_a_gain_on_records_of_few_groups_is_too_few_to_tell() -> None:
+    dev = [replace(case, group=number % 4) for number, case in enumerate(examples_of(60))]
+    candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "RIGHT")]
+    alone, grouped = (choose(TRACK1, candidates, rows, scripted(by_instruction)) for rows in (examples_of(60), dev))
+    assert alone.champion.gain.low > 0
+    assert in_words(grouped.champion.gain, "A") == "too few independent records to tell"
 
 
 def has_demos(request: Any) -> bool:

@@ -14,11 +14,11 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 from aisr.artifact.program import program_text
 from aisr.base.errors import UserError
 from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
-from aisr.optimize.search import Candidate, Search, Settings
+from aisr.optimize.search import GRADIENT_RECORDS, Candidate, Search, Settings, gradient_records
 from aisr.programs.case import Case
-from aisr.programs.track1 import TRACK1
+from aisr.programs.track1 import TRACK1, Track1Record
 from aisr.programs.track2 import CITATION_LABELS, TRACK2
-from support.scripted import Answers, cases, citation, claim, corpus, flat, question, right, scripted, wording
+from support.scripted import Answers, cases, citation, claim, corpus, flat, question, requests, right, scripted, wording
 
 
 def half_right(request: Any) -> str:
@@ -135,6 +135,48 @@ def test_every_set_of_labelled_demos_has_all_labels_and_evidence_where_there_is_
             assert demo["passages"].count("Model") < 40
 
 
+def test_bootstrapping_asks_about_records_whose_evidence_the_prompt_would_cut_away() -> None:
+    """Each is cut to what teaches: the gold paragraph of a long paper, and two more."""
+    student, lm = TRACK2.build({"context_tokens": 60}), scripted(right)
+    train = []
+    for number, label in enumerate(CITATION_LABELS * 3):
+        record = citation(label, *["P38"] * (label != "Irrelevant"), number=number, paragraphs=40)
+        text = f"Model {number} is {label} by it."
+        train.append(student.prepare(record.model_copy(update={"claim_text": text})))
+    work = Search(TRACK2, student, train, train, Settings(demos=3, candidates=1), lm, lm, print)
+    compile_candidates("bootstrap", work, [Candidate("uncompiled", student)])
+    asked = [question(request) for request in requests(lm)[len(train) :]]  # before, for the objective
+    assert any("[P38]" in text for text in asked)
+    assert all("[P38]" in text or "Irrelevant by it" in text for text in asked)
+
+
+def test_demos_with_nearly_the_same_statement_do_not_stand_in_one_prompt() -> None:
+    student, lm = TRACK2.build({}), scripted(right)
+    same = "Of nine birds the heron alone gains four points of recall in the dark, as the {} night count says"
+    others = ["Herons gain nothing by day.", "Nobody counts birds in winter."]
+    texts = [*(same.format(night) for night in ("first", "second", "third")), *others]
+    records = [citation("Supported", number=number) for number in range(len(texts))]
+    train = [
+        student.prepare(record.model_copy(update={"claim_text": text}))
+        for record, text in zip(records, texts, strict=True)
+    ]
+    work = Search(TRACK2, student, train, train, Settings(demos=3, candidates=1), lm, lm, print)
+    for _, program in compile_candidates("knn", work, [Candidate("uncompiled", student)])[1:]:
+        shown = [demo["claim"] for demo in program.nearest_demos(program.main_predictor.demos, texts[0])]
+        assert sorted(shown) == sorted([texts[0], *others])
+
+
+def test_the_objective_sees_some_of_each_label_that_train_has() -> None:
+    labels = ["Supported"] * 300
+    labels[150:152] = ["Contradiction"] * 2
+    student = TRACK1.build({})
+    train = [student.prepare(claim(label, number=k)) for k, label in enumerate(labels)]
+    for seed in range(5):
+        judged = gradient_records(TRACK1, train, seed)
+        assert sum(case.gold == [["Contradiction"]] for case in judged) == 2
+        assert len(judged) <= GRADIENT_RECORDS + 2
+
+
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes
 
 STATE: Any = None  # the gate does not look at what GEPA knows
@@ -145,7 +187,12 @@ RULES = "Compare every number with the evidence before anything else. Take a nam
 def test_what_an_instruction_quotes_is_cut_out_of_it_but_for_words_of_the_uncompiled_one() -> None:
     program = TRACK1.build({})
     own = " ".join(program.main_predictor.signature.instructions.split()[:12])
-    rows = [*corpus(TRACK1), claim("Supported").model_copy(update={"sentences": [own]})]
+    rows = [
+        *corpus(TRACK1),
+        Track1Record.model_validate(
+            {**claim("Supported").model_dump(), "sentence_label": [{"sentence": own, "types": ["Supported"]}]}
+        ),
+    ]
     cleaned = Reflection(program, [program.prepare(row) for row in rows], "").without_quotes
     kept = cleaned(f"{RULES}For example: {QUOTED.upper()}, is supported. Then answer.")
     assert "Compare every number" in kept
