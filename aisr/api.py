@@ -308,8 +308,8 @@ def uncompiled(
     """
     with errors_in_python():
         chosen = as_task(task)
-        if "evidence" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
-            options.setdefault("evidence", "image")
+        if "picture_mode" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
+            options.setdefault("picture_mode", "image")
         program = chosen.build(ask_for_confidence(chosen, options, lm.opened))
         loaded = parse(program_text(chosen, program), "the uncompiled program", chosen)
         _attach_images(loaded, image_root, drawings)

@@ -162,7 +162,7 @@ def read_evidence(
     the id of the record. A table whose title repeats a caption says whose cells they are. Raises UserError where
     pictures are wanted and there is no folder of them."""
     if picture_mode != "caption" and image_folder is None and any(one.img_path for one in bundle):
-        raise UserError(f"evidence {picture_mode!r} needs to know where the pictures are; give --image-root")
+        raise UserError(f"picture_mode {picture_mode!r} needs to know where the pictures are; give --image-root")
     numbers: Counter[str] = Counter()
     captions: dict[str, str] = {}  # of captions in the text: what a table says in their place
     items: list[Item] = []

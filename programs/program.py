@@ -216,7 +216,6 @@ class Program(dspy.Module):
     forward: Callable[..., dspy.Prediction]  # from the inputs of an example; raises `UnusableAnswer`
     labels: ClassVar[tuple[str, ...]] = ()  # of its task, the one that finds no fault first; empty if answers are none
     statement: str = "claim"  # the input by which demos are compared with a record, for nearest demos and leakage
-    picture_mode: PictureMode = "caption"  # what of a picture stands in the prompt
 
     # Fitted beside the prompt, and saved with it.
     label_weights: LabelWeights | None = None  # from label probabilities to labels; None: the LM's own labels
@@ -241,6 +240,11 @@ class Program(dspy.Module):
         """Return a record as the program takes it: an example with its inputs, and where it is labelled the right
         outputs, the gold answer and the demo that it makes (see `case`)."""
         raise NotImplementedError
+
+    @property
+    def picture_mode(self) -> PictureMode:
+        """What of a picture stands in the prompt: the option of that name; the caption in tasks without pictures."""
+        return getattr(self.options, "picture_mode", "caption")
 
     @property
     def main_predictor(self) -> dspy.Predict:

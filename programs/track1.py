@@ -114,7 +114,7 @@ class LabelParagraph(dspy.Signature):
 class Track1Options(LabelOptions):
     """How a Track 1 program is built."""
 
-    evidence: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
+    picture_mode: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
 
 
 class Track1(Program):
@@ -127,7 +127,6 @@ class Track1(Program):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.picture_mode = self.options.evidence
         signature: Any = LabelParagraph
         if self.options.verbalized_confidence:
             signature = with_confidence(signature, CLAIM_LABELS, slots="one text a sentence, in order: ")

@@ -78,7 +78,7 @@ def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> P
     it shows pictures and the LM takes none."""
     if program.picture_mode == "image" and lm.supports_vision is False:
         raise LMUnavailable(
-            f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr"
+            f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T picture_mode=ocr"
         )
     program.image_folder = image_folder
     return program

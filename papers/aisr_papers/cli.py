@@ -61,7 +61,7 @@ CitationProgram = Annotated[
         metavar="PROGRAM", help="A compiled program of track2, which judges citations. Default: the uncompiled one."
     ),
 ]
-Evidence = Annotated[
+PictureModeOption = Annotated[
     Literal["caption", "ocr", "image", "auto"] | None,
     lm_option(
         help="What the uncompiled program shows of a picture: its caption, or besides its text (ocr) or its pixels "
@@ -126,7 +126,7 @@ def check_paper(
     ] = None,
     program: ClaimProgram = None,
     citation_program: CitationProgram = None,
-    evidence: Evidence = None,
+    picture_mode: PictureModeOption = None,
     fail_on: Annotated[
         list[str] | None, typer.Option(metavar="LABEL", help="Exit with 3 where a sentence has this label; repeatable.")
     ] = None,
@@ -163,7 +163,7 @@ def check_paper(
     from aisr_papers.open import read_paper
 
     digests = reviewing.read_dismissed(dismissed)
-    asks_lm = _asks_lm(lm, [program, citation_program, evidence, estimate])
+    asks_lm = _asks_lm(lm, [program, citation_program, picture_mode, estimate])
     labels = reviewing.failing_labels(fail_on or [], asks_lm)
     opened = None
     if asks_lm:
@@ -174,7 +174,7 @@ def check_paper(
     if opened:
         from aisr_papers.check.judging import Programs
 
-        programs = Programs(artifacts, program, citation_program, evidence)
+        programs = Programs(artifacts, program, citation_program, picture_mode)
         judging = opened.estimating() if estimate else opened
         review = _judge(paper, draft, cited, programs, judging, estimate)
         if estimate:
@@ -255,7 +255,7 @@ def mcp(
     ] = None,
     program: ClaimProgram = None,
     citation_program: CitationProgram = None,
-    evidence: Evidence = None,
+    picture_mode: PictureModeOption = None,
     dismissed: Dismissed = None,
     lm: LM = "none",
     api_base: ApiBase = None,
@@ -282,11 +282,11 @@ def mcp(
     except ModuleNotFoundError as error:
         raise UserError("`check-paper mcp` needs the extra: pip install 'aisr-papers[mcp]'") from error
     settings = Settings([one.resolve() for one in folder], digests)
-    if _asks_lm(lm, [program, citation_program, evidence]):
+    if _asks_lm(lm, [program, citation_program, picture_mode]):
         from aisr_papers.check.judging import Programs
 
         opened = open_lm(lm, api_base, lm_settings or (), max_usd=max_usd, max_calls=max_calls)
-        programs = Programs(artifacts, program, citation_program, evidence)
+        programs = Programs(artifacts, program, citation_program, picture_mode)
         settings = replace(settings, lm=opened, programs=programs)
     serve(settings)
 

@@ -84,7 +84,7 @@ def signature_of(picture_mode: PictureMode, states: bool) -> type[dspy.Signature
 class DraftOptions(LabelOptions):
     """The options of a draft's program."""
 
-    evidence: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
+    picture_mode: PictureMode = Field(default="caption", description=PICTURE_MODE_HELP)
 
 
 class DraftProgram(Program):
@@ -97,8 +97,7 @@ class DraftProgram(Program):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.picture_mode = self.options.evidence
-        self.judge = dspy.Predict(signature_of(self.options.evidence, self.options.verbalized_confidence))
+        self.judge = dspy.Predict(signature_of(self.picture_mode, self.options.verbalized_confidence))
 
     def prepare(self, record: DraftRecord) -> Case:
         """The record as a case: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,

@@ -151,7 +151,7 @@ def test_an_estimate_sends_nothing_and_is_close(check_paper: CheckPaper, keyed: 
     assert abs(calls - len(keyed.requests)) <= 2  # how many are flagged, or not found, it can only guess
 
 
-@pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
+@pytest.mark.parametrize("words", [("--program", "seeing"), ("--picture-mode", "image")])
 def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     check_paper: CheckPaper, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     text = r"F1 falls by 3 points (Figure 1). \begin{figure}\includegraphics{%s}\caption{F1.}\end{figure}"
     (tmp_path / "main.tex").write_text(text % "plot" + text % "other.eps", "utf-8")
     (tmp_path / "other.eps").touch()
-    save_files(tmp_path / "seeing", {"program.json": program_text(DRAFT, DRAFT.build({"evidence": "image"}))})
+    save_files(tmp_path / "seeing", {"program.json": program_text(DRAFT, DRAFT.build({"picture_mode": "image"}))})
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
     finished = check_paper("main.tex", "--out", "review", *words, *lm)

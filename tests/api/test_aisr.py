@@ -83,7 +83,7 @@ def test_a_bad_record_is_named_with_its_field(saved: Callable[..., Path], loopba
 
 
 def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback: Loopback, tmp_path: Path) -> None:
-    folder, lm = saved("track1", evidence="image"), aisr.open_lm("openai/local", api_base=loopback.url)
+    folder, lm = saved("track1", picture_mode="image"), aisr.open_lm("openai/local", api_base=loopback.url)
     (record,) = sample("track1", 1)
     with pytest.raises(aisr.UserError, match="needs to know where the pictures are; give image_root"):
         aisr.load(folder).judge(record, lm)

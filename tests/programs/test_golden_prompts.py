@@ -17,7 +17,7 @@ ROOT = TESTS / "golden" / "prompts"
 STATES = {"verbalized_confidence": True}  # demos lack this output, and leave it out
 CASES = {
     "track1": Case(find_task("track1"), "knn", compiled=STATES),
-    "track1-pictures": Case(find_task("track1"), "labeled", options={"evidence": "image"}),
+    "track1-pictures": Case(find_task("track1"), "labeled", options={"picture_mode": "image"}),
     "track2": Case(find_task("track2"), "knn", compiled={**STATES, "context_tokens": 600}, ranker=True),
     "averitec": Case(find_task("averitec"), "labeled", compiled=STATES),
     "context24-figures": Case(find_task("context24-figures"), "labeled"),

@@ -138,8 +138,8 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Way]]:
         picture(root / "images" / name)
     with serve() as server:
         yield [
-            Way(TRACK1, {"evidence": "ocr"}, True, server, root),
-            Way(TRACK1, {"evidence": "ocr"}, False, server, root),
+            Way(TRACK1, {"picture_mode": "ocr"}, True, server, root),
+            Way(TRACK1, {"picture_mode": "ocr"}, False, server, root),
             Way(TRACK2, {"context_tokens": 100_000}, False, server, root),
         ]
 

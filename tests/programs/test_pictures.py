@@ -93,7 +93,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     picture(tmp_path / "a.png", (1000, 1000), "red")
     picture(tmp_path / "b.png", (640, 480), "blue")
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Contradiction"]})
-    program = Track1(evidence="image")
+    program = Track1(picture_mode="image")
     program.image_folder = ImageFolder(tmp_path)
     with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
         prediction = program(**program.prepare(showing("a.png", "b.png")).example.inputs())
@@ -115,7 +115,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
 
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, path = SAMPLE / "track1" / "dev.jsonl", "images/58d3cb58ff6fe78e326e932e6557c5346af5a0d3.jpg"
-    program = Track1(evidence="ocr")
+    program = Track1(picture_mode="ocr")
     program.image_folder = find_image_folder(None, data)
     evidence = program.prepare(showing(path)).example.evidence
     caption, *lines = evidence.splitlines()
@@ -163,14 +163,14 @@ def test_a_program_that_sees_is_compiled_and_predicts_and_goes_on_with_the_same_
         rows = [claim(["Supported"], text=f"Claim {k} of {side}.", pictures=[f"images/{side}.png"]) for k in range(3)]
         write(data / f"{side}.jsonl", rows)
     lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", tmp_path, "--task", "track1"]
-    plan = ["-T", "evidence=image", "--candidates", "1", "--budget", "light"]
+    plan = ["-T", "picture_mode=image", "--candidates", "1", "--budget", "light"]
     done = aisr("compile", "--data", data, "--optimizer", "labeled", "--name", "eyes", "--no-track", *plan, *lm)
     assert done.code == 0, done.err
     program = tmp_path / "track1" / "eyes"
     predicting = ["predict", "--program", program, "--data", data / "test.jsonl", "--out", out, *lm]
     assert aisr(*predicting).code == 0
     saved = (program / "program.json").read_text()
-    assert json.loads(saved)["options"]["evidence"] == "image"
+    assert json.loads(saved)["options"]["picture_mode"] == "image"
     assert "base64" not in saved
     assert str(data) not in saved
 

@@ -33,7 +33,9 @@ class Programs(NamedTuple):
     artifacts: Path  # the folder of the cache, and of the store of `models:/…`
     claims: str | None = None  # of the task draft
     citations: str | None = None  # of Track 2
-    evidence: str | None = None  # what the uncompiled one shows of a picture; None: its pixels where the LM takes them
+    picture_mode: str | None = (
+        None  # what the uncompiled one shows of a picture; None: its pixels where the LM takes them
+    )
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def make_checkers(programs: Programs, lm: aisr.LanguageModel, draft: Draft) -> t
     """Return what judges the statements, and what judges the citations, of a draft. Raises UserError for a program that
     is not there or of another task."""
     pictures: Any = {"image_root": draft.folder, "drawings": draft.drawings}
-    shown: Any = {"evidence": programs.evidence} if programs.evidence else {}
+    shown: Any = {"picture_mode": programs.picture_mode} if programs.picture_mode else {}
     if programs.claims:
         claims = aisr.load(programs.claims, DRAFT, artifacts=programs.artifacts, **pictures)
     else:

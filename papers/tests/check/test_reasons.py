@@ -223,7 +223,7 @@ def test_what_is_read_off_a_picture_is_called_that(tmp_path: Path) -> None:
         return "".join(getattr(part, "text", "") for part in request.messages[-1].parts)
 
     lm = opened(lambda request: answers(texts(request), "Contradicted", told))
-    by = checker(lm, evidence="image", image_root=tmp_path)
+    by = checker(lm, picture_mode="image", image_root=tmp_path)
     (flag,) = review_draft(made, collect_checks(made, {}), [by], lm).flags
     seen = "read off the picture, not confirmed: The bar of Lark ends at 66."
     assert flag.reasons == (Reason(seen, place=NamedPlace("Figure 1"), mark=Mark(0, 0)),)
