@@ -63,7 +63,7 @@ def _tokenizers() -> tuple[Any, Any]:
 TABLE = "wn30-synonyms.txt.gz"
 CAPITAL = "^"  # before a lemma that WordNet writes with a capital: METEOR, which has lower case, never meets that
 # The endings that WordNet's "morphy" takes off, by part of speech (Fellbaum 1998; morphy(7WN)).
-ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+INFLECTIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "n": (
         ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
         ("men", "man"), ("ies", "y"),
@@ -98,7 +98,7 @@ class _Part:
 def synonyms(word: str) -> frozenset[str]:
     """The single words of all synsets of a word, of every part of speech; empty where WordNet does not know it."""
     lower = word.lower()
-    return frozenset(other for name, part in _table().items() for other in part.words(lower, ENDINGS[name]))
+    return frozenset(other for name, part in _table().items() for other in part.words(lower, INFLECTIONS[name]))
 
 
 class Within:
@@ -117,7 +117,7 @@ class Within:
 @lru_cache(maxsize=1)
 def _table() -> dict[str, _Part]:
     text = gzip.decompress((files(__package__) / TABLE).read_bytes()).decode("utf-8")
-    table = {name: _Part([], {}, {}) for name in ENDINGS}
+    table = {name: _Part([], {}, {}) for name in INFLECTIONS}
     part, kind = table["n"], ""
     for line in text.splitlines():
         if line.startswith("#"):

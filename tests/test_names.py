@@ -10,8 +10,8 @@ from support.paths import ROOT
 FOLDERS = ("aisr", "metrics", "optimize", "programs")
 # The names that several modules may define, each time for the same purpose.
 COMMANDS = {"evaluate", "main", "open_lm", "predict", "promote", "score", "split", "submit"}  # and what they call
-SAME_ROLE = {"ARTIFACTS", "DEFINITIONS", "EMBEDDED", "Scores", "load", "uncompiled"}
-OF_LABEL_WEIGHTS = {"DECIMALS", "ENOUGH", "Ints", "JudgedRecord", "RESAMPLES", "SHARES"}
+SAME_ROLE = {"ARTIFACTS", "DEFINITIONS", "EMBEDDED", "Scores", "load", "log", "uncompiled"}
+OF_LABEL_WEIGHTS = {"DECIMALS", "ENOUGH", "Ints", "JudgedRecord", "REPEATS", "RESAMPLES", "SHARES", "SURE"}
 OF_LMS = {"Answer", "Limits", "MAX_TOKENS"}
 ALLOWED = COMMANDS | SAME_ROLE | OF_LABEL_WEIGHTS | OF_LMS
 

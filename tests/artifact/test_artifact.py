@@ -107,7 +107,10 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
         (lambda at: state(at).update({"py/reduce": [{"py/function": "os.system"}, ["true"]]}), "py/reduce"),
         (lambda at: at.update(task="track3"), "its task 'track3' is none of track1, track2"),
         (lambda at: at.update(options={"temperature": 1}), "track1: no option 'temperature'; options: demos"),
-        (lambda at: at.update(options={"picture_mode": "x"}), "picture_mode: unknown value 'x'; one of: caption, ocr, image"),
+        (
+            lambda at: at.update(options={"picture_mode": "x"}),
+            "picture_mode: unknown value 'x'; one of: caption, ocr, image",
+        ),
         (lambda at: state(at)["signature"]["fields"].pop(), "label: fields 'Evidence', 'Sentences'; this program has"),
         (lambda at: state(at)["signature"]["fields"].reverse(), "'Sentence Labels', in this order"),
         (lambda at: state(at).update(traces=[{"a": 1}]), "traces"),
