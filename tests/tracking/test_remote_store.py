@@ -86,7 +86,8 @@ def search_words(language: Loopback, name: str) -> list[object]:
 def test_what_one_compiles_another_uses_with_nothing_but_the_address(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, team: Team, language: Loopback
 ) -> None:
-    """In at most 75 requests, which vary by the threads that send traces; no secret is printed or stored, and traces go nowhere else."""
+    """In at most 75 requests, which vary by the threads that send traces; no secret is printed or stored, and traces go
+    nowhere else."""
     monkeypatch.setenv("MLFLOW_TRACKING_URI", team.address("mia"))
     with serve() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
