@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from aisr.task import Matcher, bm25, fused, order, stemmed
@@ -25,6 +26,7 @@ FEWEST = 5  # stems of a sentence that can be called a restatement
 REFERRED, IN_PARAGRAPH = 4.0, 1.0
 PART = re.compile(r"(?i:figure|table) \S{0,12}\d[a-h]")
 MOST_PARTS = 12  # of a figure
+MOST_FLOATS = 60  # that are looked through for a sentence; more have no room in a question
 WORD = re.compile(r"\w[\w.+%-]*\w|\w")
 SHORT = 3  # letters
 NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
@@ -52,6 +54,8 @@ class PaperIndex:
         self._passages = list(self._split())
         self._texts = tuple(" ".join(one.texts) for one in self._passages)
         self._stems = cache(stems)
+        self._order = {key: place for place, key in enumerate(draft.floats)}
+        self._shown = [key for key, one in draft.floats.items() if one.caption or one.rows]
         self._families: dict[str, list[str]] = {}
         for key, one in draft.floats.items():
             self._families.setdefault(_whole(one), []).append(key)
@@ -64,14 +68,30 @@ class PaperIndex:
         return {key: read_layout(rows[key]) for key in tables}
 
     @cached_property
-    def _names(self) -> dict[str, frozenset[str]]:
-        """The names of the rows and columns of each table, as they are compared."""
-        return {key: frozenset(map(_words, _all_names(table))) for key, table in self._tables.items()}
+    def _with_name(self) -> dict[str, list[str]]:
+        """The tables by each name of their rows and columns, as names are compared."""
+        tables = defaultdict[str, list[str]](list)
+        for key, table in self._tables.items():
+            for name in frozenset(map(_words, _all_names(table))):
+                tables[name].append(key)
+        return tables
 
     @cached_property
-    def _printed(self) -> dict[str, frozenset[str]]:
-        """The numbers that each float prints."""
-        return {key: _numbers_of(one) for key, one in self.draft.floats.items()}
+    def _by_word(self) -> dict[str, list[str]]:
+        """These names by their first words."""
+        names = defaultdict[str, list[str]](list)
+        for name in self._with_name:
+            names[next(iter(name.split()), "")].append(name)
+        return names
+
+    @cached_property
+    def _with_number(self) -> dict[str, list[str]]:
+        """The floats by each number that they print."""
+        floats = defaultdict[str, list[str]](list)
+        for key, one in self.draft.floats.items():
+            for number in _numbers_of(one):
+                floats[number].append(key)
+        return floats
 
     def _split(self) -> Iterator[Passage]:
         """The sentences that a reader sees, some at a time; captions are shown with their floats."""
@@ -105,27 +125,20 @@ class PaperIndex:
         """Keys of the floats, those first that speak of a sentence: those that it refers to, those that its paragraph
         refers to, and those with its numbers, and names of its rows and columns, rare ones counting more; of equal ones
         the first of the paper. Of a figure and its parts the first; of a caption, not its own float."""
-        text = without_pointers(sentence.text)
         numbers = {_digits(one.text) for one in result_numbers(sentence.text)}
-        scores = {key: 0.0 for key, one in self.draft.floats.items() if one.caption or one.rows}
-        scores |= dict.fromkeys(self.referred(*self.draft.paragraphs[paragraph].sentences), IN_PARAGRAPH)
+        words = _words(without_pointers(sentence.text))
+        names = {name for word in words.split() for name in self._by_word[word] if name in words}
+        scores = dict.fromkeys(self.referred(*self.draft.paragraphs[paragraph].sentences), IN_PARAGRAPH)
         scores |= dict.fromkeys(self.referred(sentence), REFERRED)
-        with_number, with_name = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-        for key, printed in self._printed.items():
-            for number in numbers & printed:
-                with_number[number].append(key)
-        words = _words(text)
-        for key, names in self._names.items():
-            for name in names:
-                if name in words:
-                    with_name[name].append(key)
-        for keys in (*with_number.values(), *with_name.values()):
+        for keys in (*(self._with_number[one] for one in numbers), *(self._with_name[one] for one in names)):
             for key in keys:
-                scores[key] += 1 / len(keys)
-        scores.pop(self.draft.paragraphs[paragraph].caption_of or "", None)
+                scores[key] = scores.get(key, 0.0) + 1 / len(keys)
+        own = self.draft.paragraphs[paragraph].caption_of
         # Sums are rounded: the order in which members of a set are added, another in each process, decides nothing.
-        best = sorted(scores, key=lambda key: -round(scores[key], 9))
-        return list(dict.fromkeys(self.family(key)[0] for key in best))
+        best = sorted(scores, key=lambda key: (-round(scores[key], 9), self._order[key]))
+        others = islice((key for key in self._shown if key not in scores), MOST_FLOATS)
+        keys = [key for key in (*best[:MOST_FLOATS], *others) if key != own]
+        return list(dict.fromkeys(self.family(key)[0] for key in keys))[:MOST_FLOATS]
 
     def passages(self, sentences: Sequence[Sentence], paragraphs: Sequence[int]) -> list[list[Passage]]:
         """For each of some sentences the best passages that may support it: none of its own paragraph, and none of
