@@ -55,8 +55,8 @@ class Spend:
 
 @dataclass(frozen=True)
 class Limits:
-    """Upper bounds, looked at before each call: passed by the calls in flight at most. None is no bound. usd: US
-    dollars."""
+    """Upper bounds, looked at before each call. None is no bound. usd: US dollars, passed by the calls in flight at
+    most; calls: those in flight count."""
 
     usd: float | None = None
     calls: int | None = None
@@ -76,6 +76,7 @@ class Ledger:
         self.spend = Spend()  # of this run
         self.stopped: str | None = None  # the limit that kept a call from being sent
         self.final_error: Exception | None = None  # that every further call meets, whatever its LM
+        self._under_way = 0  # calls that were started and have not ended
         self._lock = threading.RLock()
         self._file = file
         self._earlier = _read_spend(file) if file else 0.0
@@ -104,6 +105,18 @@ class Ledger:
             self.stopped = self.stopped or reason
             raise BudgetSpent(f"the budget is spent: {reason}")
 
+    def start_call(self) -> None:
+        """Do the same, and count the call as sent until `end_call` enters it."""
+        with self._lock:
+            self.check()
+            self._under_way += 1
+
+    def end_call(self, spend: Spend) -> None:
+        """Enter a call that was started."""
+        with self._lock:
+            self._under_way -= 1
+            self.add(spend)
+
     def _take_lock(self) -> None:
         with self._lock:
             if (lock := self._process_lock) is None:
@@ -121,8 +134,9 @@ class Ledger:
 
     def _exhausted_reason(self) -> str | None:
         spend, limits = self.spend, self.limits
-        if limits.calls is not None and spend.calls >= limits.calls:
-            sent = "1 LM call was" if spend.calls == 1 else f"{spend.calls} LM calls were"
+        calls = spend.calls + self._under_way
+        if limits.calls is not None and calls >= limits.calls:
+            sent = "1 LM call was" if calls == 1 else f"{calls} LM calls were"
             return f"{sent} sent and --max-calls is {limits.calls}"
         total = self._earlier + (spend.usd or 0)
         if limits.usd is not None and (spend.usd is None or total >= limits.usd):

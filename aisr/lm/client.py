@@ -338,7 +338,7 @@ class OpenLM(dspy.LM):
 
     def _send(self, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Response:
         """Return the response to a call. What it took is charged, of a refused reply what that reports."""
-        self.ledger.check()
+        self.ledger.start_call()
         usage: Usage | None = None
         try:
             with dspy.context(disable_history=True, callbacks=[]):
@@ -352,7 +352,7 @@ class OpenLM(dspy.LM):
             self._explain(error)
             raise
         finally:
-            self.ledger.add(Spend.of(usage, self.price))
+            self.ledger.end_call(Spend.of(usage, self.price))
 
     def _drop_counts(self, error: LMError) -> bool:
         """Return whether a server refused the numbers of items in a schema; they are left out from then on."""

@@ -162,6 +162,8 @@ def check_paper(
     from aisr_papers.check.write import write_files
     from aisr_papers.open import read_paper
 
+    if out:
+        _check_folder(out)
     digests = reviewing.read_dismissed(dismissed)
     asks_lm = _asks_lm(lm, [program, citation_program, picture_mode, estimate])
     labels = reviewing.failing_labels(fail_on or [], asks_lm)
@@ -289,6 +291,13 @@ def mcp(
         programs = Programs(artifacts, program, citation_program, picture_mode)
         settings = replace(settings, lm=opened, programs=programs)
     serve(settings)
+
+
+def _check_folder(out: Path) -> None:
+    """Raise UserError where a folder to write to cannot be one, since a file stands in its place or above it."""
+    above = next((one for one in (out, *out.parents) if one.exists()), out)
+    if above.exists() and not above.is_dir():
+        raise UserError(f"--out {out}: {above} is a file; expected a folder, or the name of a new one")
 
 
 def _asks_lm(lm: str, of_an_lm: Sequence[str | bool | None]) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import program_text
@@ -116,7 +117,7 @@ def test_a_second_run_asks_nothing_and_after_an_edit_only_what_shows_it(
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
-        (None, "max_calls is 3"),
+        (None, "--max-calls is 3"),
         (refused(401, "your key has expired"), "your key has expired"),
     ],
     ids=["limit", "key"],
@@ -139,6 +140,14 @@ def test_what_was_paid_for_is_written_and_the_same_command_goes_on(
     before = len(keyed.requests)
     assert check(check_paper, keyed).code == 0
     assert not {str(one.body) for one in keyed.requests[:3]} & {str(one.body) for one in keyed.requests[before:]}
+
+
+def test_two_runs_with_one_budget_do_not_write_at_a_time(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:
+    with FileLock(quick / ".review.lock"):
+        refused = check(check_paper, keyed, "--max-usd", 1, "-L", "price=1,1")
+    assert refused.code == 2
+    assert "another process spends for this output; wait for it" in refused.err
+    assert keyed.requests == []
 
 
 def test_an_estimate_sends_nothing_and_is_close(check_paper: CheckPaper, keyed: Loopback, quick: Path) -> None:

@@ -138,3 +138,16 @@ def test_characters_that_nobody_sees_change_no_number(check_paper: CheckPaper, p
     assert "Wrong percentage (37 of 120 is 30.8 %)" in done.out
     assert done.out.count("Wrong percentage (") == 1
     assert "37 of 120 (38.8 %) flew" in done.out
+
+
+def test_a_sentence_that_is_too_long_is_listed_and_a_file_is_no_folder(check_paper: CheckPaper, paper: Path) -> None:
+    text = "and larks sang " * 140
+    (paper / "main.tex").write_text(PAPER.replace("Wrens sang longer", f"Wrens {text} sang longer").lstrip())
+    finished = check_paper("main.tex")
+    assert "sentences too long to be recomputed: 1" in finished.out
+    assert finished.out.count("Inconsistent test") == 0
+    refused = check_paper("main.tex", "--out", "main.tex/review")
+    assert refused.code == 2
+    assert (
+        refused.err == "error: --out main.tex/review: main.tex is a file; expected a folder, or the name of a new one\n"
+    )

@@ -7,6 +7,7 @@ what was not asked before, since an answer is known by the whole text of its pro
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -114,7 +115,8 @@ def judge_checks(
         return None if ended else by.program.judge(check.record, lm)
 
     with ThreadPoolExecutor(lm.threads) as pool:
-        waiting = {pool.submit(judge, check): place for place, check in enumerate(checks)}
+        # In the context of the command: messages there name its options.
+        waiting = {pool.submit(copy_context().run, judge, check): place for place, check in enumerate(checks)}
         try:
             for future in as_completed(waiting):
                 place = waiting[future]

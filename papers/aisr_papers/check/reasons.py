@@ -7,6 +7,7 @@ quote stands; a reason without one is called not confirmed.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -121,9 +122,12 @@ def add_reasons(
             return [replace(one.flag, failed=f"{NO_REASON}: {why}") for one in group]
 
     groups = list(_groups(_show(draft, place, one) for place, one in enumerate(flags) if one.label in ASKED))
+    context = copy_context()  # in which messages name the options of the command
     with ThreadPoolExecutor(lm.threads) as pool:
         try:
-            for group, answers in zip(groups, pool.map(explain, groups), strict=True):
+            for group, answers in zip(
+                groups, pool.map(lambda group: context.copy().run(explain, group), groups), strict=True
+            ):
                 for one, flag in zip(group, answers, strict=True):
                     explained[one.place] = flag
                 done(answers)

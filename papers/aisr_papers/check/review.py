@@ -28,7 +28,7 @@ from aisr_papers.check.flags import (
 )
 from aisr_papers.cited_claims import find_misquotes
 from aisr_papers.draft import Draft
-from aisr_papers.recompute.recompute import Fact, Outcome, Position, count_read, recompute
+from aisr_papers.recompute.recompute import Fact, Outcome, Position, count_read, recompute, too_long
 
 NO_LM = "none"  # what stands for a language model where none is asked
 LEAST_READ = 0.9  # of the words of a source; below it, what was lost comes first
@@ -154,10 +154,12 @@ def left_out(review: Review) -> list[Group]:
     titles = {key: f" ({works[key].title})" for key in review.missing if key in works and works[key].title}
     missing = [f"{key}{titles.get(key, '')}: {pluralize(count, 'sentence')}" for key, count in review.missing.items()]
     title, *stretches = lost_words(review.draft) or [""]
+    long = [f"{one.place}: {len(one.text):,} characters: “{shorten(one.text)}”" for one in too_long(review.draft)]
     groups = [
         Group(title, stretches),
         Group("judging was stopped", [review.stopped] if review.stopped else []),
         Group(f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
+        Group(f"sentences too long to be recomputed: {len(long)}", long),
         Group(f"cited works without a file: {len(missing)}", missing),
         Group(
             f"sentences not held against the paper: {sum(review.skipped.values())}",

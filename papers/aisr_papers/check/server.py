@@ -124,6 +124,9 @@ def make_server(settings: Settings) -> MCPServer:
         from aisr_papers.check.questions import Checks, claim_check
 
         texts = [" ".join(one.split()) for one in sentences]
+        for name, given in (("sentences", texts), ("evidence", evidence)):
+            if blank := [number for number, one in enumerate(given, start=1) if not one.strip()]:
+                raise UserError(f"{name}: number {blank[0]} is blank; expected words")
         record = {
             "id": "sentences",
             "paragraph": " ".join(texts),

@@ -79,6 +79,11 @@ def count_read(draft: Draft) -> int:
     return sum(_is_prose(one) for _, one in draft.placed_sentences())
 
 
+def too_long(draft: Draft) -> list[Sentence]:
+    """The sentences that a reader sees and that are not read."""
+    return [one for _, one in draft.placed_sentences() if not one.hidden and not _is_prose(one)]
+
+
 def _is_prose(sentence: Sentence) -> bool:
     return not sentence.hidden and len(sentence.text) <= LONGEST
 

@@ -113,14 +113,22 @@ async def test_a_paper_is_checked_in_one_call_with_progress(settings: Open) -> N
 
 
 async def test_one_budget_is_for_all_calls(settings: Open, loopback: "Loopback") -> None:
+    """Calls that are under way count."""
+    answers = []
+
     async with connect(settings(calls=2)) as client:
-        for number in range(4):
-            checked = await call(
-                client, "check_sentences", sentences=[f"Wren {number} reaches 61.0."], evidence=[TABLE]
-            )
-        assert checked["flags"][0]["label"] is None
-        assert "max_calls is 2" in checked["flags"][0]["failed"]
-        assert checked["spent"]["calls"] == 2
+
+        async def check(number: int) -> None:
+            sentences = [f"Wren {number} reaches 61.0."]
+            answers.append(await call(client, "check_sentences", sentences=sentences, evidence=[TABLE]))
+
+        async with anyio.create_task_group() as group:
+            for number in range(4):
+                group.start_soon(check, number)
+        blank = await client.call_tool("check_sentences", {"sentences": ["It sings.", " "], "evidence": [TABLE]})
+    assert "sentences: number 2 is blank; expected words" in str(blank.content)
+    left = [one["flags"][0]["failed"] for one in answers if one["flags"] and one["flags"][0]["label"] is None]
+    assert any("max_calls is 2" in why for why in left)
     assert len(loopback.requests) == 2
 
 
