@@ -37,7 +37,6 @@ def test_no_stored_file_names_what_is_imported_or_asked(
 
     monkeypatch.delenv("AISR_LM")
     mlflow = open_store(registered.root)
-    monkeypatch.delenv("AISR_LM")
     needed = pytest.raises(LMUnavailable, match="compiled with openai/gpt-4o-mini: set AISR_LM to that")
     with warnings.catch_warnings(record=True) as shown, needed:
         mlflow.pyfunc.load_model("models:/aisr-track1@champion")
