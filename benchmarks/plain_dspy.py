@@ -162,6 +162,8 @@ def compare(task: str, optimizer: str, arguments: argparse.Namespace) -> tuple[I
         compiled = OPTIMIZERS[optimizer](metric, lm).compile(program, trainset=splits["train"], valset=splits["dev"])
         calls = int(sum(model.spend[name] or 0 for name in ("calls", "cached_calls")) - calls)
         after = official_scores(task, compiled, splits["test"], metric)
+    if lm.ledger.final_error is not None:  # DSPy takes it for failed records, of score 0
+        raise lm.ledger.final_error
     return score_interval(before), score_interval(after), difference_interval(after, before), calls
 
 
