@@ -3,7 +3,6 @@ imports this module, which loads DSPy, when one of them is used."""
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from aisr.base.jsonl import explain
 from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import (
     Outcome,
-    another_lm,
     ask_for_confidence,
     attach,
     failure_text,
@@ -230,8 +228,6 @@ class LoadedProgram:
         program = self.loaded.program
         with errors_in_python():
             attach(program, lm.opened, program.image_folder)
-        if warning := another_lm(program, lm.opened):
-            warnings.warn(warning, UserWarning, stacklevel=3)
 
     def _judge(self, number: int, record: AnyRecord, lm: LanguageModel, where: str = "") -> Verdict:
         """Return the verdict on the `number`th record, from 0. where: before the message of an error."""

@@ -188,14 +188,13 @@ class MeanScores(Scores):
         return CorpusScore(float(self.mean(self.values)), {})
 
 
-def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5, weights: NDArray[Any] | None = None) -> Any:
+def ranking_value(f1: NDArray[Any], exact: Any, weights: NDArray[Any] | None = None) -> Any:
     """The ranking score, in 0-1: the mean of macro-F1 and exact match.
 
-    f1: of each label, shape (..., labels); exact: the share of records that match exactly, shape (...); f1_share: the
-    share of macro-F1 in the score, in 0-1; weights: the weight of each label in macro-F1, all the same as the official
-    score has it.
+    f1: of each label, shape (..., labels); exact: the share of records that match exactly, shape (...); weights: the
+    weight of each label in macro-F1, all the same as the official score has it.
     """
-    return (2 * f1_share * np.average(f1, axis=-1, weights=weights) + 2 * (1 - f1_share) * exact) / 2
+    return (np.average(f1, axis=-1, weights=weights) + exact) / 2
 
 
 def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
@@ -233,7 +232,6 @@ class Tally(Scores):
     counts: NDArray[np.int64]  # (records, 3, labels): true positives, false positives and false negatives
     exact: NDArray[np.bool_]  # (records,): paragraph exact match (Track 1), Joint@3 (Track 2)
     exact_name: str  # the name of that part, "pem" or "joint_at_3"
-    f1_share: float = 0.5  # of macro-F1 in the ranking score (see `ranking_value`)
     smooth: bool = False  # whether the ranking score is smoothed, for choosing by it; reports never are
 
     @cached_property
@@ -249,7 +247,7 @@ class Tally(Scores):
         counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
         exact = totals[:, -1] / weights.sum(axis=1)
         by_label = np.minimum(self.support, ENOUGH) if self.smooth and self.support.any() else None
-        return np.asarray(ranking_value(f1_scores(counts), exact, self.f1_share, by_label))
+        return np.asarray(ranking_value(f1_scores(counts), exact, by_label))
 
     def smoothed(self) -> Self:
         """The same scores for choosing between programs: in macro-F1 each label counts by its gold statements, `ENOUGH`
@@ -271,7 +269,7 @@ class Tally(Scores):
     def ceiling(self) -> float:
         """The highest ranking score that these records allow, in 0-1: the F1 of a label without a gold statement is 0
         whatever a program answers. A label that is gold only beside others counts as present where it was predicted."""
-        return 1 - self.f1_share * float((self.support == 0).mean())
+        return 1 - 0.5 * float((self.support == 0).mean())
 
     def surrogate(self, baseline: Self) -> Floats:
         """The ranking score linearised at the operating point of a baseline on train, a value a record."""
@@ -311,7 +309,7 @@ class Tally(Scores):
             for label, (precision, recall, f1, support) in zip(self.labels, columns, strict=True)
         }
         parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
-        score = float(ranking_value(f1, exact, self.f1_share))
+        score = float(ranking_value(f1, exact))
         return CorpusScore(score, parts, per_label, self._remarks(f1, exact))
 
     def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
@@ -329,13 +327,13 @@ class Tally(Scores):
         counts = f"{first}: {few} gold statement{'' if few == 1 else 's'} of {self.support.sum()}"
         counts = ", ".join([counts, *(f"{label}: {few}" for label, few in others)])
         alone = "the F1 of each alone" if others else "its F1 alone"
-        remark = f"{counts}; {alone} moves the score by {100 * self.f1_share / len(self.labels):.1f}"
+        remark = f"{counts}; {alone} moves the score by {50 / len(self.labels):.1f}"
         if self.ceiling < 1:
             remark += f", and no program can score more than {100 * self.ceiling:.1f} here"
         rest = self.support >= ENOUGH
         if not rest.any():
             return remark
-        return f"{remark}; over the other labels {100 * ranking_value(f1[rest], exact, self.f1_share):.1f}"
+        return f"{remark}; over the other labels {100 * ranking_value(f1[rest], exact):.1f}"
 
 
 def tally_statements(

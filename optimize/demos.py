@@ -17,7 +17,7 @@ from aisr.optimize.search import Search
 from aisr.programs.case import Case
 from aisr.programs.probabilities import is_complete
 from aisr.programs.program import DUPLICATES, SOURCE, Program, Similarity, label_field, wording
-from aisr.programs.text import length, runs
+from aisr.programs.text import length
 
 RowT = TypeVar("RowT", Case, dspy.Example)
 
@@ -235,17 +235,3 @@ def exclude_leaking(program: Program, cases: Iterable[Case]) -> None:
         if case.group is not None:
             excluded[wording(case.example.get(program.statement))].add(case.group)
     program.excluded = {text: frozenset(own) for text, own in excluded.items()}
-
-
-def in_prompt(program: Program, case: Case) -> bool:
-    """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
-    statement = case.example.get(program.statement)
-    text = wording(statement)
-    # A record that shares a group with the demo stands in the prompts of others only. By what is judged: its evidence
-    # may stand in a demo in another form, without its pictures.
-    excluded = program.options.demos_per_record > 0 and text in program.excluded
-    demos = () if excluded else program.main_predictor.demos
-    if any(demo.get(program.statement) == statement for demo in demos):
-        return True
-    known = runs(text)
-    return any(not known.isdisjoint(runs(predictor.signature.instructions)) for predictor in program.predictors())

@@ -63,7 +63,6 @@ class DryRun:
                     self._gold[_key(signature, row)] = row
         run.check_alive()
         run.search()
-        run.add_label_weights()
         run.score_test()
         return run
 

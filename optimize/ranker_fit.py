@@ -100,7 +100,7 @@ def fit_ranker(
 
 def out_of_fold_prepare(task: Task, judge: Program, rankers: Mapping[Paragraphs, EvidenceRanker]) -> Prepare:
     """`Program.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard
-    to find then as that of dev, for demos, surrogate and label weights."""
+    to find then as that of dev, for demos and surrogate."""
 
     def prepare(record: Record) -> Case:
         whole = judge.ranker

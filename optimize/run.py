@@ -24,10 +24,8 @@ from aisr.metrics.intervals import Interval
 from aisr.optimize.baseline import with_no_lm_baseline
 from aisr.optimize.champion import Choice, Contender, choose, why_none_was_kept
 from aisr.optimize.demos import exclude_leaking
-from aisr.optimize.label_weights import LabelWeightsFit, fit_label_weights, judge_without_own_demos
 from aisr.optimize.leakage import LEAKAGE_RULE, Leakage, Prepare, cross_split_leakage, prepare_all
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.race import nested
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
 from aisr.programs.case import Case
@@ -69,7 +67,7 @@ class Callbacks:
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbacks: Callbacks) -> "Run":
-    """Compile, choose the champion on dev, fit its label weights, score it on test, and save the artifact.
+    """Compile, choose the champion on dev, score it on test, and save the artifact.
 
     Raises UserError where a split has no labelled records, and where another compile has the name; `BadLine` for a bad
     record. The same compile may go on: its former calls come from the cache.
@@ -88,7 +86,6 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
     # Only now: an address or a model that was mistyped must not take the name from the right one.
     write_whole(file, as_json(identity))
     run.search()
-    run.add_label_weights()
     run.score_test()
     run.save()
     return run
@@ -104,7 +101,7 @@ class Run:
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     folder: Path  # of the artifact
     callbacks: Callbacks
-    fits: bool = True  # whether what needs no LM is fitted: ranker, no-LM baseline, label weights
+    fits: bool = True  # whether what needs no LM is fitted: ranker, no-LM baseline
     began: float = field(default_factory=time.monotonic)
 
     student: Program = field(init=False)  # the uncompiled program
@@ -113,7 +110,6 @@ class Run:
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: the program has none
     choice: Choice = field(init=False)
     champion: Program = field(init=False)  # as it is saved
-    fitted: LabelWeightsFit | None = None  # its label weights
     test: Result | None = None  # of the champion
     baseline_test: Result | None = None  # of the uncompiled program
 
@@ -245,31 +241,10 @@ class Run:
         loaded.copy_context(program)
         return loaded
 
-    def add_label_weights(self) -> None:
-        """Fit the champion's label weights on dev, which is judged already, and on as many records of train as the
-        settings say; none where there are no labels, or where the budget does not reach that far."""
-        task, train, seed = self.plan.task, self.cases["train"], self.plan.settings.seed
-        if not task.labels:
-            return
-        balanced = nested([task.balance_key(case.gold) for case in train])
-        records = [*(train[k] for k in balanced[: self.plan.settings.judged_train]), *self.cases["dev"]]
-        self.callbacks.stage(f"fitting label weights to the champion's label probabilities on {len(records)} records")
-        try:
-            judged = judge_without_own_demos(task, self.champion, records, self.lm, self.callbacks.judged)
-        except BudgetSpent:
-            self.callbacks.stage("label weights: not fitted, the budget is spent")
-            return
-        if not self.fits:
-            return
-        self.fitted = fit_label_weights(task, self.champion, judged, seed, self.lm.identity)
-        self.champion.label_weights = self.fitted.weights
-        self.champion = self._reload(self.champion)
-
     def score_test(self) -> None:
-        """Score the champion, as it is saved, with its label weights, and the uncompiled program on test, as far as the
-        budget reaches.
+        """Score the champion, as it is saved, and the uncompiled program on test, as far as the budget reaches.
 
-        Only here is a gain honest: the champion was chosen because it did well on dev, by its prompt alone.
+        Only here is a gain honest: the champion was chosen because it did well on dev.
         """
         if "test" not in self.cases:
             return
@@ -309,7 +284,7 @@ class Run:
         """The manifest, as of its first use at the end of the compile."""
         plan, choice = self.plan, self.choice
         results = {
-            "dev": choice.champion.dev,  # the prompt alone; on test with the label weights
+            "dev": choice.champion.dev,
             "baseline_dev": choice.contenders[0].dev,
             "test": self.test,
             "baseline_test": self.baseline_test,
@@ -326,7 +301,6 @@ class Run:
             settings=asdict(plan.settings),
             options=self.champion.options.model_dump(),
             champion=choice.champion.name,
-            label_weights=self.fitted.report if self.fitted else None,
             ranker=self.ranker,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),

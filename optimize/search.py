@@ -29,21 +29,19 @@ MOST_CONFUSIONS = 6  # kinds of mistake in the description of the confusion matr
 @dataclass(frozen=True)
 class Settings:
     """The settings of an optimizer. demos: most few-shot examples; demo_tokens: their tokens together, about;
-    candidates: how many programs it may try; judged_train: how many records of train are judged for the label weights,
-    beside dev, None for all."""
+    candidates: how many programs it may try."""
 
     demos: int = 4
     demo_tokens: int = 3000
     candidates: int = 4
-    judged_train: int | None = 200
     seed: int = 0
 
 
 # More demos are not longer ones: each may take 750 tokens.
 BUDGETS: Mapping[str, Settings] = {
-    "light": Settings(demos=4, demo_tokens=3000, candidates=2, judged_train=0),
-    "medium": Settings(demos=4, demo_tokens=3000, candidates=4, judged_train=200),
-    "heavy": Settings(demos=8, demo_tokens=6000, candidates=8, judged_train=None),
+    "light": Settings(demos=4, demo_tokens=3000, candidates=2),
+    "medium": Settings(demos=4, demo_tokens=3000, candidates=4),
+    "heavy": Settings(demos=8, demo_tokens=6000, candidates=8),
 }
 
 

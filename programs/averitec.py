@@ -360,7 +360,6 @@ class AveritecTask(Task):
         "evidence": "evidence match",
         "questions": "question match",
     }
-    f1_share = 0.0
     fallback_is_baseline = True
     submission = "averitec.json"
 

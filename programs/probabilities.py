@@ -1,8 +1,7 @@
 """How likely each label is, as a model's answer says.
 
 There are three sources, the best that the backend has: the log-probabilities of the answer's tokens; verbalized
-confidence; or one vote. Label weights that were fitted make a fourth of any of them. Which one it was goes with every
-judgement.
+confidence; or one vote. Which one it was goes with every judgement.
 
 Confidence is verbalized beside each label in one short string: the percent of that label, then the likeliest other
 label and its percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and
@@ -14,15 +13,9 @@ a confidence that rests on nothing.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import dspy
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy.special import softmax
-
-from aisr.base.errors import UserError
 
 CONFIDENCE = "how_sure"  # the output in which a model that writes states how likely its labels are
 FORM = (
@@ -80,12 +73,11 @@ def read_confidence(value: Any, label: str, labels: Sequence[str]) -> list[float
     return [number / math.fsum(mass) for number in mass]
 
 
-Source = Literal["logprobs", "stated", "vote", "weights"]
+Source = Literal["logprobs", "stated", "vote"]
 SOURCES = {  # in words
     "logprobs": "log-probabilities",
     "stated": "confidences stated by the LM",
     "vote": "single votes",
-    "weights": "label weights",
 }
 ROUNDING = 1e-3  # how far above 0 a log-probability may be
 HALF_VOTE = 0.5  # added to each label's votes: of one answer no label is impossible (Jeffreys' prior)
@@ -208,59 +200,3 @@ def _usable(entry: Any) -> bool:
 def _begins(rest: str, piece: str) -> bool:
     """Whether a token goes on with what is left of a label, or finishes it and more."""
     return bool(piece) and (rest.startswith(piece) or (bool(rest) and piece.startswith(rest)))
-
-
-# --- Label weights: from label probabilities to the label that scores, the second step of a program with labels.
-#
-# A prompt teaches the annotators' convention in part; a few numbers can add to it: how much the LM's log-probabilities
-# count, and an offset a label. They are fitted on train and dev for the ranking score (`optimize/label_weights.py`),
-# are part of the program, and are saved and loaded with it.
-
-FLOOR = 1e-4  # the least probability that counts: below it, a distribution only says "no"
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class Rule(BaseModel):
-    """Sums for each label: `weight` times the LM's log-probability of it, plus its offset."""
-
-    model_config = ConfigDict(extra="forbid")
-    weight: Finite
-    offsets: list[Finite]  # in the order of the labels
-
-    def logits(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sums, shape (judgements, labels), from log-probabilities of that shape."""
-        return np.asarray(self.weight * log_probs + np.array(self.offsets))
-
-    def labels(self, log_probs: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the index of the label with the highest sum for each judgement."""
-        return np.asarray(self.logits(log_probs).argmax(axis=1))
-
-
-class LabelWeights(BaseModel):
-    """Fitted label weights."""
-
-    model_config = ConfigDict(extra="forbid")
-    labels: list[str]  # those of the task, in its order
-    fitted_on: str = ""  # identity of the LM whose probabilities they were fitted on
-    label_rule: Rule  # its highest sum is the label
-    probability_rule: Rule  # the softmax of its sums is the probability
-
-    @model_validator(mode="after")
-    def _one_offset_a_label(self) -> "LabelWeights":
-        if {len(rule.offsets) for rule in (self.label_rule, self.probability_rule)} != {len(self.labels)}:
-            raise UserError(f"another number of offsets than labels: {', '.join(self.labels)}")
-        return self
-
-    def apply(self, judgements: Sequence[Judgement]) -> list[Judgement]:
-        """Return the final judgement of each statement, from that of the LM."""
-        log_probs = logs(np.array([judgement.probabilities for judgement in judgements]))
-        labels = self.label_rule.labels(log_probs)
-        probabilities = softmax(self.probability_rule.logits(log_probs), axis=1)
-        return [
-            Judgement(self.labels[k], row.tolist(), "weights") for k, row in zip(labels, probabilities, strict=True)
-        ]
-
-
-def logs(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log-probabilities, none below that of `FLOOR`."""
-    return np.asarray(np.log(np.maximum(probabilities, FLOOR)))

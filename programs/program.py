@@ -27,7 +27,7 @@ from aisr.base.jsonl import explain
 from aisr.programs.case import Case
 from aisr.programs.evidence import NO_EVIDENCE, Evidence, PicturedText, PictureMode
 from aisr.programs.pictures import ImageFolder
-from aisr.programs.probabilities import CONFIDENCE, Judgement, LabelWeights, judgements_of
+from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
@@ -218,7 +218,6 @@ class Program(dspy.Module):
     statement: str = "claim"  # the input by which demos are compared with a record, for nearest demos and leakage
 
     # Fitted beside the prompt, and saved with it.
-    label_weights: LabelWeights | None = None  # from label probabilities to labels; None: the LM's own labels
     fitted: Fitted | None = None  # what `fit` came to
     ranker: EvidenceRanker | None = None  # ranks texts in the retriever's place
     takes_ranker: ClassVar[bool] = False  # whether a ranker may be fitted
@@ -256,7 +255,7 @@ class Program(dspy.Module):
 
     def load_fitted(self, saved: Mapping[str, Any]) -> None:
         """Set `fitted` from what was saved. Raises ValueError where it is no such thing."""
-        raise UserError("fitted: nothing of this program is fitted but prompt, ranker and label weights")
+        raise UserError("fitted: nothing of this program is fitted but prompt and ranker")
 
     def choose_evidence(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
         """Return the ids of the evidence that goes with a label, best first, in tasks that ask for some. named: the ids
@@ -351,8 +350,7 @@ class Program(dspy.Module):
         raise UnusableAnswer(reason or f"unusable answer, also after one repair: {complaint}")
 
     def decide(self, answer: dspy.Prediction, field: str) -> list[Judgement]:
-        """Return the final judgement of each label in an output `field` of the last answer, a label or a list of them:
-        from its probabilities, by the label weights where there are some."""
+        """Return the judgement of each label in an output `field` of the last answer, a label or a list of them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
         states = isinstance(self.options, LabelOptions) and self.options.verbalized_confidence
         judged = judgements_of(answer, field, labels, self.labels, states)
@@ -364,7 +362,7 @@ class Program(dspy.Module):
             predictor, inputs, _ = trace[-1]
             texts = {name: str(value) if isinstance(value, PicturedText) else value for name, value in inputs.items()}
             trace[-1] = (predictor, texts, answer)
-        return self.label_weights.apply(judged) if self.label_weights else judged
+        return judged
 
     @staticmethod
     def case(
@@ -405,11 +403,6 @@ class Program(dspy.Module):
             self.ranker = file.ranker
         if file.fitted is not None:
             self.load_fitted(file.fitted)
-        if file.label_weights is not None:
-            if file.label_weights.labels != list(self.labels):
-                labels = ", ".join(file.label_weights.labels)
-                raise UserError(f"label_weights: labels {labels}; expected {', '.join(self.labels)}")
-            self.label_weights = file.label_weights
 
     def load(self, path: str | PathLike[str], allow_pickle: bool = False, allow_unsafe_lm_state: bool = False) -> None:
         """Load a program.json, or a JSON file that `save` of DSPy wrote; an LM in it is left out.

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dspy
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from aisr.base.errors import UserError
 from aisr.base.jsonl import explain
 from aisr.programs.pictures import is_text_alone
-from aisr.programs.probabilities import LabelWeights
 from aisr.programs.ranker import EvidenceRanker
 
-FORMAT = 1
+FORMAT = 2
 METADATA = "metadata"  # of a file of DSPy's: versions of packages
 
 
@@ -43,13 +42,29 @@ class ProgramFile(BaseModel):
     """A program.json."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    format: int = Field(ge=FORMAT, le=FORMAT)
+    format: int = Field(ge=1, le=FORMAT)
     task: str
     options: dict[str, str | int | float | bool]
     state: dict[str, PredictorState]
     ranker: EvidenceRanker | None = None
     fitted: dict[str, Any] | None = None
-    label_weights: LabelWeights | None = None
+    label_weights: Any = None  # of format 1: offsets of labels that were fitted beside the prompt
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_format_1(cls, content: Any) -> Any:
+        """Give an option of version 0.2 the name that it has now."""
+        options = content.get("options") if isinstance(content, dict) and content.get("format") == 1 else None
+        if isinstance(options, dict) and "evidence" in options:
+            renamed = {"picture_mode" if name == "evidence" else name: value for name, value in options.items()}
+            return {**content, "options": renamed}
+        return content
+
+    @field_validator("label_weights")
+    @classmethod
+    def _has_none(cls, value: Any) -> None:
+        if value is not None:
+            raise UserError("this program has some, which are no longer used; compile it again")
 
 
 def read_state(content: Mapping[str, Any]) -> dict[str, PredictorState]:

@@ -2,7 +2,7 @@
 name.
 
 Programs of most tasks give a label to each statement of a record. Tasks whose answers are rankings or texts leave
-`labels` empty, and get no label weights, confusion matrix or F1 by label. The defaults fit a task whose gold and answer
+`labels` empty, and get no confusion matrix or F1 by label. The defaults fit a task whose gold and answer
 are one label a record. `SentenceTask` labels sentences that are judged by one evidence bundle.
 """
 
@@ -49,7 +49,6 @@ class Task:
     program: type[Program]  # the class of its programs, which has their options and labels
     definitions: Mapping[str, str] = {}  # a line a label
     parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}  # of its score, for a reader
-    f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
     fallback_is_baseline: bool = False  # whether `fallback` is its no-LM baseline; else that is a classifier of labels
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
     submission: str = "predictions.jsonl"  # the name of the file that its server takes

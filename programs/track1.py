@@ -158,7 +158,7 @@ class Track1(Program):
             evidence=PicturedText(text=evidence, pictures=tuple(pictures)) if pictured else evidence,
             sentences=sentences,
         )
-        # The LM's labels with their probabilities, changed by the label weights where there are some.
+        # The LM's labels with their probabilities.
         judged = self.decide(answer, "sentence_labels")
         return dspy.Prediction(sentence_labels=[one.label for one in judged], judgements=judged)
 

@@ -24,7 +24,7 @@ from support.corpora import citation, claim
 FIELDS = (
     "id claim_text evidence_bundle sentence_label sentence types type text table_caption image_caption img_path label",
     "labels cited_paper_full_text evidence_para_ids evidence_texts failed format task options members state",
-    "label_weights demos signature instructions fields lm traces train P1 __class__",
+    "demos signature instructions fields lm traces train P1 __class__",
 )
 NAMES = st.sampled_from(" ".join(FIELDS).split())
 TEXTS = st.one_of(

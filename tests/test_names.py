@@ -11,9 +11,8 @@ FOLDERS = ("aisr", "metrics", "optimize", "programs")
 # The names that several modules may define, each time for the same purpose.
 COMMANDS = {"evaluate", "main", "open_lm", "predict", "promote", "score", "split", "submit"}  # and what they call
 SAME_ROLE = {"ARTIFACTS", "DEFINITIONS", "EMBEDDED", "Scores", "load", "log", "uncompiled"}
-OF_LABEL_WEIGHTS = {"DECIMALS", "ENOUGH", "Ints", "JudgedRecord", "REPEATS", "RESAMPLES", "SHARES", "SURE"}
 OF_LMS = {"Answer", "Limits", "MAX_TOKENS"}
-ALLOWED = COMMANDS | SAME_ROLE | OF_LABEL_WEIGHTS | OF_LMS
+ALLOWED = COMMANDS | SAME_ROLE | OF_LMS
 
 
 def names(file: Path) -> Iterator[str]:

@@ -79,9 +79,7 @@ class Manifest(_Part):
     settings: dict[str, Any] = {}
     options: dict[str, Any] = {}
     champion: str | None = None
-    # What was fitted beside the prompt, whether it was `kept`, and its `gain`: `report` of
-    # `aisr.optimize.label_weights.LabelWeightsFit` and of `aisr.optimize.ranker_fit.RankerFit`.
-    label_weights: dict[str, Any] | None = None
+    # The evidence ranker that was fitted, whether it was `kept`, and its `gain` (`aisr.optimize.ranker_fit.RankerFit`).
     ranker: dict[str, Any] | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}

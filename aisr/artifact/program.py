@@ -81,7 +81,6 @@ def program_text(task: Task, program: Program) -> str:
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "ranker": program.ranker.model_dump() if program.ranker else None,
         "fitted": program.fitted.model_dump() if program.fitted else None,
-        "label_weights": program.label_weights.model_dump() if program.label_weights else None,
     }
     _validate(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
@@ -153,7 +152,7 @@ def _validate(content: Any, source: str) -> ProgramFile:
 
 def uncompiled_baseline(compiled: Loaded) -> Loaded:
     """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
-    state of `compiled`; no demos and no label weights."""
+    state of `compiled`; no demos."""
     program, task = compiled.program, compiled.task
     baseline = task.build(program.options.model_dump(exclude=set(SEARCHED)))
     baseline.ranker, baseline.fitted = program.ranker, program.fitted

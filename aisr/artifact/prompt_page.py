@@ -1,4 +1,4 @@
-"""PROMPT.md, a compiled program as a person reads it: prompt, lengths, label weights, and how to reproduce it."""
+"""PROMPT.md, a compiled program as a person reads it: prompt, lengths, and how to reproduce it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
-from aisr.programs.probabilities import LabelWeights
 from aisr.programs.program import SIMILARITY_WORDS, Options, Program
 from aisr.programs.task import Task
 from aisr.programs.text import length, tokens
@@ -20,7 +19,7 @@ SPLITS = {"baseline_test": "uncompiled, test", "test": "test", "no_lm_test": "no
 
 
 def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | None = None) -> str:
-    """Instruction, fields and demos of each predictor of a program, and its label weights, as Markdown. Text from data
+    """Instruction, fields and demos of each predictor of a program, as Markdown. Text from data
     stands in fences. manifest: of the compile that the program comes from; the page then says how to reproduce it."""
     seeds = dict(task.build(program.options.model_dump()).named_predictors())  # as they were before any optimizer
     named = program.named_predictors()
@@ -44,8 +43,6 @@ def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | N
         parts += ["## Evidence ranker", RANKER, _table(["", "weight"], weights)]
     if program.fitted:
         parts += ["## Fitted on train", program.fitted.page()]
-    if task.labels:
-        parts += ["## Label weights", *_label_weights(program.label_weights)]
     if manifest is not None:
         parts += ["## Reproduce", *_reproduce(manifest)]
     return "\n\n".join(parts) + "\n"
@@ -95,16 +92,6 @@ def _demos(predictor: Any, options: Options) -> list[str]:
     if len(predictor.demos) > MOST_DEMOS:
         parts.append(f"… and {len(predictor.demos) - MOST_DEMOS} more in program.json")
     return parts
-
-
-def _label_weights(weights: LabelWeights | None) -> list[str]:
-    """The numbers of the label weights."""
-    if weights is None:
-        return ["None: the label is the one that the LM gives."]
-    rule = weights.label_rule
-    rows = [[label, f"{offset:+.2f}"] for label, offset in zip(weights.labels, rule.offsets, strict=True)]
-    explanation = f"The label with the highest sum of {rule.weight:g} times its log-probability and its offset."
-    return [explanation, _table(["", "offset"], rows)]
 
 
 def _reproduce(manifest: Manifest) -> list[str]:

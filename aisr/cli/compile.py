@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
-from aisr.base.files import percent, split_files, with_interval
+from aisr.base.files import split_files
 from aisr.cli import display, options as opt
 from aisr.cli.display import console, note, print_failures
 from aisr.programs.registry import find_task
@@ -213,10 +213,9 @@ def _compile(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel", artifa
 def _describe_champion(run: "Run") -> str:
     """Return which program a compile chose, in words a reader of no document understands."""
     champion, seed = run.choice.champion, run.choice.contenders[0]
-    weights = " with label weights" if run.champion.label_weights is not None else ""
     if champion.name == seed.name:
         reason = "no candidate was better" if run.choice.contenders[1:] else "there is no candidate"
-        return f"{HAND_WRITTEN}{weights}: {reason}"
+        return f"{HAND_WRITTEN}: {reason}"
     pairs = list(zip(champion.program.predictors(), seed.program.predictors(), strict=True))
     counts = [len(predictor.demos) for predictor, _ in pairs if predictor.demos]
     parts = []
@@ -226,7 +225,7 @@ def _describe_champion(run: "Run") -> str:
         parts.append(f"the {nearest} most similar of {max(counts)} demos for each record")
     elif counts:
         parts.append(f"{' and '.join(map(str, counts))} demos")
-    return f"{' and '.join(parts) or 'other settings than the uncompiled program'}{weights} ({champion.name})"
+    return f"{' and '.join(parts) or 'other settings than the uncompiled program'} ({champion.name})"
 
 
 def print_result(run: "Run") -> None:
@@ -242,8 +241,6 @@ def print_result(run: "Run") -> None:
         few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
     print_failures(champion.dev.failures)
-    if run.fitted:
-        _print_label_weights(run.fitted.report, getattr(run.champion.options, "verbalized_confidence", False))
     if run.choice.unscored:
         note(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
     if run.manifest.stopped_early:
@@ -256,8 +253,8 @@ def print_result(run: "Run") -> None:
     console.print(f"  on test, which chose nothing: {result.interval}", style="bold", markup=False)
     if gain is None:
         note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
-    elif champion.name != seed.name or run.champion.label_weights is not None:
-        note(f"    {in_words(gain, f'{HAND_WRITTEN} alone')}: {gain}")
+    elif champion.name != seed.name:
+        note(f"    {in_words(gain, f'{HAND_WRITTEN}')}: {gain}")
     for remark in result.score.remarks:
         note(f"    {remark}")
     if result.no_lm:
@@ -267,24 +264,3 @@ def print_result(run: "Run") -> None:
                 "    word counts score higher than this LM: try another one, or look at what it answers in report.html"
             )
     print_failures(result.failures)
-
-
-def _print_label_weights(report: dict[str, Any], states: bool) -> None:
-    """Print what became of the label weights. states: whether the LM was asked for its confidence."""
-    from aisr.programs.probabilities import SOURCES
-
-    votes, labels = report["sources"].get("vote", 0), sum(report["sources"].values())
-    if states and votes:
-        note(
-            f"{'warning: ' if votes == labels else '  '}{votes} of {labels} labels came with no confidence that can be "
-            "used; they are taken as plain labels; -T verbalized_confidence=false asks for none"
-        )
-    if "why" in report:
-        note(f"  label weights: none ({report['why']})")
-        return
-    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
-    sources = " and ".join(SOURCES[source] for source in report["sources"])
-    gain, low, high = report["gain"]
-    kept = "kept" if report["kept"] else "not kept: no better than the LM as it is"
-    note(f"  label weights, from {sources}, cross-validated on {report['records']} records: {scores}")
-    note(f"    gain {with_interval(gain, low, high)}; {kept}")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aisr.base.errors import UserError
-from aisr.cli.display import note
 from aisr.lm.config import PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
 
@@ -219,13 +218,10 @@ def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key:
 
 
 def attach_program(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
-    """Prepare a program for an LM and the records of a file, with a warning where the label weights were fitted on
-    another LM."""
+    """Prepare a program for an LM and the records of a file."""
     from aisr.judging import judge
 
     judge.attach(program, lm, judge.find_image_folder(image_root, data))
-    if warning := judge.another_lm(program, lm):
-        note(f"warning: {warning}")
 
 
 def find_task_for(name: str, *records: Path, predictions: Path | None = None) -> "Task":

@@ -31,7 +31,7 @@ def inspect(
     ] = None,
     artifacts: opt.Root = opt.ARTIFACTS,
 ) -> None:
-    """Print a program as Markdown: instruction, demos, label weights, lengths."""
+    """Print a program as Markdown: instruction, demos, lengths."""
     from aisr.artifact.prompt_page import prompt_page
     from aisr.tracking import registry
 

@@ -94,17 +94,6 @@ def ask_for_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> di
     return chosen
 
 
-def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
-    """A warning where the label weights of a program were fitted on the probabilities of another LM; else None."""
-    weights = program.label_weights
-    if weights is None or weights.fitted_on == lm.identity:
-        return None
-    return (
-        f"the label weights were fitted on {weights.fitted_on or 'an unknown LM'}, and this is {lm.identity}; they "
-        "may not suit. Compile with the LM that predicts"
-    )
-
-
 # --- Judging
 
 

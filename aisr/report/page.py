@@ -58,7 +58,6 @@ class About(_Strict):
     data: str
     note: str = ""
     score: Score  # of the records below
-    label_weights: bool = False  # whether the program has some
     test: Score | None = None  # of a compile: on the split that chose nothing, whose records are not listed
 
 
@@ -232,7 +231,6 @@ def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) ->
         data=data,
         note=" ".join([*(f"{remark}." for remark in result.score.remarks), *baseline]),
         score=result.summary(),
-        label_weights=loaded.program.label_weights is not None,
     )
 
 

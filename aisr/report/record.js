@@ -38,8 +38,6 @@ function drawStatement(statement) {
   const gold = [].concat(...statement.gold.map((label) => [dot(label), label]));
   const said = statement.said === null ? [el("b", null, "no answer")] : [dot(statement.said), el("b", null, statement.said)];
   const likely = statement.chances.map((chance, place) => [chance, place]).sort((a, b) => b[0] - a[0]);
-  const passed = about.label_weights && likely.length > 0 && statement.said !== null
-    && likely[0][0] > statement.chances[about.labels.indexOf(statement.said)];
   return el("div", { class: "statement " + colour(statement.said) + (right ? "" : " wrong") },
     el("p", null, statement.text),
     el("div", { class: "said" },
@@ -48,9 +46,7 @@ function drawStatement(statement) {
         : el("span", null, el("span", { class: "verdict wrong" }, "✗ gold:"), ...gold),
       right && statement.gold.length > 1 && el("span", { class: "quiet" }, "gold: ", ...gold),
       likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
-    likely.length > 0 && drawChances(likely),
-    passed && el("p", { class: "odds" },
-      `Likeliest is ${about.labels[likely[0][1]]}; the label weights chose another, for the ranking score.`));
+    likely.length > 0 && drawChances(likely));
 }
 
 const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)

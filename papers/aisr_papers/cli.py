@@ -3,7 +3,6 @@
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -223,10 +222,7 @@ def _judge(
             f"{pluralize(len(checks.claims), 'question')}, {pluralize(len(checks.citations), 'citation')} against "
             "cited papers"
         )
-    with display.progress() as done, warnings.catch_warnings():
-        # What aisr warns of, such as a program that was fitted to another LM, is printed once each.
-        warnings.filterwarnings("once", "the label weights were fitted", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: display.note(f"warning: {message}")
+    with display.progress() as done:
         return review_draft(draft, checks, checkers, lm, done)
 
 

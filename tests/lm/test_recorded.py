@@ -37,7 +37,7 @@ def saved(root: Path) -> dict[str, Any]:
     """What a compile must come to again."""
     folder = root / "track1" / "it"
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    names = ("digest", "champion", "label_weights", "lm", "teacher", "scores", "gain_on_dev", "gain_on_test")
+    names = ("digest", "champion", "lm", "teacher", "scores", "gain_on_dev", "gain_on_test")
     reports = {name: (folder / name).read_text(encoding="utf-8") for name in ("program.json", "report.json")}
     pages = {"records": json.loads((folder / "records.json").read_text(encoding="utf-8"))}
     return {name: manifest[name] for name in names} | reports | pages

@@ -11,8 +11,9 @@ import dspy
 import pytest
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
-from aisr.artifact.program import program_text
+from aisr.artifact.program import parse, program_text, uncompiled_baseline
 from aisr.base.errors import UserError
+from aisr.judging.judge import judge_all
 from aisr.optimize.optimizers import CorpusAcceptance, Reflection, compile_candidates
 from aisr.optimize.search import GRADIENT_RECORDS, Candidate, Search, Settings, gradient_records
 from aisr.programs.case import Case
@@ -175,6 +176,29 @@ def test_the_objective_sees_some_of_each_label_that_train_has() -> None:
         judged = gradient_records(TRACK1, train, seed)
         assert sum(case.gold == [["Contradiction"]] for case in judged) == 2
         assert len(judged) <= GRADIENT_RECORDS + 2
+
+
+def test_the_prompt_asks_for_no_evidence_where_train_lists_none_and_demos_agree() -> None:
+    """In every prompt of a compile and of the saved program, also where the LM names some all the same."""
+    labels = [*CITATION_LABELS] * 4
+    records = [citation(label, *(["P1"] if label == "Supported" else []), number=k) for k, label in enumerate(labels)]
+    lm = scripted(lambda request: right(request).replace("[]", '["P2"]'))
+    student = TRACK2.build({})
+    student.fit(records)
+    rows = [student.prepare(record) for record in records]
+    work = Search(TRACK2, student, rows[:12], rows[12:], Settings(), lm, lm, lambda text: None)
+    ((_, program),) = compile_candidates("bootstrap", work, [])
+    loaded = parse(program_text(TRACK2, program), "a test")
+    for one in (student, program, loaded.program, uncompiled_baseline(loaded).program):
+        for outcome in judge_all(TRACK2, one, rows[12:], lm):
+            assert outcome.answer is not None
+            assert bool(outcome.answer.evidence_para_ids) == (outcome.answer.label == "Supported")
+    assert len(program.main_predictor.demos) > 2
+    for demo in program.main_predictor.demos:
+        assert bool(demo["evidence_ids"]) == (demo["label"] == "Supported")
+    for request in requests(lm):
+        assert "empty where the label is Irrelevant or Overstate or Topical Match" in wording(request)
+        assert "contradict it decide, too" not in wording(request)
 
 
 # --- GEPA: its gate, what it is told of the whole of train, and that no instruction keeps what it quotes

@@ -50,6 +50,5 @@ class Compiled(NamedTuple):
 def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> list[object]:
     """`aisr compile` on a few records of the sample."""
     at = ["--task", track, "--data", SAMPLE / track]
-    # To fit label weights takes most of the time of so small a compile.
     plain = ("--candidates", "1", "--budget", "light")
     return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *plain, *lm]
