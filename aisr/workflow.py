@@ -32,6 +32,7 @@ from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
 from aisr.optimize.run import Callbacks, Plan, Run, compile_program
 from aisr.optimize.search import Settings, settings
 from aisr.optimize.split import SplitSummary
+from aisr.optimize.target import parse_mix
 from aisr.programs.program import SIMILARITY_WORDS
 from aisr.programs.task import Task
 from aisr.report.page import write_compile_report
@@ -147,6 +148,8 @@ def plan_compile(
     options: Mapping[str, Any] = NO_OPTIONS,
     name: str | None = None,
     image_root: PathLike | None = None,
+    target: PathLike | None = None,
+    target_mix: str | None = None,
     command: str = "",
 ) -> Plan:
     """Return what a compile with these arguments does (see `compile`); nothing is asked or written. command: what
@@ -163,6 +166,8 @@ def plan_compile(
         "max_test": max_test,
         "options": dict(options) or None,
         "name": name,
+        "target": None if target is None else Path(target).name,
+        "target_mix": target_mix,
     }
     files = split_files(folder, chosen.name)
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
@@ -178,6 +183,8 @@ def plan_compile(
         limits={"train": max_train, "dev": max_dev, "test": max_test},
         command=command or _python_call(chosen, folder, lm, given),
         image_folder=find_image_folder(root, files["train"]),
+        target=None if target is None else Path(target),
+        target_mix=parse_mix(chosen, target_mix) if target_mix else None,
     )
 
 
@@ -243,7 +250,8 @@ def compile(
     joined by commas; by default knn where train has 200 records, else random-search), `budget` (light, medium, heavy),
     `demos` and `candidates` (at most; by budget 4, 4 or 8 and 2, 4 or 8), `seed`, `max_train`, `max_dev`, `max_test`
     (records), `options` (of the program, as `-T` takes them), `name` (of the artifact folder; by default the
-    optimizer's), `image_root` (where picture paths start).
+    optimizer's), `image_root` (where picture paths start), `target` (a file of the unlabelled records that will be
+    ranked: dev and test are weighted to it) and `target_mix` (its mix, such as "error-free=0.16", where it is known).
 
     Raises `UserError` for bad data, for a name that another compile has, and where MLflow is out of reach, all before
     anything is spent; `LMUnavailable` for what would meet every record.

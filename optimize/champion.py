@@ -3,6 +3,7 @@ for rare labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from aisr.artifact.prompt_page import prompt_tokens
 from aisr.base.files import percent
@@ -10,7 +11,7 @@ from aisr.judging.evaluate import Result, groups_of, score_cases, score_outcomes
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_interval
+from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import Scores, Tally, value
 from aisr.optimize.race import nested, rungs, survivors
 from aisr.optimize.search import Candidate
@@ -30,6 +31,11 @@ class Contender:
     finished: bool = True  # False: the race dropped it, and its result is on a part of dev
     prompt_tokens: int = 0  # of the part of its prompt that is the same for each record, with its demos, about
 
+    @cached_property
+    def chosen_by(self) -> float:
+        """The score by which the champion is chosen: weighted to the target where there is one, and smoothed."""
+        return value(self.dev.scores.smoothed())
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -44,6 +50,12 @@ class Choice:
         """The labels with so few gold statements in dev that race and choice weigh them less, and how many."""
         scores = self.champion.dev.scores
         return scores.rare_labels if isinstance(scores, Tally) else {}
+
+    def describe_measure(self) -> str:
+        """Return in what the score by which it was chosen differs from the official one; empty for nothing."""
+        parts = ["weighted to the target"] if self.champion.dev.at_target else []
+        parts += ["rare labels counted less"] if self.smoothed else []
+        return f" ({', '.join(parts)})" if parts else ""
 
 
 def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm: OpenLM) -> Choice:
@@ -78,10 +90,10 @@ def choose(task: Task, candidates: Sequence[Candidate], dev: Sequence[Case], lm:
         judged = order[: len(outcomes[k])]
         dev_result = score_outcomes(task, judged, outcomes[k])
         baseline = _score(task, judged, outcomes[0][: len(judged)])
-        gain = difference_interval(dev_result.scores, baseline, group=dev_result.group)
+        gain = dev_result.gain(Result(baseline, group=dev_result.group))
         contenders.append(Contender(name, program, dev_result, gain, k in running, prompt_tokens(program)))
     finished = [contender for contender in contenders if contender.finished]
-    champion = max(finished, key=lambda one: value(one.dev.scores.smoothed()))
+    champion = max(finished, key=lambda one: one.chosen_by)
     return Choice(champion, contenders, unscored)
 
 
@@ -103,8 +115,7 @@ def why_none_was_kept(choice: Choice, names: Sequence[str]) -> str | None:
     lost = "its program was not kept" if len(tried) == 1 else f"none of its {len(tried)} programs was kept"
     if not finished:
         return f"{lost}: dropped by the race on dev"
-    best = max(finished, key=lambda one: one.dev.score.score)
-    return (
-        f"{lost}: {best.name} scores {percent(best.dev.score.score)} on dev, {champion.name} "
-        f"{percent(champion.dev.score.score)}"
-    )
+    best = max(finished, key=lambda one: one.chosen_by)
+    scores = f"{best.name} scores {percent(best.chosen_by)} on dev, {champion.name} {percent(champion.chosen_by)}"
+    is_official = all(one.chosen_by == one.dev.score.score for one in (best, champion))
+    return f"{lost}: {scores}{'' if is_official else choice.describe_measure()}"

@@ -62,6 +62,7 @@ class DryRun:
                 if row is not None:
                     self._gold[_key(signature, row)] = row
         run.check_alive()
+        run.aim()
         run.search()
         run.score_test()
         return run

@@ -17,7 +17,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.base.jsonl import read
 from aisr.judging.evaluate import Result, check_any_judged, evaluate
-from aisr.judging.judge import attach, picture_digest
+from aisr.judging.judge import attach, judge_all, picture_digest
 from aisr.lm.budget import BudgetSpent
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval
@@ -28,6 +28,16 @@ from aisr.optimize.leakage import LEAKAGE_RULE, Leakage, Prepare, cross_split_le
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Search, Settings
+from aisr.optimize.target import (
+    Comparison,
+    Mix,
+    Target,
+    compare_sets,
+    drawn,
+    estimate_mix,
+    read_target,
+    stated_mix,
+)
 from aisr.programs.case import Case
 from aisr.programs.pictures import ImageFolder
 from aisr.programs.program import Program
@@ -50,6 +60,8 @@ class Plan:
     limits: dict[str, int | None]  # split -> most records to take; of train, most that the LM judges
     command: str  # the command that repeats it
     image_folder: ImageFolder | None = None  # where the records' pictures are
+    target: Path | None = None  # unlabelled records of the set that will be ranked
+    target_mix: Mapping[str, float] | None = None  # the shares of its kinds of record, where the user states them
 
     def records(self, split: str) -> Iterator[Record]:
         """The records of a split; of train all."""
@@ -85,6 +97,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, callbac
         raise UserError(f"{error}; not even dev could be judged once, nothing is saved") from error
     # Only now: an address or a model that was mistyped must not take the name from the right one.
     write_whole(file, as_json(identity))
+    run.aim()
     run.search()
     run.score_test()
     run.save()
@@ -107,6 +120,9 @@ class Run:
     student: Program = field(init=False)  # the uncompiled program
     cases: dict[str, list[Case]] = field(init=False)  # by split, of train those to judge
     leakage: Leakage = field(init=False)
+    target_records: list[Record] = field(default_factory=list)
+    comparison: Comparison | None = None  # of dev and test with the target
+    target: Target | None = None
     ranker: dict[str, Any] | None = None  # the manifest's part on the evidence ranker; None: the program has none
     choice: Choice = field(init=False)
     champion: Program = field(init=False)  # as it is saved
@@ -123,6 +139,7 @@ class Run:
         records = {name: list(plan.records(name)) for name in plan.data}
         counts = ", ".join(f"{len(own):,} of {name}" for name, own in records.items())
         stage(f"comparing all records for what they share: {counts}")
+        self._read_target(records)
         self.leakage = cross_split_leakage(task, records)
         for name, shared in self.leakage.with_train.items():
             if shared.sharing:
@@ -139,6 +156,22 @@ class Run:
         self.cases = with_no_lm_baseline(task, self.student, cases) if self.fits else cases
         # The ranker and this baseline learn of all of train; no prompt and no LM sees more than these.
         self.cases["train"] = self.cases["train"][: plan.limits.get("train")]
+
+    def _read_target(self, records: Mapping[str, Sequence[Record]]) -> None:
+        """Read the records of the target, and compare them with dev and test."""
+        task, stage = self.plan.task, self.callbacks.stage
+        if self.plan.target is None:
+            return
+        self.target_records = read_target(task, self.plan.target)
+        if any(record.gold is not None for record in self.target_records):
+            stage(f"the labels of {self.plan.target} are ignored")
+        shared = cross_split_leakage(task, {"train": records["train"], "target": self.target_records})
+        if shared.with_train["target"].sharing:
+            stage(f"target shares with train: {shared.with_train['target']}")
+        ours = [record for name, own in records.items() if name != "train" for record in own]
+        self.comparison = compare_sets(task, ours, self.target_records, self.plan.settings.seed)
+        for line in self.comparison.lines("dev and test", "target"):
+            stage(line)
 
     def _fit_to_train(self, train: Sequence[Record]) -> Prepare:
         """Fit the evidence ranker and what the program itself fits; what makes examples of the records of train."""
@@ -176,6 +209,8 @@ class Run:
             "limits": _in_words(plan.limits),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **picture_digest(self.student, (path for record in records for path in record.img_paths)),
+            **({"target": digest_file(plan.target)} if plan.target else {}),
+            **({"target mix": _in_words(plan.target_mix)} if plan.target_mix else {}),
         }
 
     def check_alive(self) -> None:
@@ -186,6 +221,36 @@ class Run:
         self.callbacks.stage(f"judging {len(dev)} records of dev with the uncompiled program")
         baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
         check_any_judged(baseline, "dev")
+
+    def aim(self) -> None:
+        """Weigh the records of each split to the target, if there is one. Its mix is the one that is stated, or comes
+        from the uncompiled program's answers to it, as far as the budget reaches."""
+        plan, stage = self.plan, self.callbacks.stage
+        if plan.target is None and plan.target_mix is None:
+            return
+        mix = stated_mix(plan.task, plan.target_mix) if plan.target_mix else self._estimate_mix()
+        target = Target.of(mix, self.target_records, self.comparison, plan.target)
+        self.target, self.cases = target.weigh_splits(plan.task, self.cases)
+        if mix:
+            stage(f"mix of the target{'' if mix.judged else ', as stated'}: {mix}")
+        stage("optimizers average over train, the race and the choice go by dev, both weighted to the target")
+        for warning in self.target.warnings():
+            stage(f"warning: {warning}")
+
+    def _estimate_mix(self) -> Mix | None:
+        """The mix of the target by the answers of the uncompiled program; None for a task without labels."""
+        task, seed = self.plan.task, self.plan.settings.seed
+        if not task.labels:
+            return None
+        records = drawn(self.target_records, seed)
+        self.callbacks.stage(f"judging {len(records)} records of the target with the uncompiled program, for its mix")
+        try:
+            on_target = judge_all(task, self.student, records, self.lm, self.callbacks.judged)
+        except BudgetSpent:
+            self.callbacks.stage("the mix of the target is not known: the budget is spent; --target-mix states it")
+            return None
+        on_dev = judge_all(task, self.student, self.cases["dev"], self.lm)
+        return estimate_mix(task, self.cases["dev"], on_dev, on_target, seed)
 
     def search(self) -> None:
         """Run the optimizers, each on the uncompiled program, and choose the champion among all that they left, on dev
@@ -291,6 +356,11 @@ class Run:
             "no_lm_dev": choice.champion.dev.no_lm,
             "no_lm_test": self.test.no_lm if self.test else None,
         }
+        scores = {name: result.summary() for name, result in results.items() if result is not None}
+        for name in ("dev", "test"):
+            result = results[name]
+            if result is not None and (weighted := result.summary_at_target()):
+                scores[f"target_{name}"] = weighted
         return Manifest(
             task=plan.task.name,
             name=plan.name,
@@ -312,7 +382,8 @@ class Run:
                 "rule": LEAKAGE_RULE,
                 "splits": {name: leak._asdict() for name, leak in self.leakage.with_train.items()},
             },
-            scores={name: result.summary() for name, result in results.items() if result is not None},
+            target=self.target.as_dict() if self.target else None,
+            scores=scores,
             gain_on_dev=choice.champion.gain,
             gain_on_test=self.gain_on_test,
             spend=self.lm.ledger.spend.as_dict(),

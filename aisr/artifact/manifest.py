@@ -84,6 +84,7 @@ class Manifest(_Part):
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     leakage: dict[str, Any] = {}  # the `rule` of what counts as shared, and by split what it shares with train
+    target: dict[str, Any] | None = None  # the set that it aims at, see `aisr.optimize.target.Target.as_dict`
     gain_on_dev: Gain | None = None
     gain_on_test: Gain | None = None
     spend: dict[str, Any] = {}  # see `aisr.lm.budget.Spend`

@@ -6,6 +6,7 @@ from typing import Any
 import dspy
 
 from aisr.artifact.manifest import Manifest, UsedLM
+from aisr.base.files import percent, with_interval
 from aisr.programs.program import SIMILARITY_WORDS, Options, Program
 from aisr.programs.task import Task
 from aisr.programs.text import length, tokens
@@ -15,7 +16,13 @@ RANKER = (
     "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on the "
     "gold evidence of train. A weight is what one standard deviation more of it adds."
 )
-SPLITS = {"baseline_test": "uncompiled, test", "test": "test", "no_lm_test": "no-LM baseline, test"}  # of the manifest
+SPLITS = {
+    "baseline_test": "uncompiled, test",
+    "test": "test",
+    "no_lm_test": "no-LM baseline, test",
+    "target_dev": "dev, weighted to the target",
+    "target_test": "test, weighted to the target",
+}  # of the manifest
 
 
 def prompt_page(title: str, task: Task, program: Program, manifest: Manifest | None = None) -> str:
@@ -94,6 +101,13 @@ def _demos(predictor: Any, options: Options) -> list[str]:
     return parts
 
 
+def _describe_target(target: Mapping[str, Any]) -> str:
+    """What the compile aimed at: the file by its digest, and the mix."""
+    shares = target.get("mix", {}).items()
+    mix = "; ".join(f"{name} {with_interval(*ends) if target['judged'] else percent(ends[0])}" for name, ends in shares)
+    return ", ".join(part for part in (target.get("digest", ""), mix) if part) or "shapes alone"
+
+
 def _reproduce(manifest: Manifest) -> list[str]:
     """What a technical report on a program must tell (guidelines, section 3): command, models, date, cost, data,
     settings, scores, versions. Of a server only the digest of its address is known."""
@@ -108,6 +122,7 @@ def _reproduce(manifest: Manifest) -> list[str]:
         "optimizer": f"{manifest.optimizer}: {_listed(manifest.settings)}",
         "options": _listed(manifest.options),
         **{title: str(manifest.scores[split]) for split, title in SPLITS.items() if split in manifest.scores},
+        **({"target": _describe_target(manifest.target)} if manifest.target else {}),
         **({"gain on test": gain} if (gain := manifest.describe_gain()) else {}),
         "versions": _listed(manifest.versions),
     }

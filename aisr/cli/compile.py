@@ -86,6 +86,8 @@ def compile_(
     ] = None,
     max_dev: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of dev.")] = None,
     max_test: Annotated[int | None, opt.search_option(metavar="N", min=1, help="Most records of test.")] = None,
+    target: opt.TargetFile = None,
+    target_mix: opt.TargetMix = None,
     lm: opt.LM = None,
     api_base: opt.ApiBase = None,
     teacher_lm: Annotated[
@@ -125,7 +127,7 @@ def compile_(
     from aisr.optimize.demos import FROM
     from aisr.optimize.search import settings
 
-    chosen = opt.find_task_for(task, *files.values())
+    chosen = opt.find_task_for(task, *files.values(), *([target] if target else []))
     options = opt.read_task_options(chosen, task_options)
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
     for step in (optimizer or "").split(","):
@@ -153,6 +155,8 @@ def compile_(
         options=options,
         name=name,
         image_root=image_root,
+        target=target,
+        target_mix=target_mix,
     )
     words = [f"{key}={opt.as_word(value)}" for key, value in plan.options.items()]
     command = opt.repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words)
@@ -237,10 +241,14 @@ def print_result(run: "Run") -> None:
     note(f"  on dev, where it was chosen: {champion.dev.interval}; {HAND_WRITTEN} {seed.dev.interval}")
     if champion.dev.no_lm:
         note(f"    no-LM baseline {champion.dev.no_lm.interval}")
+    if champion.dev.at_target:
+        note(f"    weighted to the target: {champion.dev.at_target}; {HAND_WRITTEN} {seed.dev.at_target}")
     if run.choice.smoothed:
         few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
     print_failures(champion.dev.failures)
+    for warning in run.target.warnings() if run.target else ():
+        note(f"  forecast: {warning}")
     if run.choice.unscored:
         note(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
     if run.manifest.stopped_early:
@@ -255,6 +263,8 @@ def print_result(run: "Run") -> None:
         note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
     elif champion.name != seed.name:
         note(f"    {in_words(gain, f'{HAND_WRITTEN}')}: {gain}")
+    if result.at_target:
+        note(f"    weighted to the target: {result.at_target}")
     for remark in result.score.remarks:
         note(f"    {remark}")
     if result.no_lm:

@@ -22,13 +22,16 @@ def check(
     file: Annotated[Path, opt.file_argument(help="JSONL file in the official format.")],
     task: opt.TaskName,
     image_root: opt.ImageRoot = None,
+    against: Annotated[
+        Path | None, opt.file_option(help="Another file, such as the test inputs: how do the two differ?")
+    ] = None,
 ) -> None:
-    """List the wrong lines of a record file, and pictures that are missing."""
+    """List the wrong lines of a record file, and pictures that are missing; compare it with another file."""
     from aisr.base.jsonl import scan
     from aisr.judging.judge import find_image_folder
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
 
-    chosen = find_task_for(task, file)
+    chosen = find_task_for(task, file, *([against] if against else []))
     images = find_image_folder(image_root, file)
     note(f"checking {file} as {chosen.name} records")
     bad: list[tuple[str, str]] = []  # the place of each bad line, and what is wrong
@@ -60,8 +63,25 @@ def check(
     if bad and (converter := chosen.record.converter):
         note(f"files as the organisers ship them become records by: aisr {converter.format(file=file)}")
     print_pictures(images)
+    if against:
+        _print_comparison(chosen, file, against)
     if bad:
         raise typer.Exit(REFUSED)
+
+
+def _print_comparison(task: Any, file: Path, other: Path) -> None:
+    """Print two files of records side by side, without an LM."""
+    from aisr.base.jsonl import scan
+    from aisr.optimize.target import OTHER_TEXTS, compare_sets
+
+    ours, others = ([line.record for line in scan(one, task.record, task.name) if line.record] for one in (file, other))
+    if not others:
+        raise UserError(f"--against {other}: no good record; expected records of {task.name}")
+    comparison = compare_sets(task, ours, others)
+    for line in comparison.lines(str(file), str(other)):
+        note(line)
+    if (comparison.auc or 0) >= OTHER_TEXTS:
+        note("  their texts differ in ways that no weight of records mends")
 
 
 def example(

@@ -16,6 +16,8 @@ from aisr.cli.options import attach_program, find_task_for, open_command_lm, rea
 if TYPE_CHECKING:
     from aisr.judging.evaluate import Evaluation
     from aisr.judging.judge import ReplayedRecord
+    from aisr.metrics.intervals import Interval
+    from aisr.optimize.target import Target
 
 
 def evaluate(
@@ -24,6 +26,8 @@ def evaluate(
     program: opt.ProgramName,
     data: opt.Jsonl,
     limit: opt.Limit = None,
+    target: opt.TargetFile = None,
+    target_mix: opt.TargetMix = None,
     lm: opt.LM = None,
     api_base: opt.ApiBase = None,
     lm_settings: opt.LMSettings = None,
@@ -38,12 +42,15 @@ def evaluate(
     config, _ = read_lms(lm, api_base, lm_settings)
     from aisr.base.jsonl import read
     from aisr.judging.evaluate import Evaluation, score_outcomes
-    from aisr.judging.judge import judge_with_calls
+    from aisr.judging.judge import judge_all, judge_with_calls
     from aisr.optimize.leakage import group_records, prepare_all
+    from aisr.optimize.target import Target, compare_sets, drawn, estimate_mix, parse_mix, read_target, stated_mix
     from aisr.tracking import registry
     from aisr.tracking.experiment import check_writable
 
-    chosen = find_task_for(task, data)
+    chosen = find_task_for(task, data, *([target] if target else []))
+    stated = parse_mix(chosen, target_mix) if target_mix else None
+    target_records = read_target(chosen, target) if target else []
     loaded = registry.load(program, artifacts, chosen)
     opened = open_command_lm(config)
     attach_program(loaded.program, opened, image_root, data)
@@ -57,14 +64,37 @@ def evaluate(
     with display.Live(opened.ledger) as progress:
         pairs = zip(records, cases, strict=True)
         replayed = judge_with_calls(chosen, loaded.program, pairs, opened, progress.judged)
+        outcomes = [one.outcome for one in replayed]
+        if target or stated:
+            mix = stated_mix(chosen, stated) if stated else None
+            if mix is None and chosen.labels:
+                on_target = judge_all(chosen, loaded.program, drawn(target_records, 0), opened, progress.judged)
+                mix = estimate_mix(chosen, cases, outcomes, on_target, 0)
+            comparison = compare_sets(chosen, records, target_records) if target else None
+            aim = Target.of(mix, target_records, comparison, target)
+            aim, weighted = aim.weigh_splits(chosen, {str(data): cases})
+            cases = weighted[str(data)]
     seconds = time.monotonic() - began
-    result = score_outcomes(chosen, cases, [one.outcome for one in replayed])
+    result = score_outcomes(chosen, cases, outcomes)
     display.print_scores(chosen.parts, result.report())
+    if result.at_target:
+        print_target(aim, result.at_target)
     display.print_confidence(result.confidence)
     display.print_end(result.failures, loaded.program.image_folder, opened.ledger.spend)
     done = Evaluation(loaded, program, data, opened, result, seconds, repeating_command(context))
     logged = _save(done, replayed, output, artifacts if track else None)
     raise typer.Exit(opt.RECORDS_FAILED if result.failures or not logged else 0)
+
+
+def print_target(target: "Target", score: "Interval") -> None:
+    """Print the score weighted to a target, what that is, and how far it can be trusted."""
+    if target.mix:
+        note(f"mix of the target{'' if target.mix.judged else ', as stated'}: {target.mix}")
+    for line in target.comparison.lines("these records", "target") if target.comparison else ():
+        note(line)
+    note(f"weighted to the target: {score}")
+    for warning in target.warnings():
+        note(f"  {warning}")
 
 
 def _save(done: "Evaluation", replayed: "list[ReplayedRecord]", output: Path | None, artifacts: Path | None) -> bool:

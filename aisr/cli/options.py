@@ -124,6 +124,20 @@ MaxUsd = Annotated[
 ]
 MaxCalls = Annotated[int | None, lm_option(metavar="N", min=1, help="Send nothing more after so many LM calls.")]
 Estimate = Annotated[bool, lm_option("--estimate", help="Print the estimated calls, tokens and cost, then exit.")]
+TargetFile = Annotated[
+    Path | None,
+    search_option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        callback=check_file,
+        help="Unlabelled records to weigh dev and test to.",
+    ),
+]
+TargetMix = Annotated[
+    str | None,
+    search_option(metavar="MIX", help="Their mix, where known: error-free=0.16 on Track 1."),
+]
 Track = Annotated[bool, output_option(help="Log to MLflow.")]
 Root = Annotated[
     Path,

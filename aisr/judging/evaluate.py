@@ -3,7 +3,7 @@ rankers of paragraphs, by the gold evidence."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def calibration_error(confidence: Floats, right: Floats) -> float:
 class Result:
     """The scores of a program on a split."""
 
-    scores: Scores  # record by record
+    scores: Scores  # record by record, weighted to the target where there is one (see `aisr.optimize.target`)
     failures: Mapping[str, str] = field(default_factory=dict)  # record id -> reason
     no_lm: "Result | None" = None  # the no-LM baseline, where there is one
     confidence: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # see `confidence_report`
@@ -86,29 +86,46 @@ class Result:
 
     @cached_property
     def score(self) -> CorpusScore:
-        """The official score and its parts."""
-        return self.scores.corpus_score()
+        """The official score and its parts: all records count alike."""
+        return self.official.corpus_score()
+
+    @property
+    def official(self) -> Scores:
+        """The scores without weights."""
+        return replace(self.scores, weights=None)
 
     @cached_property
     def interval(self) -> Interval:
-        """The ranking score with its interval."""
-        return score_interval(self.scores, group=self.group)
+        """The official ranking score with its interval."""
+        return score_interval(self.official, group=self.group)
+
+    @cached_property
+    def at_target(self) -> Interval | None:
+        """The ranking score weighted to the target, with its interval; None without a target."""
+        return None if self.scores.weights is None else score_interval(self.scores, group=self.group)
 
     def gain(self, before: "Result") -> Interval:
-        """The difference from another program's ranking score on the same records."""
-        return difference_interval(self.scores, before.scores, group=self.group)
+        """The difference from another program's official ranking score on the same records."""
+        return difference_interval(self.official, before.official, group=self.group)
 
     def summary(self) -> Score:
-        """Return the scores as a manifest has them."""
+        """Return the official scores as a manifest has them."""
+        return self._summary(self.score, self.interval)
+
+    def summary_at_target(self) -> Score | None:
+        """Return the same weighted to the target; None without one."""
+        return self._summary(self.scores.corpus_score(), self.at_target) if self.at_target else None
+
+    def _summary(self, score: CorpusScore, interval: Interval) -> Score:
         records, failed = len(self.scores), len(self.failures)
-        ends = self.interval[1:]
-        return Score(score=self.score.score, interval=ends, records=records, failed=failed, **self.score.parts)
+        return Score(score=score.score, interval=interval[1:], records=records, failed=failed, **score.parts)
 
     def report(self) -> dict[str, Any]:
         return {
             **self.score.as_dict(),
             "interval": [self.interval.low, self.interval.high],
             "records": len(self.scores),
+            **({"at_target": list(self.at_target)} if self.at_target else {}),
             "failures": self.failures,
             **({"no_lm": self.no_lm.report()} if self.no_lm else {}),
             **({"confidence": self.confidence} if self.confidence else {}),

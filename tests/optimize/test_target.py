@@ -1,14 +1,29 @@
 """A compile that aims at the set that it will be ranked on: weights of records, and what follows from them."""
 
 from dataclasses import replace
+from pathlib import Path
 
+import dspy
 import numpy as np
 import pytest
 
+from aisr.artifact.manifest import read_manifest
+from aisr.base.errors import UserError
 from aisr.judging.evaluate import score_cases
+from aisr.judging.judge import Outcome
 from aisr.metrics.intervals import difference_interval, score_interval
 from aisr.metrics.scores import Tally, value
+from aisr.optimize.target import Target, estimate_mix, parse_mix, rake
+from aisr.programs.case import Case
+from aisr.programs.probabilities import from_vote
+from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
+from aisr.programs.track2 import TRACK2
+from support.commands import Aisr
+from support.compiled import FEW
+from support.corpora import beginning
+from support.loopback import Loopback
+from support.paths import ROOT
 from support.scripted import claim
 
 LABELS = ("Supported", "Contradiction", "Unsupported Entity")
@@ -32,3 +47,96 @@ def test_a_record_of_weight_two_counts_as_if_it_stood_there_twice() -> None:
     assert weighted.surrogate(weighted)[rows] / np.take(weights, rows) == pytest.approx(repeated.surrogate(repeated))
     assert score_interval(weighted).value == pytest.approx(value(repeated))
     assert difference_interval(weighted, weighted).value == 0
+
+
+# --- Weights and mixes
+
+
+def test_weights_bring_a_split_to_the_mix_and_lengths_of_the_target_and_none_is_above_five() -> None:
+    groups = ["error-free"] * 40 + ["with an error"] * 20
+    sizes = [1, 2, 3, 4] * 15
+    weights = rake(groups, sizes, {"error-free": 0.16, "with an error": 0.84}, [1, 2, 3] * 10 + [4] * 30)
+    assert weights.mean() == pytest.approx(1)
+    assert weights.max() <= 5.001
+    assert weights[40:].sum() / 60 == pytest.approx(0.84, abs=0.01)
+    long = np.array(sizes) == 4
+    assert weights[long].sum() / 60 == pytest.approx(0.5, abs=0.02)
+    rare = ["a"] * 99 + ["b"]
+    assert rake(rare, [1] * 100, {"a": 0.1, "b": 0.9}, []).max() == pytest.approx(5, rel=0.1)
+    assert rake(["a"] * 10, [1] * 10, {"b": 1.0}, []) == pytest.approx(np.ones(10))  # no record is in the group
+
+
+def answered(label: str) -> Outcome:
+    return Outcome([label], None, [from_vote(label, TRACK1.labels)])
+
+
+@pytest.mark.parametrize("share", [0.2, 0.84])
+def test_the_share_of_records_with_an_error_is_found_from_answers_alone(share: float) -> None:
+    """The LM finds three of four errors and flags one sound record of twenty."""
+    dev = [Case(dspy.Example(id=str(k)), [["Supported"]], group=k) for k in range(200)]
+    dev += [Case(dspy.Example(id=str(k)), [["Contradiction"]], group=k) for k in range(200, 300)]
+    on_dev = [answered("Supported" if k % 20 else "Contradiction") for k in range(200)]
+    on_dev += [answered("Contradiction" if k % 4 else "Supported") for k in range(100)]
+    flagged = round(1000 * (0.75 * share + 0.05 * (1 - share)))
+    on_target = [answered("Contradiction")] * flagged + [answered("Supported")] * (1000 - flagged)
+    mix = estimate_mix(TRACK1, dev, on_dev, on_target, seed=0)
+    found = mix.shares["error-free"]
+    assert found.value == pytest.approx(1 - share, abs=0.02)
+    assert found.low < 1 - share < found.high
+    assert len(mix.shares) == 2  # labels that dev lacks are not told apart
+    weighted = Target(mix).weigh(TRACK1, dev)
+    assert sum(case.weight for case in weighted[200:]) / 300 == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("task", "mix", "message"),
+    [
+        (TRACK1, "Supported=0.16", "'Supported' is no label; expected error-free"),
+        (TRACK1, "error-free=1.2", "shares of 0 to 1"),
+        (TRACK1, "error-free=few", "'few' is no number"),
+        (TRACK2, "Supported=.5,Overstate=.2", "sum to 0.7; expected 1"),
+    ],
+)
+def test_a_mix_that_cannot_be_is_refused(task: Task, mix: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        parse_mix(task, mix)
+
+
+# --- The commands
+
+
+def test_a_compile_weighs_dev_and_test_to_the_target_and_says_so(
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
+) -> None:
+    data = ROOT / "data/sample/track1"
+    at = ["--task", "track1", "--data", data, *FEW, "--optimizer", "labeled", "--budget", "light", "--candidates", "1"]
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--no-track", "--artifacts", tmp_path]
+    target = beginning(data / "test-inputs.jsonl", 15, tmp_path / "target.jsonl")
+    done = aisr("compile", *at, *lm, "--target", target)
+    assert done.code == 0, done.err
+    assert "judging 15 records of the target" in done.out
+    assert "weighted to the target: " in done.out
+    manifest = read_manifest(tmp_path / "track1" / "labeled" / "manifest.json")
+    assert manifest.target is not None
+    assert manifest.target["judged"] == 15
+    assert {"dev", "target_dev", "test", "target_test"} <= set(manifest.scores)
+    assert "dev, weighted to the target" in (tmp_path / "track1" / "labeled" / "PROMPT.md").read_text("utf-8")
+    other = aisr("compile", *at, *lm, "--target-mix", "error-free=.2")
+    assert "was begun with another target" in other.err
+
+
+def test_two_files_are_compared_without_an_lm(aisr: Aisr) -> None:
+    data = ROOT / "data/sample/track1"
+    done = aisr("check", data / "dev.jsonl", "--task", "track1", "--against", data / "test-inputs.jsonl")
+    assert done.code == 0, done.err
+    assert "80 records" in done.out
+    assert "texts told apart with AUC" in done.out
+
+
+def test_a_target_that_is_too_small_is_refused_before_anything_is_asked(aisr: Aisr, tmp_path: Path) -> None:
+    lines = (ROOT / "data/sample/track1/test-inputs.jsonl").read_text("utf-8").splitlines(keepends=True)
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(lines[:3]), "utf-8")
+    done = aisr("compile", "--task", "track1", "--data", "sample", "--target", few, "--lm", "embedded", "--no-track")
+    assert "3 records; a target needs 10" in done.err
+    assert done.code == 2

@@ -1,0 +1,405 @@
+"""The set that ranks is another set: what its unlabelled inputs tell, and records weighted to it.
+
+Assumed is that labels shift and their meaning does not: a paragraph with an error looks the same in both sets, there
+are more of them (Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori
+probabilities"). Then the mix of labels can be estimated from answers alone. The uncompiled program judges target
+records; how it takes one label for another is known from dev; the mix under which its answers are most likely is found
+by expectation maximisation (`python -m benchmarks.target` compares that with adjusted counts, Forman 2008).
+
+Records of each split are then weighted by raking (Deming & Stephan 1940): in turn to the mix and to the number of
+statements a record, until both hold.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aisr.base.errors import UserError
+from aisr.base.files import digest_file, percent
+from aisr.base.jsonl import read
+from aisr.judging.judge import Outcome
+from aisr.metrics.intervals import Interval, effective_number
+from aisr.metrics.scores import Floats
+from aisr.optimize.leakage import cross_split_leakage
+from aisr.programs.case import Case
+from aisr.programs.records import Record, SentenceRecord
+from aisr.programs.task import SentenceTask, Task
+
+JUDGED = 200  # records of the target that are judged for its mix, at most
+LEAST_RECORDS = 10  # records of a target
+ERROR_FREE, WITH_ERROR = "error-free", "with an error"  # paragraphs, in a mix that is stated
+EDGES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 32)  # statements a record from which a bin begins
+LEAST_IN_BIN = 5  # records of a split
+MOST_WEIGHT = 5.0  # times the mean
+LEAST_WEIGHT = 1e-6  # a record that counts for next to nothing still is one
+ROUNDS = 100  # of raking
+EM_STEPS = 1000  # of expectation maximisation
+LEAST_OF_LABEL = 20  # records of dev with a label; of fewer it is not known how the LM takes them
+ALIKE = 0.3  # total variation of the answers to two labels, below which they are one group
+DRAWS = 200  # of the bootstrap
+LEAST_EFFECTIVE = 40  # records, below which a forecast is uncertain
+OTHER_TEXTS = 0.8  # AUC from which no weight mends the difference
+FOLDS = 5
+TELLING_WORDS = 10
+LONGEST_TEXT = 3000  # characters of a record's statements that are compared
+
+Integers = NDArray[np.int64]
+GroupOf = Mapping[str, str]  # the kind of a record -> the group that it counts in; a kind is `Task.stratify_by`
+
+
+# --- The target as the user names it
+
+
+def read_target(task: Task, file: Path) -> list[Record]:
+    """Return the records of a target. Raises UserError where there are fewer than `LEAST_RECORDS`, `BadLine` for a bad
+    one."""
+    records = list(read(file, task.record, task.name))
+    if len(records) < LEAST_RECORDS:
+        raise UserError(
+            f"--target {file}: {len(records)} records; a target needs {LEAST_RECORDS}, and 150 for a useful mix"
+        )
+    return records
+
+
+def parse_mix(task: Task, text: str) -> dict[str, float]:
+    """Return the shares, in 0-1, that "error-free=0.16" states for tasks with several statements a record, and
+    "Supported=.5,Overstate=.2,…" for those with one label; they sum to 1. Raises UserError for anything else."""
+    names = (ERROR_FREE,) if isinstance(task, SentenceTask) else task.labels
+    if not names:
+        raise UserError(f"--target-mix: {task.name} has no labels")
+    shares = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        if name.strip() not in names:
+            raise UserError(f"--target-mix: {name.strip()[:80]!r} is no label; expected {' or '.join(names)}")
+        try:
+            shares[name.strip()] = float(number)
+        except ValueError:
+            raise UserError(f"--target-mix {name.strip()}: {number[:80]!r} is no number; expected 0 to 1") from None
+    if not all(0 <= share <= 1 for share in shares.values()):
+        raise UserError(f"--target-mix {text[:80]}: expected shares of 0 to 1")
+    if isinstance(task, SentenceTask):
+        return {ERROR_FREE: shares[ERROR_FREE], WITH_ERROR: 1 - shares[ERROR_FREE]}
+    if abs(sum(shares.values()) - 1) > 0.005:
+        raise UserError(f"--target-mix {text[:80]}: the shares sum to {sum(shares.values()):g}; expected 1")
+    return {name: shares.get(name, 0.0) for name in names}
+
+
+def drawn(records: Sequence[Record], seed: int) -> list[Record]:
+    """Return the records of a target that are judged: all, or `JUDGED` by a seed."""
+    return list(records) if len(records) <= JUDGED else random.Random(seed).sample(list(records), JUDGED)
+
+
+# --- What two sets look like, without an LM
+
+
+class Shape(NamedTuple):
+    """What the records of a set look like."""
+
+    records: int
+    statements: float  # a record, on average
+    words: float  # of the statements of a record, on average
+    evidence: dict[str, float]  # items of a record by their kind, on average
+
+    def __str__(self) -> str:
+        items = ", ".join(f"{count:.1f} {kind}" for kind, count in self.evidence.items())
+        parts = [f"{self.records} records", f"{self.statements:.1f} statements of {self.words:.0f} words a record"]
+        return "; ".join([*parts, *([f"evidence: {items}"] if items else [])])
+
+
+class Comparison(NamedTuple):
+    """Two sets side by side. auc: how well a classifier tells their texts apart, 0.5 (not at all) to 1; None where one
+    of them is too small to say. words: those by which it does, most telling first."""
+
+    ours: Shape
+    others: Shape
+    auc: float | None = None
+    words: tuple[str, ...] = ()
+
+    def lines(self, name: str, other: str) -> list[str]:
+        """Return it in words."""
+        said = [f"{name}: {self.ours}", f"{other}: {self.others}"]
+        if self.auc is None:
+            return [*said, "texts: too few records to tell whether they differ"]
+        said.append(f"texts told apart with AUC {self.auc:.2f} (.5: alike), most by: {', '.join(self.words)}")
+        return said
+
+
+def statements_of(record: Record) -> int:
+    """Return how many statements a record has; 1 where a task counts none."""
+    return len(record.statements) if isinstance(record, SentenceRecord) else 1
+
+
+def shape_of(task: Task, records: Sequence[Record]) -> Shape:
+    """Return what records look like."""
+    kinds = Counter(
+        item.type for record in records if isinstance(record, SentenceRecord) for item in record.evidence_bundle
+    )
+    return Shape(
+        len(records),
+        float(np.mean([statements_of(record) for record in records])),
+        float(np.mean([len(task.text(record).split()) for record in records])),
+        {kind: count / len(records) for kind, count in sorted(kinds.items())},
+    )
+
+
+def compare_sets(task: Task, ours: Sequence[Record], others: Sequence[Record], seed: int = 0) -> Comparison:
+    """Return two sets side by side, with adversarial validation: a logistic regression on TF-IDF, cross-validated over
+    groups of records that share something."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
+
+    shapes = shape_of(task, ours), shape_of(task, others)
+    group = cross_split_leakage(task, {"train": ours, "others": others}).group
+    groups, is_other = [*group["train"], *group["others"]], np.repeat([0, 1], [len(ours), len(others)])
+    if min(len({*own}) for own in group.values()) < LEAST_RECORDS:
+        return Comparison(*shapes)
+    texts = [task.text(record)[:LONGEST_TEXT] for record in (*ours, *others)]
+    vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2)
+    rows = vectorizer.fit_transform(texts)
+    classifier = LogisticRegression(class_weight="balanced", max_iter=1000)
+    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
+    scores = cross_val_predict(classifier, rows, is_other, groups=groups, cv=folds, method="decision_function")
+    telling = np.abs(classifier.fit(rows, is_other).coef_[0]).argsort()[::-1][:TELLING_WORDS]
+    words = vectorizer.get_feature_names_out()[telling]
+    return Comparison(*shapes, float(roc_auc_score(is_other, scores)), tuple(map(str, words)))
+
+
+# --- The mix of labels in the target, from answers alone
+
+
+def kind_of_answer(task: Task, outcome: Outcome) -> str | None:
+    """Return the kind of record that an answer says it is; None where there is no answer."""
+    labels = [judgement.label for judgement in outcome.judgements]
+    if outcome.failure is not None or not labels:
+        return None
+    return next((label for label in labels if label != task.default_label), task.default_label)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The mix of kinds of record. shares: of each group of kinds, with the 95 % interval, in 0-1, where it was
+    estimated."""
+
+    shares: Mapping[str, Interval]
+    group_of: GroupOf
+    judged: int = 0  # target records that it was estimated from
+
+    def __str__(self) -> str:
+        parts = [
+            f"{name} {share}" if self.judged else f"{name} {percent(share[0])}" for name, share in self.shares.items()
+        ]
+        return "; ".join(parts)
+
+
+def stated_mix(task: Task, shares: Mapping[str, float]) -> Mix:
+    """Return the mix that the user states."""
+    group_of = {label: label if label in shares else WITH_ERROR for label in task.labels}
+    if ERROR_FREE in shares:
+        group_of[task.default_label] = ERROR_FREE
+    return Mix({name: Interval(share, share, share) for name, share in shares.items()}, group_of)
+
+
+def estimate_mix(
+    task: Task, dev: Sequence[Case], on_dev: Sequence[Outcome], on_target: Sequence[Outcome], seed: int
+) -> Mix:
+    """Return the mix of the target, from a program's answers to it and to dev, whose labels are known. Labels that dev
+    shows the LM cannot tell apart are given together. The interval is that of a bootstrap over both sets, of dev over
+    its groups. Raises UserError where there are no answers."""
+    labels = list(task.labels)
+    pairs = [
+        (labels.index(task.stratify_by(case.gold)), labels.index(kind), k if case.group is None else case.group)
+        for k, (case, outcome) in enumerate(zip(dev, on_dev, strict=True))
+        if (kind := kind_of_answer(task, outcome)) is not None
+    ]
+    answers = np.array([labels.index(kind) for one in on_target if (kind := kind_of_answer(task, one)) is not None])
+    if not pairs or not len(answers):
+        raise UserError("the label mix of the target cannot be estimated: no record was judged; --target-mix states it")
+    gold, said, group = np.array(pairs).T
+    name_of = _groups_of_labels(task, gold, said)
+    names = list(dict.fromkeys(name_of.values()))
+    place = np.array([names.index(name_of[label]) for label in labels])
+    draw = np.random.default_rng(seed)
+    size = len(labels)
+    tables = [_answer_shares(place[gold], said, len(names), size)]
+    counts = [np.bincount(answers, minlength=size)]
+    for _ in range(DRAWS):
+        rows = _resampled(group, draw)
+        tables.append(_answer_shares(place[gold[rows]], said[rows], len(names), size))
+        counts.append(np.bincount(draw.choice(answers, len(answers)), minlength=size))
+    shares = _most_likely_mix(np.array(tables), np.array(counts))
+    low, high = np.percentile(shares[1:], [2.5, 97.5], axis=0)
+    ends = zip(names, shares[0], np.minimum(low, shares[0]), np.maximum(high, shares[0]), strict=True)
+    return Mix({name: Interval(*map(float, one)) for name, *one in ends}, name_of, len(answers))
+
+
+def _resampled(group: Integers, draw: np.random.Generator) -> Integers:
+    """Rows of a sample, with replacement, of whole groups."""
+    members: dict[int, list[int]] = {}
+    for row, own in enumerate(group.tolist()):
+        members.setdefault(own, []).append(row)
+    lists = list(members.values())
+    return np.array([row for k in draw.integers(len(lists), size=len(lists)) for row in lists[k]])
+
+
+def _groups_of_labels(task: Task, gold: Integers, said: Integers) -> dict[str, str]:
+    """The group of each label: of those other than the default one, two are together where the answers to them are much
+    alike, or where dev has too few records of one."""
+    count = len(task.labels)
+    table = _answer_shares(gold, said, count, count)
+    together = {k: {k} for k in range(count)}
+    few = np.bincount(gold, minlength=count) < LEAST_OF_LABEL
+    for k in range(1, count):
+        others = [j for j in range(1, count) if j != k]
+        distance = {j: np.abs(table[k] - table[j]).sum() / 2 for j in others}
+        nearest = min(others, key=lambda j: distance[j], default=None)
+        alike = [j for j in others if distance[j] < ALIKE]
+        for j in {*alike, *([nearest] if few[k] and nearest is not None else [])}:
+            merged = together[k] | together[j]
+            for member in merged:
+                together[member] = merged
+    several = isinstance(task, SentenceTask)
+    names = {label: " or ".join(task.labels[j] for j in sorted(together[k])) for k, label in enumerate(task.labels)}
+    return {**names, task.default_label: ERROR_FREE} if several else names
+
+
+def _answer_shares(gold: Integers, said: Integers, groups: int, labels: int) -> Floats:
+    """How often each label is the answer to a record of each group, (groups, labels). To each group but the first one
+    answer is added, as records of all these are answered on the whole."""
+    counts = np.zeros((groups, labels))
+    np.add.at(counts, (gold, said), 1)
+    pooled = counts[1:].sum(axis=0) + counts.sum(axis=0) / max(counts.sum(), 1)
+    prior = np.tile(pooled / pooled.sum(), (groups, 1))
+    prior[0] = counts.sum(axis=0) / max(counts.sum(), 1) if not counts[0].sum() else counts[0] / counts[0].sum()
+    smoothed = counts + prior + 1e-6
+    return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
+
+
+def _most_likely_mix(tables: Floats, answers: Integers) -> Floats:
+    """The mixes of groups under which answers are most likely, by expectation maximisation, (cases, groups). tables:
+    how often each label is the answer to a record of a group, (cases, groups, labels); answers: how often each label is
+    the answer to a target record, (cases, labels)."""
+    mixes = np.full(tables.shape[:2], 1 / tables.shape[1])
+    for _ in range(EM_STEPS):
+        joint = mixes[:, :, None] * tables
+        mixes = (joint / joint.sum(axis=1, keepdims=True) * answers[:, None, :]).sum(axis=2)
+        mixes /= mixes.sum(axis=1, keepdims=True)
+    return np.asarray(mixes)
+
+
+# --- Weights
+
+
+def rake(groups: Sequence[str], sizes: Sequence[int], mix: Mapping[str, float], target_sizes: Sequence[int]) -> Floats:
+    """Return a weight for each record, 1 on average and at most `MOST_WEIGHT`, under which the groups of records have
+    the shares of `mix`, and their sizes those of `target_sizes`, both as far as these records allow.
+
+    groups, sizes: of each record; sizes are statements. Groups that no record is in are left out, and the rest scaled
+    up; bins of sizes that hold few records are merged. An empty mix: sizes alone; empty target sizes: the mix alone.
+    """
+    weights = np.ones(len(groups))
+    margins: list[tuple[NDArray[Any], dict[Any, float]]] = []
+    if mix:
+        margins.append((np.array(groups), dict(mix)))
+    if len(target_sizes):
+        starts = _bins(sizes, target_sizes)
+        bins, wanted = np.searchsorted(starts, sizes, "right"), np.searchsorted(starts, target_sizes, "right")
+        margins.append((bins, {int(k): float((wanted == k).mean()) for k in {*wanted.tolist()}}))
+    for _ in range(ROUNDS):
+        for of_record, shares in margins:
+            present = {name: share for name, share in shares.items() if share and (of_record == name).any()}
+            factor = np.zeros(len(weights))
+            for name, share in present.items():
+                here = of_record == name
+                factor[here] = share / sum(present.values()) * len(weights) / weights[here].sum()
+            weights = _capped(weights * factor) if factor.any() else weights
+    return weights
+
+
+def _capped(weights: Floats) -> Floats:
+    """Weights with a mean of 1, the greatest of which are cut to `MOST_WEIGHT`."""
+    weights = np.maximum(weights, LEAST_WEIGHT)
+    for _ in range(ROUNDS):
+        weights = weights / weights.mean()
+        if weights.max() <= MOST_WEIGHT + LEAST_WEIGHT:
+            break
+        weights = np.minimum(weights, MOST_WEIGHT)
+    return np.asarray(weights)
+
+
+def _bins(sizes: Sequence[int], target_sizes: Sequence[int]) -> list[int]:
+    """The sizes at which bins begin: each holds `LEAST_IN_BIN` records, and one of the target."""
+    starts, here, there = [0], 0, 0
+    ours, others = np.array(sizes), np.array(target_sizes)
+    for begin, end in zip(EDGES, (*EDGES[1:], 10**9), strict=True):
+        here += int(((ours >= begin) & (ours < end)).sum())
+        there += int(((others >= begin) & (others < end)).sum())
+        left = int((ours >= end).sum()), int((others >= end).sum())
+        if here >= LEAST_IN_BIN and there and left[0] >= LEAST_IN_BIN and left[1]:
+            starts.append(end)
+            here = there = 0
+    return starts
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a compile knows of the set that it will be ranked on. mix: None where it is not known."""
+
+    mix: Mix | None
+    sizes: Sequence[int] = ()  # statements of each record of the target; empty where only its mix is stated
+    comparison: Comparison | None = None
+    digest: str = ""  # of the file
+    effective: Mapping[str, float] = field(default_factory=dict)  # records of each split, as if all weighed the same
+
+    @classmethod
+    def of(
+        cls, mix: Mix | None, records: Sequence[Record], comparison: Comparison | None, file: Path | None
+    ) -> "Target":
+        """Return the target of a file's records and a mix; either may be missing."""
+        sizes = [statements_of(record) for record in records]
+        return cls(mix, sizes, comparison, digest_file(file) if file else "")
+
+    def weigh(self, task: Task, cases: Sequence[Case]) -> list[Case]:
+        """Return cases with their weights."""
+        group_of = self.mix.group_of if self.mix else {}
+        shares = {name: share[0] for name, share in self.mix.shares.items()} if self.mix else {}
+        kinds = [task.stratify_by(case.gold) for case in cases]
+        sizes = [len(task.gold_labels(case.gold)) if task.labels else 1 for case in cases]
+        weights = rake([group_of.get(kind, kind) for kind in kinds], sizes, shares, self.sizes)
+        return [replace(case, weight=float(weight)) for case, weight in zip(cases, weights, strict=True)]
+
+    def weigh_splits(self, task: Task, splits: Mapping[str, Sequence[Case]]) -> tuple["Target", dict[str, list[Case]]]:
+        """Return the cases of each split with their weights, and the target with the effective number of each."""
+        cases = {name: self.weigh(task, split) for name, split in splits.items()}
+        numbers = {name: effective_number(np.array([case.weight for case in own])) for name, own in cases.items()}
+        return replace(self, effective=numbers), cases
+
+    def warnings(self) -> list[str]:
+        """Return how far a forecast for the target can be trusted, in words; nothing where all is well."""
+        said = [
+            f"{name} has {number:.0f} effective records under these weights; fewer than {LEAST_EFFECTIVE} tell little"
+            for name, number in self.effective.items()
+            if name != "train" and number < LEAST_EFFECTIVE
+        ]
+        if self.comparison and (self.comparison.auc or 0) >= OTHER_TEXTS:
+            said.append("the target's texts differ from dev's in ways that no weight mends")
+        return said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as a manifest has it."""
+        content: dict[str, Any] = {"digest": self.digest} if self.digest else {}
+        if self.mix:
+            content["mix"] = {name: list(share) for name, share in self.mix.shares.items()}
+            content["judged"] = self.mix.judged
+        if self.comparison:
+            content |= {"auc": self.comparison.auc, "words": list(self.comparison.words)}
+            content |= {"shape": self.comparison.others._asdict(), "dev_shape": self.comparison.ours._asdict()}
+        return {**content, "effective": {name: round(number, 1) for name, number in self.effective.items()}}
