@@ -228,23 +228,22 @@ def test_records_of_a_task_cost_no_import_of_dspy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
+@pytest.mark.slow
 def test_the_lines_of_the_readme_run(
-    saved: Callable[..., Path],
-    loopback: Loopback,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (block,) = re.findall(r"```python\n(import aisr.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len([line for line in block.splitlines() if line]) == 6
+    lines = (SAMPLE / "track1" / "train.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "data").mkdir()
-    write(tmp_path / "data" / "testp1-track-1.jsonl", [claim(None, id=key) for key in "ab"])
-    monkeypatch.chdir(tmp_path)
-    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    monkeypatch.setattr(aisr, "load", lambda *arguments: program)
+    (tmp_path / "data" / "traindev-track-1.jsonl").write_text("".join(lines[:40]), "utf-8")
+    write(tmp_path / "data" / "testp1-track-1.jsonl", sample("track1"))
+    loopback.reply = judged
+    lm = aisr.open_lm("openai/local", api_base=loopback.url, price=(0, 0))
     monkeypatch.setattr(aisr, "open_lm", lambda *arguments, **options: lm)
+    monkeypatch.chdir(tmp_path)
     exec(block, {})
-    assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"
+    assert "artifacts/track1/first\n" in capsys.readouterr().out
+    assert (tmp_path / "runs" / "p1.zip").is_file()
 
 
 @pytest.mark.parametrize("limit", [float("nan"), -1.0])
