@@ -374,10 +374,7 @@ class Run:
             ranker=self.ranker,
             lm=UsedLM.model_validate(self.lm.describe()),
             teacher=None if self.teacher is self.lm else UsedLM.model_validate(self.teacher.describe()),
-            data={
-                name: Data(file=path.name, path=str(path), digest=digest_file(path), records=len(self.cases[name]))
-                for name, path in plan.data.items()
-            },
+            data=self._describe_data(),
             leakage={
                 "rule": LEAKAGE_RULE,
                 "splits": {name: leak._asdict() for name, leak in self.leakage.with_train.items()},
@@ -391,6 +388,16 @@ class Run:
             seconds=round(time.monotonic() - self.began, 1),
             versions=read_versions(),
         )
+
+    def _describe_data(self) -> dict[str, Data]:
+        """The files of the splits, and that of the target."""
+        files = {name: (path, len(self.cases[name])) for name, path in self.plan.data.items()}
+        if self.plan.target:
+            files["target"] = self.plan.target, len(self.target_records)
+        return {
+            name: Data(file=path.name, path=str(path), digest=digest_file(path), records=records)
+            for name, (path, records) in files.items()
+        }
 
     def report(self) -> dict[str, Any]:
         """The content of report.json: the scores of all candidates on dev, and of champion and baseline on test."""

@@ -208,6 +208,10 @@ def write_compile_report(run: "Run") -> CompileReport:
         about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
     else:
         about.test = test.summary()
+    if run.target and result.at_target:
+        sides = run.target.comparison.lines("Dev and test", "target") if run.target.comparison else []
+        parts = [f"Weighted to the target: {result.at_target}", *sides, *run.target.warnings()]
+        about.note = f"{about.note} {'. '.join(parts)}.".strip()
     _write_records(run.folder, gather(task, about, dev), plan.image_folder)
     return CompileReport(program, dev)
 

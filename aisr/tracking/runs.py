@@ -68,6 +68,7 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
         **{f"program.{key}": value for key, value in manifest.options.items()},
         **{f"lm.{key}": value for key, value in manifest.lm.model_dump().items() if value is not None},
         **{f"data.{split}": about.digest for split, about in manifest.data.items()},
+        **{f"target.{name}": str(share) for name, share in (manifest.target or {}).get("mix", {}).items()},
     }
     metrics = _metrics(
         {f"{split}_": score for split, score in manifest.scores.items()}, manifest.spend, manifest.seconds

@@ -119,6 +119,8 @@ def test_a_compile_weighs_dev_and_test_to_the_target_and_says_so(
     manifest = read_manifest(tmp_path / "track1" / "labeled" / "manifest.json")
     assert manifest.target is not None
     assert manifest.target["judged"] == 15
+    assert manifest.data["target"].records == 15
+    assert "Weighted to the target: " in (tmp_path / "track1" / "labeled" / "report.html").read_text("utf-8")
     assert {"dev", "target_dev", "test", "target_test"} <= set(manifest.scores)
     assert "dev, weighted to the target" in (tmp_path / "track1" / "labeled" / "PROMPT.md").read_text("utf-8")
     other = aisr("compile", *at, *lm, "--target-mix", "error-free=.2")
