@@ -121,6 +121,8 @@ class Metric:
             examples = [case.example for case in cases]
             judged = self.task.build({}).batch(examples, disable_progress_bar=True, timeout=0)
             answers = [None if one is None else self.task.answer(one) for one in judged]
+            if not any(answer is not None for answer in answers):
+                raise UserError("metric: the uncompiled program answered no record of train; is dspy.settings.lm set?")
             baseline = score_cases(self.task, cases, answers)
         return Objective(self.task, baseline, "")
 

@@ -81,7 +81,7 @@ OnEvent: TypeAlias = Callable[[Event], object]
 
 @dataclass(frozen=True)
 class CompiledRun:
-    """A compile that went through. Scores are in points, with their 95 % intervals."""
+    """A compile that went through. Scores are in 0-1, with their 95 % intervals, and print as points."""
 
     run: Run  # the compile itself, with the scores of each candidate and record
     registered: tuple[str, ...] = ()  # what MLflow registered, a line each

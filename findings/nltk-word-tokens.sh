@@ -4,10 +4,10 @@
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for version in 3.9.1 3.10.4; do
-  python3 -m venv "$folder/$version" || exit 2
-  "$folder/$version/bin/pip" install --quiet --disable-pip-version-check "nltk==$version" || exit 2
-  "$folder/$version/bin/python" - <<'END' | tee -a "$folder/output"
+for package in nltk==3.9.1 nltk==3.10.4; do
+  python3 -m venv "$folder/$package" || exit 2
+  "$folder/$package/bin/pip" install --quiet --disable-pip-version-check "$package" || exit 2
+  "$folder/$package/bin/python" - <<'END' | tee -a "$folder/output"
 import nltk
 from nltk.tokenize import NLTKWordTokenizer
 

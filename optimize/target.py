@@ -124,11 +124,11 @@ class Comparison(NamedTuple):
 
     def lines(self, name: str, other: str) -> list[str]:
         """Return it in words."""
-        said = [f"{name}: {self.ours}", f"{other}: {self.others}"]
+        lines = [f"{name}: {self.ours}", f"{other}: {self.others}"]
         if self.auc is None:
-            return [*said, "texts: too few records to tell whether they differ"]
-        said.append(f"texts told apart with AUC {self.auc:.2f} (.5: alike), most by: {', '.join(self.words)}")
-        return said
+            return [*lines, "texts: too few records to tell whether they differ"]
+        lines.append(f"texts told apart with AUC {self.auc:.2f} (.5: alike), most by: {', '.join(self.words)}")
+        return lines
 
 
 def statements_of(record: Record) -> int:
@@ -385,14 +385,14 @@ class Target:
 
     def warnings(self) -> list[str]:
         """Return how far a forecast for the target can be trusted, in words; nothing where all is well."""
-        said = [
+        warnings = [
             f"{name} has {number:.0f} effective records under these weights; fewer than {LEAST_EFFECTIVE} tell little"
             for name, number in self.effective.items()
             if name != "train" and number < LEAST_EFFECTIVE
         ]
         if self.comparison and (self.comparison.auc or 0) >= OTHER_TEXTS:
-            said.append("the target's texts differ from dev's in ways that no weight mends")
-        return said
+            warnings.append("the target's texts differ from dev's in ways that no weight mends")
+        return warnings
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as a manifest has it."""

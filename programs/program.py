@@ -31,7 +31,7 @@ from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
-from aisr.programs.saved import ProgramFile, check_state, read_state
+from aisr.programs.saved import ProgramFile, check_state, read_file, read_state
 from aisr.programs.text import plain
 from aisr.programs.text_index import TextIndex
 
@@ -412,7 +412,9 @@ class Program(dspy.Module):
         this program.
         """
         source = Path(path)
-        content = parse_json(source.read_text("utf-8"), str(source))
+        content = parse_json(read_file(source), str(source))
+        if not isinstance(content, dict):
+            raise UserError(f"{source}: expected a JSON object, such as a program.json or what `save` of DSPy writes")
         try:
             if "format" in content:
                 file = ProgramFile.model_validate(content)

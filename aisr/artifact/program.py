@@ -36,11 +36,10 @@ from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.base.jsonl import explain
 from aisr.programs.program import SEARCHED, Program
 from aisr.programs.registry import TASKS, find_task
-from aisr.programs.saved import FORMAT, ProgramFile
+from aisr.programs.saved import FORMAT, ProgramFile, read_file
 from aisr.programs.task import Task
 
 ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-MAX_BYTES = 64 * 2**20
 NUMBERS = re.compile(r"\[\n(?: *+[0-9.e+-]++,?+\n)++ *+\]")  # a list of numbers, one a line
 
 
@@ -95,14 +94,9 @@ def load_program(folder: Path, task: Task | None = None, digest: str | None = No
     """
     check_program_exists(folder)
     file, manifest = folder / PROGRAM, folder / FILE
-    if file.stat().st_size > MAX_BYTES:
-        raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
     if digest is None and manifest.is_file():
         digest = str(read_json(manifest).get("digest"))
-    try:
-        loaded = parse(file.read_text(encoding="utf-8"), str(file), task)
-    except UnicodeDecodeError as error:
-        raise BadArtifact(f"{file}: not UTF-8 ({error}); compile the program again") from error
+    loaded = parse(read_file(file), str(file), task)
     if digest not in (None, loaded.digest):
         raise BadArtifact(
             f"{file}: digest {loaded.digest}, but it was compiled with {str(digest)[:80]}; the program was changed "

@@ -85,6 +85,14 @@ def test_a_module_reads_both_forms_of_file_and_names_fields_that_were_moved(tmp_
         copy.load(tmp_path / "state.json")
 
 
+@pytest.mark.parametrize("content", [b"[]", b"\xff", b'{"label": 1}', b'{"format": 9}'])
+def test_a_file_that_is_no_program_is_refused_in_a_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_bytes(content)
+    with pytest.raises(aisr.UserError, match=r"odd\.json: .+") as refused:
+        aisr.Track1().load(tmp_path / "odd.json")
+    assert "\n" not in str(refused.value)
+
+
 def test_records_without_gold_are_named() -> None:
     unlabelled = aisr.examples("track1", SAMPLE / "track1" / "test-inputs.jsonl")
     with pytest.raises(aisr.UserError, match="no labelled examples; give train"):

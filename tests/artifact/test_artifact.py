@@ -8,11 +8,11 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact import program as program_file
 from aisr.artifact.manifest import save_files
 from aisr.artifact.program import load_program, program_text
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
+from aisr.programs import saved as saved_file
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -137,7 +137,7 @@ def test_a_hostile_program_is_refused(edit: Edit, message: str, tmp_path: Path) 
 
 
 def test_too_large_a_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program_file, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(saved_file, "MAX_BYTES", 2**20)
     (tmp_path / "program.json").write_bytes(b" " * (2**20 + 1))
     with pytest.raises(BadArtifact, match="larger than 1 MiB"):
         load_program(tmp_path)
