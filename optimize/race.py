@@ -23,7 +23,7 @@ from aisr.metrics.scores import Floats, Scores, value
 RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
 SMALLEST = 25  # records; on fewer, a ranking score says next to nothing (16.6 points of standard deviation on three)
 RESAMPLES = 200
-FEWEST = 10  # groups that are drawn; with fewer, drawing records says more
+FEWEST = 10  # groups of which some are drawn; with fewer they are too few to say, and nobody is dropped
 SEED = 20260621
 
 
@@ -50,9 +50,11 @@ def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[
     """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's. group: of each
     record, where that is known.
 
-    Worse, by smoothed scores (see `aisr.metrics.scores.Tally.smoothed`): of 200 resamples, drawn for both alike, 97.5 %
-    have the leader ahead.
+    Nobody is dropped where the groups are too few to say. Worse, by smoothed scores (see
+    `aisr.metrics.scores.Tally.smoothed`): of 200 resamples, drawn for both alike, 97.5 % have the leader ahead.
     """
+    if group is not None and len({*group}) < FEWEST:
+        return list(range(len(contenders)))
     contenders = [one.smoothed() for one in contenders]
     scores = [value(one) for one in contenders]
     leader = max(range(len(contenders)), key=lambda k: scores[k])
@@ -73,16 +75,13 @@ def _highest_difference(scores: Scores, leader: Scores, group: Group | None) -> 
 def resampled(rows: Floats, resamples: int, group: Group | None = None) -> Floats:
     """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
 
-    group: of each record; those of one group are drawn together, where there are `FEWEST` groups. They are drawn in the
-    order of their groups' sums, so that the order of records in a file or a race makes no difference. Raises ValueError
-    where there are no records.
+    group: of each record; those of one group are drawn together. They are drawn in the order of their groups' sums, so
+    that the order of records in a file or a race makes no difference. Raises ValueError where there are no records.
     """
     records = len(rows)
     if not records:
         raise ValueError("no records: nothing can be resampled")
     known, place = np.unique(np.arange(records) if group is None else np.asarray(group), return_inverse=True)
-    if len(known) < FEWEST:
-        known = place = np.arange(records)
     count = len(known)
     sums = np.zeros((count, 1 + rows.shape[1]))
     np.add.at(sums, place, np.column_stack([np.ones(records), rows]))

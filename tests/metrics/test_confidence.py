@@ -148,6 +148,8 @@ def test_the_worse_go_and_who_is_not_shown_to_be_worse_and_the_uncompiled_progra
     assert not {2, 4, 5} & set(kept)
     alike = [balanced(0.7, seed) for seed in range(6)]  # 60 records cannot tell them apart
     assert len(survivors([tallies[0], *alike])) >= 6
+    assert survivors(tallies, [k % 9 for k in range(60)]) == list(range(6))  # nine groups are too few to say
+    assert not {2, 4, 5} & set(survivors(tallies, [k % 10 for k in range(60)]))
 
 
 GOLD = [[[label]] for label in (S, CAUSAL, ENTITY, CONTRA) for _ in range(20)] + [[[SCOPE]]]
