@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 import dspy
 from pydantic import BaseModel, Field, model_validator
 
-from aisr.base.errors import UserError
-from aisr.base.files import write_whole
 from aisr.metrics.averitec import (
     COMMONEST,
     HEADLINE,
@@ -30,15 +28,37 @@ from aisr.metrics.averitec import (
     Question,
     evidence_match,
 )
-from aisr.metrics.scores import Scores
-from aisr.programs.case import Case
-from aisr.programs.evidence import ShownEvidence
-from aisr.programs.probabilities import definitions, with_confidence
-from aisr.programs.program import LabelOptions, Program, SearchOptions, unknown_names
-from aisr.programs.records import Prediction, Record, Text, claim_key, evidence_keys
-from aisr.programs.retrieval import CUT, Document, Passage, PassagesById, best_passages, bm25, excerpt, passages_of
-from aisr.programs.task import Query, Task
-from aisr.programs.text import item, plain, stretch
+from aisr.task import (
+    CUT,
+    Case,
+    Document,
+    LabelOptions,
+    Passage,
+    PassagesById,
+    Prediction,
+    Program,
+    Query,
+    Record,
+    Scores,
+    SearchOptions,
+    ShownEvidence,
+    Task,
+    Text,
+    UserError,
+    best_passages,
+    bm25,
+    claim_key,
+    definitions,
+    evidence_keys,
+    excerpt,
+    item,
+    passages_of,
+    plain,
+    stretch,
+    unknown_names,
+    with_confidence,
+    write_whole,
+)
 
 # One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
 DEFINITIONS = {

@@ -15,28 +15,33 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import dspy
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from aisr.base.errors import UserError
-from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import DEPTHS, HALF, FigureGold, NdcgScores, Ranking, gain, place_of, tidy
-from aisr.metrics.scores import Scores
-from aisr.programs.case import Case
-from aisr.programs.evidence import ShownEvidence
 from aisr.programs.figure_ranking import Paper, cited_by, documents, paper_of, rank_elements, siblings
-from aisr.programs.program import NOTHING, Program, SearchOptions, unknown_names
-from aisr.programs.records import (
+from aisr.task import (
+    Case,
     PicturePath,
     Prediction,
+    Program,
     Record,
+    Scores,
+    SearchOptions,
+    ShownEvidence,
+    Task,
     Text,
+    TextIndex,
+    UserError,
+    bm25,
     claim_key,
     evidence_keys,
+    excerpt,
+    index_of,
+    item,
     paper_keys,
     picture_keys,
+    plain,
+    unknown_names,
+    write_whole,
 )
-from aisr.programs.retrieval import bm25, excerpt
-from aisr.programs.task import Task
-from aisr.programs.text import item, plain
-from aisr.programs.text_index import TextIndex, index_of
 
 RANKED = max(DEPTHS)  # elements of a ranking that the score looks at
 # Characters in a prompt: of a caption that several elements share, which should keep the letters of all panels; of the
@@ -172,7 +177,7 @@ class Context24Figures(Program):
             return self.case(record, inputs, {})
         wanted = _wanted(record.gold, candidates)
         is_complete = not {*wanted}.isdisjoint(record.gold.findings)
-        demo = NOTHING if is_complete else None
+        demo: dict[str, Any] | None = {} if is_complete else None
         return self.case(record, inputs, {"ranking": wanted}, demo, is_complete)
 
     def forward(

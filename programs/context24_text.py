@@ -15,18 +15,33 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
-from aisr.base.errors import UserError
-from aisr.base.files import write_whole
 from aisr.metrics.context24_text import RIGHT, RougeScores, snippet_match
-from aisr.metrics.scores import Scores
-from aisr.programs.case import Case
-from aisr.programs.evidence import ShownEvidence
-from aisr.programs.program import Fitted, Program, unknown_names
-from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
-from aisr.programs.retrieval import bm25, heading, idle_places, order
-from aisr.programs.task import Task
-from aisr.programs.text import SHORTEST_QUOTE, item, letters, plain
-from aisr.programs.text_index import TextIndex, stemmed
+from aisr.task import (
+    SHORTEST_QUOTE,
+    Case,
+    Fitted,
+    Prediction,
+    Program,
+    Record,
+    Scores,
+    ShownEvidence,
+    Task,
+    Text,
+    TextIndex,
+    UserError,
+    bm25,
+    claim_key,
+    heading,
+    idle_places,
+    item,
+    letters,
+    order,
+    paper_keys,
+    plain,
+    stemmed,
+    unknown_names,
+    write_whole,
+)
 
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES = 5  # that are taken at most

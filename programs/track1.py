@@ -12,15 +12,31 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 import dspy
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from aisr.base.errors import UserError
-from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.case import Case
-from aisr.programs.evidence import PICTURE_MODE_HELP, Picture, PicturedText, PictureMode, read_evidence
-from aisr.programs.probabilities import definitions, with_confidence
-from aisr.programs.program import LabelOptions, Program, one_label_each, wrong_count
-from aisr.programs.records import Prediction, SentenceRecord, Text, claim_key
-from aisr.programs.task import SentenceGold, SentenceTask
-from aisr.programs.text import clean, item
+from aisr.task import (
+    PICTURE_MODE_HELP,
+    Case,
+    LabelOptions,
+    Picture,
+    PicturedText,
+    PictureMode,
+    Prediction,
+    Program,
+    SentenceGold,
+    SentenceRecord,
+    SentenceTask,
+    Tally,
+    Text,
+    UserError,
+    claim_key,
+    clean,
+    definitions,
+    item,
+    one_label_each,
+    read_evidence,
+    tally_statements,
+    with_confidence,
+    wrong_count,
+)
 
 ClaimLabel = Literal[
     "Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "Scope Overgeneralization", "Contradiction"

@@ -15,16 +15,35 @@ import dspy
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
-from aisr.base.errors import UserError
-from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.case import Case
-from aisr.programs.evidence import ShownEvidence
-from aisr.programs.probabilities import definitions, with_confidence
-from aisr.programs.program import Fitted, LabelOptions, Program, SearchOptions, unknown_names
-from aisr.programs.records import Prediction, Record, Text, claim_key, paper_keys
-from aisr.programs.retrieval import USUAL_TOKENS, excerpt, fit_passages, rank, without_content
-from aisr.programs.task import Query, Task
-from aisr.programs.text import item, item_with_rows, plain
+from aisr.task import (
+    USUAL_TOKENS,
+    Case,
+    Fitted,
+    LabelOptions,
+    Prediction,
+    Program,
+    Query,
+    Record,
+    SearchOptions,
+    ShownEvidence,
+    Tally,
+    Task,
+    Text,
+    UserError,
+    claim_key,
+    definitions,
+    excerpt,
+    fit_passages,
+    item,
+    item_with_rows,
+    paper_keys,
+    plain,
+    rank,
+    tally_statements,
+    unknown_names,
+    with_confidence,
+    without_content,
+)
 
 CitationLabel = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
 CITATION_LABELS: tuple[str, ...] = get_args(CitationLabel)
