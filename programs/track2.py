@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import dspy
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.task import (
     USUAL_TOKENS,
@@ -69,11 +69,19 @@ class Citation(NamedTuple):
     evidence_para_ids: list[str]
 
 
+def _check_paragraph(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise UserError('expected an object such as {"P6": "paragraph text"}')
+    return value
+
+
 class Track2Record(Record):
     """Track 2: an atomic claim and the full text of the cited paper, paragraph by paragraph."""
 
     claim_text: Text
-    cited_paper_full_text: Annotated[list[dict[str, str]], Field(min_length=1)]
+    cited_paper_full_text: Annotated[
+        list[Annotated[dict[str, str], BeforeValidator(_check_paragraph)]], Field(min_length=1)
+    ]
     evidence_para_ids: list[str] | None = None
     evidence_texts: dict[str, str] | None = None
     label: CitationLabel | None = None

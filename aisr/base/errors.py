@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class UserError(ValueError):
@@ -79,7 +79,26 @@ def _message(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.filename:
         return redact.printable(f"{error.filename}: {error.strerror}")
     if isinstance(error, typer.TyperException):
-        return redact.secrets(error.format_message())
+        return redact.secrets(_describe_usage(error))
     loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
     others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
     return redact.secrets(str(error)) if isinstance(error, (UserError, OSError, *others)) else None
+
+
+def _describe_usage(error: Any) -> str:
+    """Return what is wrong with a command line, by the option's own name: "--seed: '-1' is too small; …"."""
+    import typer
+    from pydantic import ValidationError
+
+    from aisr.base.jsonl import explain
+
+    message = error.format_message().rstrip(".")
+    more = f"; `{error.ctx.command_path} --help` lists what there is" if getattr(error, "ctx", None) else ""
+    if not isinstance(error, typer.BadParameter) or error.param is None:
+        return f"{message}{more}"
+    option = error.param.opts[-1]
+    name = option if option.startswith("-") else option.upper()
+    if not error.message:
+        return f"{name} is missing{more}"
+    wrong = explain(error.__cause__) if isinstance(error.__cause__, ValidationError) else error.message.rstrip(".")
+    return f"{name}: {wrong}"

@@ -156,10 +156,39 @@ def _field(location: tuple[int | str, ...]) -> str:
     return field
 
 
+# What is wrong with a value, by pydantic's name for it; {0} is the value, {ge} and the like the bound that it breaks.
+WRONG = {
+    "missing": "missing",
+    "extra_forbidden": "no such field",
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "{0} is no whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "{0} is no number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "{0} is neither true nor false"),
+    "string_type": "{0}; expected a text",
+    **dict.fromkeys(("list_type", "tuple_type"), "{0}; expected a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type", "dataclass_type"), "{0}; expected an object"),
+    "greater_than_equal": "{0} is too small; expected {ge} or more",
+    "greater_than": "{0} is too small; expected more than {gt}",
+    "less_than_equal": "{0} is too large; expected at most {le}",
+    "less_than": "{0} is too large; expected less than {lt}",
+    "too_short": "{0}; expected entries, {min_length} or more",
+    "too_long": "{0}; expected at most {max_length} entries",
+    "string_too_short": "{0}; expected a text of {min_length} or more characters",
+    "string_too_long": "{0}; expected at most {max_length} characters",
+}
+BOUNDS = ("ge", "gt", "le", "lt", "min_length", "max_length")
+KINDS = {dict: "an object", list: "a list", tuple: "a list", type(None): "null", bool: "true or false"}
+
+
 def _wrong(fault: Any) -> tuple[str, str]:
-    """What is wrong, and what was expected where that is a list."""
-    if fault["type"] not in ("enum", "literal_error"):
-        return fault["msg"].removeprefix("Value error, "), ""
-    names = fault.get("ctx", {}).get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
-    what = "label" if {"label", "labels", "types"}.intersection(fault["loc"]) else "value"
-    return f"unknown {what} {str(fault['input'])[:80]!r}", f"; one of: {names}"
+    """Return what is wrong, and what was expected where that is a list of values."""
+    value, context = fault["input"], fault.get("ctx", {})
+    if fault["type"] in ("enum", "literal_error"):
+        names = context.get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
+        what = "label" if {"label", "labels", "types"}.intersection(fault["loc"]) else "value"
+        return f"unknown {what} {str(value)[:80]!r}", f"; one of: {names}"
+    words = WRONG.get(fault["type"])
+    if words is None:
+        return fault["msg"].removeprefix("Value error, ").rstrip("."), ""
+    shown = "empty" if value in ("", [], {}) else KINDS.get(type(value)) or repr(value)[:80]
+    bounds = {name: int(bound) if bound == int(bound) else bound for name, bound in context.items() if name in BOUNDS}
+    return words.format(shown, **bounds), ""

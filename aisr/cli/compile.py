@@ -25,7 +25,11 @@ HAND_WRITTEN = "the hand-written prompt"
 
 
 class CompileCommand(TyperCommand):
-    """The command whose help also lists the options of a task that --task names."""
+    """The command whose help also lists the options of a task that --task names, before or after --help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line, --help at last."""
+        return super().parse_args(ctx, sorted(args, key="--help".__eq__))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the command, then the options of the task."""

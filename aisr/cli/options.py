@@ -173,8 +173,8 @@ def read_lms(
             "--lm is missing; name the LM: PROVIDER/MODEL such as openai/gpt-4o-mini, openai/MODEL with --api-base "
             "ADDRESS for a server of your own, recorded:FILE, or `embedded`, a small built-in one to try commands out"
         )
-    values = {"model": lm, "api_base": api_base, **settings}
-    config = LMConfig.parse({name: value for name, value in values.items() if value and not name.startswith(TEACHER)})
+    values = {"model": lm, "api_base": api_base or None, **settings}
+    config = LMConfig.parse({name: value for name, value in values.items() if not name.startswith(TEACHER)})
     return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None
 
 
@@ -212,6 +212,8 @@ def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: 
         if name not in names:
             expected = f"expected one of: {', '.join(names)}" if names else "there is none"
             raise UserError(f"{flag} {name[:80]}: not {what}; {expected}")
+        if not text:
+            raise UserError(f"{flag} {name}=: no value; leave it out for the default")
         values[name] = text
     return values
 

@@ -73,7 +73,7 @@ def test_all_ways_say_what_the_command_says(
 
 def test_a_bad_record_is_named_with_its_field(saved: Callable[..., Path], loopback: Loopback) -> None:
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    with pytest.raises(aisr.UserError, match=r"^evidence_bundle: Field required"):
+    with pytest.raises(aisr.UserError, match=r"^evidence_bundle: missing"):
         program.judge({"claim_text": "x"}, lm)
     bad: Any = ["x"]
     results = program.judge_all([claim(None), bad], lm)

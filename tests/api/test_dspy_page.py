@@ -99,5 +99,5 @@ def test_records_without_gold_are_named() -> None:
         aisr.metric("track1", unlabelled)
     with pytest.raises(aisr.UserError, match="example 0 has no gold"):
         aisr.corpus_score("track1", [(unlabelled[0], None)])
-    with pytest.raises(aisr.UserError, match=r"records\[0\]: evidence_bundle: Field required"):
+    with pytest.raises(aisr.UserError, match=r"records\[0\]: evidence_bundle: missing"):
         aisr.examples("track1", [{"claim_text": "x"}])

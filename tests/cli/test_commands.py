@@ -154,7 +154,7 @@ def test_one_complaint_is_said_once_with_its_number_and_first_place(aisr: Aisr, 
     lines = [{"id": f"r{k}", "claim_text": "C", "sentence_label": [{"sentence": "C"}]} for k in range(40)]
     bad = aisr("check", write(tmp_path / "a.jsonl", [{"claim_text": "D"}, *lines]), "--task", "track1")
     assert bad.code == 2
-    assert f"{tmp_path}/a.jsonl:2: evidence_bundle: Field required (40 times, here first)\n" in bad.out
+    assert f"{tmp_path}/a.jsonl:2: evidence_bundle: missing (40 times, here first)\n" in bad.out
     assert len(bad.out.splitlines()) == 4
     whole = tmp_path / "list.json"
     whole.write_text(json.dumps(lines, indent=1))

@@ -32,13 +32,14 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
         (["-L", "shema=false"], "-L shema: not a setting of the LM; expected one of: schema, "),
         (["-L", "schema"], "-L schema: expected NAME=VALUE"),
         (["-L", "price=1,1e308"], "-L price '1,1e308': expected USD a million prompt and completion tokens, at most"),
-        (["-L", "threads=few"], "-L threads: Input should be a valid integer"),
+        (["-L", "threads=few"], "-L threads: 'few' is no whole number"),
+        (["-L", "threads="], "-L threads=: no value; leave it out for the default"),
         (["-L", "teacher.threads=4"], "-L teacher.threads=4 goes with --teacher-lm PROVIDER/MODEL"),
         (["--teacher-lm", "openai/x", "-L", "teacher.thread=4"], "-L teacher.thread: not a setting of the LM"),
         (["-T", "picture_mod=ocr"], "-T picture_mod: not an option of track1; expected one of: pict"),
         (["-T", "picture_mode=x"], "-T picture_mode: unknown value 'x'; one of: caption, ocr, image"),
-        (["--seed", "-1"], "Invalid value for '--seed': Input should be greater than or equal to 0"),
-        (["--candidates", str(10**9)], "Invalid value for '--candidates': Input should be less than or equal to 1000"),
+        (["--seed", "-1"], "--seed: '-1' is too small; expected 0 or more"),
+        (["--candidates", str(10**9)], "--candidates: '1000000000' is too large; expected at most 1000"),
         (["--optimizer", "kn"], "--optimizer 'kn': expected one of: "),
         (["--lm", "openai/x", "--api-base", "http://[::1"], "--api-base: expected an address such as http:/"),
         (
@@ -83,6 +84,7 @@ def test_help_fits_on_a_page_and_lists_the_options_of_a_task(aisr: Aisr, monkeyp
     assert len(whole.splitlines()) <= 50
     monkeypatch.setenv("COLUMNS", "160")
     own = aisr("compile", "--task", "context24-figures", "--help").out
+    assert aisr("compile", "--help", "--task", "context24-figures").out == own
     assert "Options of context24-figures: -T NAME=VALUE" in own
     assert "bm25, dense, hybrid" in own
 

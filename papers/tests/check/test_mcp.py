@@ -242,5 +242,5 @@ def test_it_ends_with_its_input_while_a_call_works(loopback: "Loopback", tmp_pat
 def test_a_session_has_at_most_500_calls(check_paper: CheckPaper, tmp_path: Path) -> None:
     refused = check_paper("mcp", "--folder", tmp_path, "--lm", "openai/local", "--max-calls", 501)
     assert refused.code == 2
-    assert "--max-calls': Input should be less than or equal to 500" in refused.err
+    assert "--max-calls: '501' is too large; expected at most 500" in refused.err
     assert len(refused.err.splitlines()) == 1
