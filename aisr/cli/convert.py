@@ -1,10 +1,10 @@
 """The command that makes records of the organisers' files of AVeriTeC and Context24."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
+import jsonlines
 import typer
 
 from aisr.base.errors import UserError
@@ -45,8 +45,9 @@ def convert(
         records = files.figure_records(claims, _needed(papers, "--papers", task), captions, figures)
     count = 0
     with replacing(out) as new:
+        lines = jsonlines.Writer(new)
         for record in records:
-            new.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            lines.write(record)
             count += 1
     note(f"wrote {out}: {count} claims")
 
