@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from aisr.programs.text import alike_words
 
@@ -39,6 +38,8 @@ def near_duplicates(texts: Sequence[str]) -> list[int]:
 def components(edges: Ints, size: int) -> Ints:
     """Return the connected component of each of `size` nodes, from 0 in the order of their first nodes. edges: shape
     (edges, 2)."""
+    from scipy.sparse.csgraph import connected_components  # brings linear algebra, for which most commands have no use
+
     graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(size, size))
     _, component = connected_components(graph, directed=False)
     return np.asarray(component, dtype=np.int64)

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from threading import Lock
@@ -177,11 +178,16 @@ def _without_confidence(error: AdapterParseError) -> dspy.Prediction | None:
     fields = error.signature.output_fields
     if CONFIDENCE not in fields or error.lm_response is None:
         return None
-    whatever = error.signature.with_updated_fields(CONFIDENCE, type_=Any)
-    for looser in (whatever, error.signature.delete(CONFIDENCE)):
+    for looser in _looser_signatures(error.signature):
         with suppress(AdapterParseError):
             return dspy.Prediction(**dspy.settings.adapter.parse(looser, error.lm_response))
     return None
+
+
+@lru_cache(maxsize=8)  # a signature is a class, which takes long to make
+def _looser_signatures(signature: Any) -> tuple[Any, Any]:
+    """A signature with any confidence, and one without."""
+    return signature.with_updated_fields(CONFIDENCE, type_=Any), signature.delete(CONFIDENCE)
 
 
 def _what_failed(error: AdapterParseError) -> str:
@@ -244,6 +250,11 @@ class Program(dspy.Module):
     def picture_mode(self) -> PictureMode:
         """What of a picture stands in the prompt: the option of that name; the caption in tasks without pictures."""
         return getattr(self.options, "picture_mode", "caption")
+
+    @property
+    def shows_pictures(self) -> bool:
+        """Whether prompts hold more of the pictures of records than their captions."""
+        return self.image_folder is not None and self.picture_mode != "caption"
 
     @property
     def main_predictor(self) -> dspy.Predict:

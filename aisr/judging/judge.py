@@ -68,7 +68,7 @@ def picture_digest(program: Program, paths: Iterable[str]) -> dict[str, str]:
     """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
     Empty for a program that shows none. paths: as records name them."""
     folder = program.image_folder
-    if folder is None or program.picture_mode == "caption":
+    if folder is None or not program.shows_pictures:
         return {}
     return {"pictures": digest_text("\n".join(f"{path} {folder.digest(path)}" for path in sorted({*paths})))}
 

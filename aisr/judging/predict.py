@@ -6,6 +6,7 @@ folder `.aisr`, `<file>.run.json` says which program, LM and input made it, and 
 out.
 """
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError, merge_repeats
-from aisr.base.files import as_json, digest_file, first_difference, read_json, write_whole, writing
+from aisr.base.files import as_json, digest_file, first_difference, read_json, replacing, write_whole, writing
 from aisr.base.jsonl import BadLine, explain, read, scan
 from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import Outcome, judge, map_ordered, picture_digest
@@ -85,29 +86,37 @@ def predict(
             return record, None
 
     with locked(out):
-        records = list(read(data, task.record, task.name))
-        pictures = picture_digest(program, {path for one in records for path in one.img_paths})
+        ids, pictures = survey(task, program, data)
         check_identity(out, {**identity, **pictures, "input": digest_file(data)})
-        lines = finished_lines(task, out, {record.id for record in records})
-        write_whole(out, b"".join(lines.values()))
-        summary = PredictionSummary(len(records), kept=len(lines))
-        left = [record for record in records if record.id not in lines]
+        places = keep_finished(task, out, ids)
+        summary = PredictionSummary(len(ids), kept=len(places))
+        left = (record for record in read(data, task.record, task.name) if record.id not in places)
         with out.open("ab", buffering=0) as file:
             for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), threads or lm.threads):
                 if outcome is None:
                     continue
-                lines[record.id] = _line(task, record, outcome)
-                append(out, file, lines[record.id])
+                places[record.id] = append(out, file, _line(task, record, outcome))
                 summary.judged += 1
                 if outcome.failure is not None:
                     summary.failures[record.id] = outcome.failure
                 done()
-        write_whole(out, b"".join(lines[record.id] for record in records if record.id in lines))
-        summary.labels = count_labels(task, map(json.loads, lines.values()))
+        summary.labels = order_lines(task, out, [places[key] for key in ids if key in places])
     if fatal and not isinstance(fatal[0], BudgetSpent):
         raise fatal[0]
     summary.stopped = lm.ledger.stopped if fatal else None
     return summary
+
+
+def survey(task: Task, program: Program, data: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the ids of all records, in their order, and the part of a run's identity that is their pictures. Raises
+    `BadLine` for a bad line. No record is kept."""
+    ids: list[str] = []
+    paths: set[str] = set()
+    for record in read(data, task.record, task.name):
+        ids.append(record.id)
+        if program.shows_pictures:
+            paths.update(record.img_paths)
+    return ids, picture_digest(program, paths)
 
 
 # --- Which run a predictions file belongs to
@@ -168,24 +177,28 @@ def _line(task: Task, record: Record, outcome: Outcome) -> bytes:
     return json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
 
 
-def finished_lines(task: Task, out: Path, ids: set[str]) -> dict[str, bytes]:
-    """The lines of `out` with a usable answer to a record, by its id, in the order of the file.
+def keep_finished(task: Task, out: Path, ids: Iterable[str]) -> dict[str, int]:
+    """Leave in `out`, which is made if needed, the lines with a usable answer to a record, and return where the line of
+    each such record begins, by its id.
 
     Everything else is left out: failed records, a line that a kill tore, a second line for a record.
     """
-    lines: dict[str, bytes] = {}
-    for line in out.read_bytes().splitlines(keepends=True) if out.exists() else ():
-        try:
-            key = task.prediction.model_validate_json(line).id
-        except ValidationError:
-            continue
-        if line.endswith(b"\n") and key in ids and key not in lines:
-            lines[key] = line
-    return lines
+    known, places = set(ids), dict[str, int]()
+    with replacing(out) as file, out.open("rb") if out.exists() else io.BytesIO() as earlier:
+        for line in earlier:
+            try:
+                key = task.prediction.model_validate_json(line).id
+            except ValidationError:
+                continue
+            if line.endswith(b"\n") and key in known and key not in places:
+                places[key] = file.tell()
+                file.write(line)
+    return places
 
 
-def append(out: Path, file: BinaryIO, line: bytes) -> None:
-    """Write a whole line to `out`, or none where the disk has no room for it. Raises `CannotWrite`."""
+def append(out: Path, file: BinaryIO, line: bytes) -> int:
+    """Write a whole line to `out`, or none where the disk has no room for it; return where it begins. Raises
+    `CannotWrite`."""
     end, written = file.seek(0, 2), 0
     with writing(out):
         try:
@@ -194,12 +207,27 @@ def append(out: Path, file: BinaryIO, line: bytes) -> None:
         except OSError:
             file.truncate(end)
             raise
+    return end
+
+
+def order_lines(task: Task, out: Path, places: Sequence[int]) -> Counter[str]:
+    """Put the lines of `out` that begin at `places` in that order; return how often each label stands in them."""
+    with replacing(out) as file, out.open("rb") as unordered:
+
+        def lines() -> Iterator[Mapping[str, Any]]:
+            for place in places:
+                unordered.seek(place)
+                line = unordered.readline()
+                file.write(line)
+                yield json.loads(line)
+
+        return count_labels(task, lines())
 
 
 def count_labels(task: Task, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
     """Return how often each label stands in some lines, the commonest first; empty for a task without labels."""
-    values = [value for line in lines for value in line.values()]
-    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    values = (value for line in lines for value in line.values())
+    flat = (one for value in values for one in (value if isinstance(value, list) else [value]))
     return Counter(dict(Counter(one for one in flat if isinstance(one, str) and one in task.labels).most_common()))
 
 

@@ -18,14 +18,18 @@ from contextlib import suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import islice, zip_longest
+from threading import Lock
 from types import SimpleNamespace
 from typing import Any, get_origin
 
 import dspy
 import json_repair
+from cachetools import LRUCache, cached
 from dspy.lm15 import DataPart, FinishReason, RefusalPart, Response, TextPart
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel
+
+from aisr.base.files import digest_text
 
 # --- Thoughts
 
@@ -180,6 +184,9 @@ def first_value(text: str, annotation: Any) -> str:
 rendered: ContextVar[tuple[Any, Any]] = ContextVar("rendered prompt", default=(None, None))
 
 
+DEMOS_KEPT = 512  # rendered demos of an adapter
+
+
 def adapter_for(schema: bool) -> dspy.Adapter:
     """Return DSPy's adapter for JSON under a schema where the model takes one, elsewhere that for marked fields, whose
     fallback to JSON would double a weak model's calls in silence.
@@ -187,7 +194,8 @@ def adapter_for(schema: bool) -> dspy.Adapter:
     It reads answers as this module says, with every failure as its own error: DSPy lets the errors of its parsers pass,
     where an answer nests too deep for them or holds a number of ten thousand digits. An output that a demo lacks is
     left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words. And the
-    system message of a signature is rendered once: it is a quarter of the work for a call.
+    system message of a signature is rendered once, and so is a demo: together they are half
+    of the work for a prompt.
     """
     adapter = dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
     format_all, parse, format_demos = adapter.format, adapter.parse, adapter.format_demos
@@ -201,13 +209,16 @@ def adapter_for(schema: bool) -> dspy.Adapter:
         except (ValueError, RecursionError, MemoryError) as error:
             raise AdapterParseError(name, signature, completion, message=str(error)) from error
 
-    def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = []
-        for demo in demos:
-            lacking = tuple(name for name in signature.output_fields if demo.get(name) is None)
-            if len(lacking) < len(signature.output_fields):
-                messages += format_demos(_without(signature, lacking), [demo])
+    @cached(LRUCache(DEMOS_KEPT), key=lambda signature, demo: (signature, digest_text(repr(demo))), lock=Lock())
+    def of_its_own_fields(signature: Any, demo: Mapping[str, Any]) -> list[dict[str, Any]]:
+        lacking = tuple(name for name in signature.output_fields if demo.get(name) is None)
+        if len(lacking) == len(signature.output_fields):
+            return []
+        messages: list[dict[str, Any]] = format_demos(_without(signature, lacking), [demo])
         return messages
+
+    def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [dict(message) for demo in demos for message in of_its_own_fields(signature, demo)]
 
     def note(signature: Any, demos: Any, inputs: Any) -> Any:
         messages = format_all(signature, demos, inputs)

@@ -48,6 +48,8 @@ from aisr.lm.transport import Reply, Transport, stop_calls
 
 log = logging.getLogger("aisr")
 MEMORY_ANSWERS = 1_000  # the others are on disk
+# Of each thread's connection to each of 16 files; DSPy leaves it 32 MB of pages, and 64 MB of the file in memory.
+SQLITE_BOUNDS = {"sqlite_cache_size": 16, "sqlite_mmap_size": 0}  # pages, bytes
 MAX_TOKENS, MAX_TOKENS_OF_SERVER = 1_024, 8_000  # the latter leaves a model that thinks room to
 NATIVE = ("anthropic", "gemini", "openai", "openrouter")  # providers that are reached without LiteLLM
 
@@ -60,6 +62,9 @@ def configure_cache() -> None:
     try:
         dspy.configure_cache(disk_cache_dir=DISK_CACHE_DIR, restrict_pickle=True, memory_max_entries=MEMORY_ANSWERS)
         dspy.cache.disk_cache.set("aisr", "is written")
+        for setting, bound in SQLITE_BOUNDS.items():
+            if getattr(dspy.cache.disk_cache, setting) != bound:
+                dspy.cache.disk_cache.reset(setting, bound)
     except (OSError, sqlite3.Error) as error:
         dspy.configure_cache(enable_disk_cache=False, memory_max_entries=MEMORY_ANSWERS)
         log.warning(

@@ -1,6 +1,7 @@
 """Predicting a file: every record accounted for, nothing sent twice, whatever happens in between."""
 
 import re
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from filelock import FileLock
 
 from aisr.base.errors import UserError
 from aisr.base.files import digest_file
+from aisr.judging.judge import PREFETCH_PER_THREAD, Outcome
 from aisr.judging.predict import PredictionSummary, predict, sidecar
+from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -132,6 +135,22 @@ def test_a_bad_input_line_is_named_before_anything_is_asked(tmp_path: Path) -> N
     with pytest.raises(ValueError, match=rf"{re.escape(str(data))}:13: "):
         run(data, out, [])  # a script that would run dry at the first call
     assert not out.exists()
+
+
+def test_no_more_records_are_held_than_are_judged_at_a_time(tmp_path: Path) -> None:
+    data, threads, task = write_corpus(tmp_path, TRACK1, 100), 2, TRACK1
+    given: list[weakref.ref[Record]] = []
+    held: list[int] = []
+
+    def judge_record(record: Record) -> Outcome:
+        given.append(weakref.ref(record))
+        held.append(sum(one() is not None for one in given))
+        return Outcome(None, "not judged")
+
+    lm, out = scripted([]), tmp_path / "out.jsonl"
+    summary = predict(task, task.build({}), lm, data, out, IDENTITY, judge_record=judge_record, threads=threads)
+    assert summary.judged == 100
+    assert max(held) <= PREFETCH_PER_THREAD * threads + threads + 2
 
 
 # --- A record that failed for its answers is sent again by the next run, and by no second look of the same one
