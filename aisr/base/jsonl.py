@@ -4,7 +4,6 @@ A JSONL file is read as a stream: of each line a record, or what is wrong with i
 """
 
 import codecs
-import itertools
 import json
 from collections.abc import Iterator
 from os import PathLike
@@ -47,10 +46,9 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
             converter = getattr(model, "converter", "")
             how = f"`aisr {converter.format(file=path)}`, or " if converter else ""
             raise BadLine(f"{path}: this is a JSON list; aisr reads one record a line: {how}`jq -c '.[]' {path}`")
-        for count, (number, content) in enumerate(_objects(file), start=1):
+        for count, (number, line) in enumerate(_lines(file), start=1):
             try:
-                if isinstance(content, UserError):
-                    raise content
+                content = _json_object(line)
                 numbered = prefix is not None and content.get("id") is None
                 record = model.model_validate({**content, "id": f"{prefix}-{count:06d}"} if numbered else content)
                 key = getattr(record, "id", None)
@@ -79,30 +77,28 @@ def _is_list(file: BinaryIO) -> bool:
     return beginning.startswith(b"[")
 
 
-def _objects(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
-    """The number of each line with its object, or with what is wrong; blank lines are passed over."""
-    reader = jsonlines.Reader(_lines(file), loads=from_json)
-    for number in itertools.count(1):
-        try:
-            yield number, reader.read(type=dict)
-        except EOFError:
-            return
-        except jsonlines.InvalidLineError as error:
-            line = error.line if isinstance(error.line, bytes) else error.line.encode()
-            if len(line) > LONGEST_LINE:
-                yield number, UserError("longer than 64 MiB; expected one record")
-            elif line.strip():
-                reason = f" ({str(error.__cause__)[:120]})" if error.__cause__ else ", but another value"
-                yield number, UserError(f"not a JSON object{reason}; expected one a line")
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file, a long one cut behind `LONGEST_LINE` + 1 bytes, so that no more are ever held."""
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The number of each line that is not blank, and the line; of a long one no more than `LONGEST_LINE` + 1 bytes."""
+    number = 0
     while line := file.readline(LONGEST_LINE + 1):
+        number += 1
         rest = line
         while len(line) > LONGEST_LINE and rest and not rest.endswith(b"\n"):
             rest = file.readline(LONGEST_LINE)
-        yield line
+        if len(line) > LONGEST_LINE or line.strip():
+            yield number, line
+
+
+def _json_object(line: bytes) -> dict[str, Any]:
+    """The object in a line. Raises UserError where there is none."""
+    if len(line) > LONGEST_LINE:
+        raise UserError("longer than 64 MiB; expected one record")
+    try:
+        content: dict[str, Any] = jsonlines.Reader([line], loads=from_json).read(type=dict)
+    except jsonlines.InvalidLineError as error:
+        reason = f" ({str(error.__cause__)[:120]})" if error.__cause__ else ", but another value"
+        raise UserError(f"not a JSON object{reason}; expected one a line") from error
+    return content
 
 
 def read_as(form: Any, path: Path) -> Any:

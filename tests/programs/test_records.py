@@ -48,12 +48,12 @@ def test_records_are_numbered_as_the_official_preparation_does_and_blank_lines_c
 def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "LONGEST_LINE", 4096)
     long = json.dumps(claim([S], text="w " * 3000))
-    file = write(tmp_path / "a.jsonl", [claim([S]), long, "", claim([S])])
+    file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
     rows = list(scan(file, Track1Record, "track1"))
     assert [line.problem and line.problem.partition(": ")[2] for line in rows] == [
-        None, "longer than 64 MiB; expected one record", None
+        None, *["longer than 64 MiB; expected one record"] * 2, None
     ]  # fmt: skip
-    assert [line.number for line in rows] == [1, 2, 4]
+    assert [line.number for line in rows] == [1, 2, 4, 5]
     assert rows[-1].record is not None
     assert rows[-1].record.id == "track1-000004"
 
