@@ -12,7 +12,7 @@ READY := .venv/.ready
 # Else each process of the tests compiles the project and the tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo results test test-all test-core test-papers test-newest golden lint study findings lock
+.PHONY: setup demo results test test-all test-core test-papers test-newest test-oldest golden lint study findings lock
 
 setup: $(READY)
 
@@ -61,6 +61,16 @@ test-newest:
 	uv pip install --quiet --python .venv-newest/bin/python --override overrides.txt -e '.[dev]' -e ./papers
 	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not slow"
 	cd papers && ../.venv-newest/bin/pytest -n 2 --dist worksteal -m "not slow"
+
+# `test` with the oldest ones; tools of development, and what papers/ requires beside them, are the newest.
+test-oldest:
+	uv venv --quiet --clear --python $(PYTHON) .venv-oldest
+	uv pip compile --quiet pyproject.toml --extra embedded --extra ocr --extra ray --override overrides.txt \
+	  --resolution lowest-direct --python .venv-oldest/bin/python -o .venv-oldest/oldest.txt
+	uv pip install --quiet --python .venv-oldest/bin/python --override overrides.txt -c .venv-oldest/oldest.txt \
+	  -e '.[dev]' -e ./papers
+	.venv-oldest/bin/pytest -n 2 --dist worksteal -m "not slow"
+	cd papers && ../.venv-oldest/bin/pytest -n 2 --dist worksteal -m "not slow"
 
 # The golden prompts anew, with what changes in them; CASES="track1 track2" for some of aisr.
 golden: setup
