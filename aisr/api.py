@@ -117,7 +117,7 @@ class LanguageModel:
 
 
 def open_lm(
-    spec: str = "embedded",
+    spec: str | None = None,
     *,
     api_base: str | None = None,
     price: tuple[float, float] | None = None,
@@ -127,8 +127,8 @@ def open_lm(
     needs_key: bool = True,
     **settings: Any,
 ) -> LanguageModel:
-    """Return a language model by its name: `embedded`, PROVIDER/MODEL such as `openai/gpt-4o-mini`, or `recorded:FILE`,
-    the answers that `aisr compile --record FILE` wrote. Its key comes from the environment.
+    """Return a language model by its name: PROVIDER/MODEL such as `openai/gpt-4o-mini`, `recorded:FILE`, the answers
+    that `aisr compile --record FILE` wrote, or `embedded`, a small built-in one. Its key comes from the environment.
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; price: USD a million prompt and completion
     tokens, where LiteLLM's list lacks the model; max_usd, max_calls: nothing more is sent once so much is spent;

@@ -168,11 +168,6 @@ def read_lms(
     names = [*LM_SETTINGS, *(TEACHER + name for name in TEACHER_SETTINGS if teacher_lm)]
     settings = _read("-L", words, names, "a setting of the LM")
     of_teacher = {name.removeprefix(TEACHER): value for name, value in settings.items() if name.startswith(TEACHER)}
-    if lm is None:
-        raise UserError(
-            "--lm is missing; name the LM: PROVIDER/MODEL such as openai/gpt-4o-mini, openai/MODEL with --api-base "
-            "ADDRESS for a server of your own, recorded:FILE, or `embedded`, a small built-in one to try commands out"
-        )
     values = {"model": lm, "api_base": api_base or None, **settings}
     config = LMConfig.parse({name: value for name, value in values.items() if not name.startswith(TEACHER)})
     return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None

@@ -47,7 +47,7 @@ class Price(NamedTuple):
 class LMConfig:
     """How to reach a language model. Raises `LMUnavailable` for what cannot be, saying which option helps."""
 
-    model: str = EMBEDDED  # or PROVIDER/MODEL, or `recorded:` and the file that `aisr compile --record FILE` wrote
+    model: str  # `embedded`, PROVIDER/MODEL, or `recorded:` and the file that `aisr compile --record FILE` wrote
     api_base: str | None = None  # address of the server of openai/MODEL, with OpenAI's API
     schema: bool = True  # whether a server of the user's own takes a JSON schema
     logprobs: bool | None = None  # whether to ask for them; None: where a provider gives them, not at a server
@@ -67,6 +67,12 @@ class LMConfig:
 
         from aisr.base.jsonl import explain
 
+        if settings.get("model") is None:
+            raise LMUnavailable(
+                "--lm is missing; name the LM: PROVIDER/MODEL such as openai/gpt-4o-mini, openai/MODEL with --api-base "
+                "ADDRESS for a server of your own, recorded:FILE, or `embedded`, a small built-in one to try commands "
+                "out"
+            )
         price = settings.get("price")
         price = price.split(",") if isinstance(price, str) else price
         try:

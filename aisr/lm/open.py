@@ -96,13 +96,12 @@ def stop_on_interrupt() -> None:
 
 
 @environment_defaults(LITELLM_LOCAL_MODEL_COST_MAP="True")
-def open_lm(config: LMConfig | None = None, ledger: Ledger | None = None, needs_key: bool = True) -> OpenLM:
-    """Return the language model of a config (default: the built-in one).
+def open_lm(config: LMConfig, ledger: Ledger | None = None, needs_key: bool = True) -> OpenLM:
+    """Return the language model of a config.
 
     ledger: where its calls are entered, with their limits. needs_key: whether its key must be at hand; not where
     nothing is sent to it. Raises `LMUnavailable`, saying which variable or option helps.
     """
-    config = config or LMConfig()
     ledger = ledger or Ledger()
     if config.model == EMBEDDED:
         return _open_embedded(config, ledger)

@@ -93,7 +93,9 @@ def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback
     assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
     assert "data:image/jpeg;base64" in json.dumps(loopback.requests[-1].body)
     with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
-        aisr.load(folder, image_root=SAMPLE).judge_all([record], aisr.open_lm())
+        aisr.load(folder, image_root=SAMPLE).judge_all([record], aisr.open_lm("embedded"))
+    with pytest.raises(aisr.LMUnavailable, match=r"^lm is missing; name the LM: .* with api_base .*`embedded`"):
+        aisr.open_lm()
 
 
 def test_what_would_meet_every_record_is_an_error_without_the_key(
