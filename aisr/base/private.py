@@ -6,21 +6,15 @@ import dspy
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):
-    """MIPROv2 whose evaluation and sets of demos a subclass replaces, in the one step where they pass through."""
+    """MIPROv2 whose evaluation and sets of demos a subclass replaces, in the one step where they pass through: by its
+    `evaluation(own)` and `demo_sets(program, sets)`."""
 
-    def evaluation(self, own: Any) -> Any:
-        """Return the evaluation to use instead of its own."""
-        raise NotImplementedError
+    evaluation: Any
+    demo_sets: Any
 
-    def demo_sets(self, program: Any, sets: Any) -> Any:
-        """Return the demo sets to choose from: by the number of each predictor, lists of demos; None for none."""
-        raise NotImplementedError
-
-    def _optimize_prompt_parameters(
-        self, program: Any, texts: Any, demos: Any, own: Any, *rest: Any, **more: Any
-    ) -> Any:
+    def _optimize_prompt_parameters(self, program: Any, texts: Any, demos: Any, own: Any, *rest: Any) -> Any:
         sets, evaluation = self.demo_sets(program, demos), self.evaluation(own)
-        return super()._optimize_prompt_parameters(program, texts, sets, evaluation, *rest, **more)
+        return super()._optimize_prompt_parameters(program, texts, sets, evaluation, *rest)
 
 
 def clear_events(span: Any) -> None:
