@@ -128,6 +128,11 @@ class PicturedText(dspy.Type):
     text: str
     pictures: tuple[Picture, ...]
 
+    def check(self) -> None:
+        """Raise `BadPicture` where one cannot be sent: DSPy would send the text alone then, in silence."""
+        for picture in self.pictures:
+            jpeg(picture.file)
+
     def format(self) -> list[dict[str, Any]]:
         """Return content parts of OpenAI's chat format."""
         parts: list[dict[str, Any]] = []

@@ -23,7 +23,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.errors import UserError
-from aisr.base.files import parse_json
+from aisr.base.files import read_json
 from aisr.base.jsonl import explain
 from aisr.programs.case import Case
 from aisr.programs.evidence import NO_EVIDENCE, Evidence, PicturedText, PictureMode
@@ -32,7 +32,7 @@ from aisr.programs.probabilities import CONFIDENCE, Judgement, judgements_of
 from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.records import Record
 from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
-from aisr.programs.saved import ProgramFile, check_state, read_file, read_state
+from aisr.programs.saved import ProgramFile, check_state, read_state
 from aisr.programs.text import plain
 from aisr.programs.text_index import TextIndex
 
@@ -319,7 +319,7 @@ class Program(dspy.Module):
         LM is asked once more, with the complaint; not where the answer was cut, refused or filtered. counts: how many
         items an output list has, a number or the least and the most; ids: what its items are chosen from, or, named
         `pairs.source`, a field of theirs. An LM that decodes under a schema is told, as far as its server takes it.
-        Raises `UnusableAnswer`; errors of the LM pass through.
+        Raises `UnusableAnswer`, and `BadPicture` for one that cannot be sent; errors of the LM pass through.
         """
         lm = predict.lm or dspy.settings.lm
         config: dict[str, Any] = {}
@@ -327,6 +327,9 @@ class Program(dspy.Module):
             config["lists"] = _lists(counts, ids)
         if getattr(lm, "gives_logprobs", False):
             config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        for value in inputs.values():
+            if isinstance(value, PicturedText):
+                value.check()
         demos = self.nearest_demos(predict.demos, wording(inputs.get(self.statement)))
         call = {**inputs, "demos": demos, "config": config}
         # Answers that failed twice must not come from the cache in the next run.
@@ -423,9 +426,7 @@ class Program(dspy.Module):
         this program.
         """
         source = Path(path)
-        content = parse_json(read_file(source), str(source))
-        if not isinstance(content, dict):
-            raise UserError(f"{source}: expected a JSON object, such as a program.json or what `save` of DSPy writes")
+        content = read_json(source)
         try:
             if "format" in content:
                 file = ProgramFile.model_validate(content)

@@ -26,14 +26,14 @@ from aisr.lm.budget import BudgetSpent, Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMUnavailable
 from aisr.programs.case import Case
-from aisr.programs.pictures import ImageFolder
+from aisr.programs.pictures import BadPicture, ImageFolder
 from aisr.programs.probabilities import Judgement
 from aisr.programs.program import Program, UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
 DETAILS = ("judgements", "lm_evidence_ids", "ranking")  # fields of a prediction beside the answer
-FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
+FAILURES = (UnusableAnswer, BadPicture, AdapterParseError, LMError)  # errors of one record, or of all (`FATAL_ERRORS`)
 FORGOTTEN = "the response cache no longer holds the answer"
 IMAGES = "images"  # the folder that the official archives are extracted to
 PREFETCH_PER_THREAD = 4  # items that may be read before they are needed

@@ -12,18 +12,19 @@ from matplotlib.figure import Figure
 from PIL import Image
 from pydantic import ValidationError
 
-from aisr.judging.judge import find_image_folder
+from aisr.judging.judge import find_image_folder, judge
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.programs import pictures
 from aisr.programs.evidence import read_evidence
 from aisr.programs.pictures import BadPicture, ImageFolder, decode
 from aisr.programs.records import EvidenceItem
-from aisr.programs.track1 import Track1, Track1Record
+from aisr.programs.track1 import TRACK1, Track1, Track1Record
 from support.commands import Aisr
 from support.corpora import claim, picture, write
 from support.loopback import HttpRequest, Loopback, judged
 from support.paths import SAMPLE
+from support.scripted import scripted
 
 
 def showing(*paths: str) -> Track1Record:
@@ -108,6 +109,18 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
         channels = sent.convert("RGB").resize((1, 1)).tobytes()
         assert channels[dominant] == max(channels)
     assert "Row 1 is Supported." in content[-1]["text"]
+
+
+def test_a_picture_that_cannot_be_sent_fails_its_record(tmp_path: Path) -> None:
+    """DSPy would send the text alone, and say nothing."""
+    file = picture(tmp_path / "a.png", (40, 30), "red")
+    program = Track1(picture_mode="image")
+    program.image_folder = ImageFolder(tmp_path)
+    case = program.prepare(showing("a.png"))
+    Path(file).write_bytes(b"half")
+    assert (
+        judge(TRACK1, program, case, scripted([])).failure == "BadPicture: no readable picture (UnidentifiedImageError)"
+    )
 
 
 # --- Reading the text in pictures, with the real reader
