@@ -5,20 +5,17 @@ without a look at their names: fields that were moved or renamed since would swa
 """
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from aisr.base.errors import UserError
-from aisr.base.files import BadArtifact
 from aisr.base.jsonl import explain
 from aisr.programs.pictures import is_text_alone
 from aisr.programs.ranker import EvidenceRanker
 
 FORMAT = 2
-MAX_BYTES = 64 * 2**20  # of a file of either form
 METADATA = "metadata"  # of a file of DSPy's: versions of packages
 
 
@@ -68,16 +65,6 @@ class ProgramFile(BaseModel):
     def _has_none(cls, value: Any) -> None:
         if value is not None:
             raise UserError("this program has some, which are no longer used; compile it again")
-
-
-def read_file(path: Path) -> str:
-    """Return the text of a file of either form. Raises `BadArtifact` where it is too large, or no text."""
-    if path.stat().st_size > MAX_BYTES:
-        raise BadArtifact(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
-    try:
-        return path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadArtifact(f"{path}: not UTF-8 ({error}); compile the program again") from error
 
 
 def read_state(content: Mapping[str, Any]) -> dict[str, PredictorState]:

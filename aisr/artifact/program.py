@@ -32,11 +32,11 @@ from aisr.artifact.manifest import (
     read_test_scores,
 )
 from aisr.base.errors import UserError
-from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
+from aisr.base.files import BadArtifact, digest_text, parse_json, read_file, read_json
 from aisr.base.jsonl import explain
 from aisr.programs.program import SEARCHED, Program
 from aisr.programs.registry import TASKS, find_task
-from aisr.programs.saved import FORMAT, ProgramFile, read_file
+from aisr.programs.saved import FORMAT, ProgramFile
 from aisr.programs.task import Task
 
 ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from aisr.base.errors import UserError
@@ -30,12 +31,30 @@ def cache_folder(artifacts: Path) -> Path:
 # --- Reading
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file. Raises `BadArtifact` where there is none."""
+MOST_JSON_BYTES = 64 << 20  # of a JSON file
+
+
+def read_file(path: Path, most: int | None = None) -> str:
+    """Return the text of a file in a folder that may be a stranger's. most: bytes; default: `MOST_JSON_BYTES`.
+
+    Raises `BadArtifact` where it is too large, not UTF-8, no file, or a link to one outside of its folder.
+    """
+    most = most or MOST_JSON_BYTES
     try:
-        content = parse_json(path.read_bytes(), str(path))
-    except OSError as error:
+        if path.resolve(strict=True).parent != path.parent.resolve() or not path.is_file():
+            raise BadArtifact(f"{path}: expected a file; it is a link out of its folder, or no file")
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise BadArtifact(f"{path}: larger than {most >> 20} MiB; expected a file that `aisr` wrote")
+        return content.decode()
+    except (OSError, UnicodeDecodeError) as error:
         raise BadArtifact(f"{path}: not readable as JSON ({error})") from error
+
+
+def read_json(path: Path, most: int | None = None) -> dict[str, Any]:
+    """Return the JSON object in a file, see `read_file`. Raises `BadArtifact` where there is none."""
+    content = parse_json(read_file(path, most), str(path))
     if not isinstance(content, dict):
         raise BadArtifact(f"{path}: a {type(content).__name__}; expected a JSON object")
     return content
@@ -101,6 +120,14 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
             unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)
+
+
+def try_writing(path: Path) -> None:
+    """Raise `CannotWrite` where a file cannot be written: before anything is paid that it is to hold."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
 
 
 @contextmanager

@@ -176,7 +176,7 @@ WRONG = {
     "string_too_long": "{0}; expected at most {max_length} characters",
 }
 BOUNDS = ("ge", "gt", "le", "lt", "min_length", "max_length")
-KINDS = {dict: "an object", list: "a list", tuple: "a list", type(None): "null", bool: "true or false"}
+TYPE_WORDS = {dict: "an object", list: "a list", tuple: "a list", type(None): "null", bool: "true or false"}
 
 
 def _wrong(fault: Any) -> tuple[str, str]:
@@ -189,6 +189,6 @@ def _wrong(fault: Any) -> tuple[str, str]:
     words = WRONG.get(fault["type"])
     if words is None:
         return fault["msg"].removeprefix("Value error, ").rstrip("."), ""
-    shown = "empty" if value in ("", [], {}) else KINDS.get(type(value)) or repr(value)[:80]
+    shown = "empty" if value in ("", [], {}) else TYPE_WORDS.get(type(value)) or repr(value)[:80]
     bounds = {name: int(bound) if bound == int(bound) else bound for name, bound in context.items() if name in BOUNDS}
     return words.format(shown, **bounds), ""

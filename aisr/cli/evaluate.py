@@ -32,7 +32,8 @@ def evaluate(
     api_base: opt.ApiBase = None,
     lm_settings: opt.LMSettings = None,
     output: Annotated[
-        Path | None, typer.Option(help="Write the scores here as JSON; records and page beside it.")
+        Path | None,
+        typer.Option(dir_okay=False, help="Write the scores here as JSON; records and page beside it."),
     ] = None,
     image_root: opt.ImageRoot = None,
     track: opt.Track = True,
@@ -40,6 +41,7 @@ def evaluate(
 ) -> None:
     """Score a program on labelled records, with a 95 % interval."""
     config, _ = read_lms(lm, api_base, lm_settings)
+    from aisr.base.files import try_writing
     from aisr.base.jsonl import read
     from aisr.judging.evaluate import Evaluation, score_outcomes
     from aisr.judging.judge import judge_all, judge_with_calls
@@ -59,6 +61,8 @@ def evaluate(
     cases = prepare_all(chosen, loaded.program.prepare, records, data, groups)
     if track:  # what the store does not take must be known before anything is spent
         check_writable(artifacts, chosen, registers=False)
+    if output:
+        try_writing(output)
     began = time.monotonic()
     note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
     with display.Live(opened.ledger) as progress:

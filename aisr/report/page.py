@@ -174,10 +174,8 @@ def read_judged(folder: Path) -> JudgedRecords:
             f"{folder}: no {RECORDS_FILE} in there; expected the folder of a compiled program, or the one that "
             "`aisr evaluate --output` wrote"
         )
-    if path.stat().st_size > MAX_RECORDS_BYTES:
-        raise UserError(f"{path}: larger than {MAX_RECORDS_BYTES >> 20} MiB; not a file that `aisr` wrote")
     try:
-        return JudgedRecords.model_validate(read_json(path))
+        return JudgedRecords.model_validate(read_json(path, MAX_RECORDS_BYTES))
     except ValidationError as error:
         raise UserError(f"{path}: {explain(error)}") from error
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -290,10 +291,15 @@ def mcp(
 
 
 def _check_folder(out: Path) -> None:
-    """Raise UserError where a folder to write to cannot be one, since a file stands in its place or above it."""
+    """Raise UserError where a folder cannot be written to, or be one, since a file stands in its place or above it."""
     above = next((one for one in (out, *out.parents) if one.exists()), out)
     if above.exists() and not above.is_dir():
         raise UserError(f"--out {out}: {above} is a file; expected a folder, or the name of a new one")
+    try:
+        with TemporaryFile(dir=above):
+            pass
+    except OSError as error:
+        raise UserError(f"--out {out}: {above} cannot be written ({error.strerror}); choose another folder") from None
 
 
 def _asks_lm(lm: str, of_an_lm: Sequence[str | bool | None]) -> bool:

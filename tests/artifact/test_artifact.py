@@ -12,7 +12,6 @@ from aisr.artifact.manifest import save_files
 from aisr.artifact.program import load_program, program_text
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
-from aisr.programs import saved as saved_file
 from aisr.programs.task import Task
 from aisr.programs.track1 import TRACK1
 from aisr.programs.track2 import TRACK2
@@ -136,11 +135,19 @@ def test_a_hostile_program_is_refused(edit: Edit, message: str, tmp_path: Path) 
     assert "\n" not in str(refused.value)
 
 
-def test_too_large_a_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saved_file, "MAX_BYTES", 2**20)
-    (tmp_path / "program.json").write_bytes(b" " * (2**20 + 1))
-    with pytest.raises(BadArtifact, match="larger than 1 MiB"):
-        load_program(tmp_path)
+@pytest.mark.parametrize("name", ["program.json", "manifest.json"])
+def test_a_file_that_is_too_large_or_outside_is_refused_unread(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = saved(tmp_path / "a", text_of(TRACK1))
+    monkeypatch.setattr(files, "MOST_JSON_BYTES", 2**20)
+    (folder / name).write_bytes(b" " * (2**20 + 1))
+    with pytest.raises(BadArtifact, match=f"{name}: larger than 1 MiB"):
+        load_program(folder)
+    (folder / name).rename(tmp_path / name)
+    (folder / name).symlink_to(tmp_path / name)
+    with pytest.raises(BadArtifact, match=f"{name}: expected a file; it is a link out of its folder"):
+        load_program(folder)
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

@@ -177,6 +177,18 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_asked(name:
         run(TRACK1, SAMPLE / "track1" / "test.jsonl", tmp_path / "file" / name, uncached([]))
 
 
+def test_evaluate_finds_an_output_that_cannot_be_written_before_it_asks(
+    aisr: Aisr, loopback: Loopback, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    data, program = write_corpus(tmp_path, TRACK1, 2), save_program(tmp_path / "mine", TRACK1)
+    words = predict_words(TRACK1, program, data, tmp_path / "out.jsonl", loopback.url)
+    out = words.index("--out")
+    done = aisr("evaluate", *words[1:out], *words[out + 2 :], "--no-track", "--output", tmp_path / "file" / "x.json")
+    assert (done.code, loopback.requests) == (2, [])
+    assert re.search(r"x.json: cannot be written \((File exists|Not a directory)\)", done.err)
+
+
 def size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
