@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics import intervals
 from aisr.metrics.intervals import Interval, difference_interval, score_interval
 from aisr.metrics.scores import FN, FP, TP, Floats, MeanScores, Tally, f1_scores, ranking_value
 from aisr.programs.track2 import CITATION_LABELS
@@ -27,7 +26,7 @@ LIKENESS = {"like": 1.0, "half": 0.5, "unlike": 0.0}  # the share of records tha
 RIGHT = (0.5, 0.9)
 BETTER = 0.05  # how much more often the second program is right
 SHARED = 0.7  # the share of records on which both have the same luck
-REPEATS = {10: 400, 30: 400, 100: 100}  # simulated corpora, by their number of groups
+REPEATS = {3: 400, 4: 400, 5: 400, 10: 400, 30: 400, 100: 100}  # simulated corpora, by their number of groups
 SHARE_GOAL, OTHER_GOAL = 0.90, 0.88
 GOALS = {"share": (SHARE_GOAL, 10), "score": (OTHER_GOAL, 30), "macro-F1": (OTHER_GOAL, 30)}  # and from how many groups
 GOALS |= {f"difference of {name}s": (OTHER_GOAL, 30) for name in ("share", "score")}
@@ -128,22 +127,22 @@ def print_coverage() -> None:
 
 
 def print_few() -> None:
-    """Print, for few groups of one record, the interval of a share of one half, and of G right of G."""
-    print("\n| groups | length at one half | all right: low end | of the exact interval |\n|---|---|---|---|")
-    least, intervals.LEAST_GROUPS = intervals.LEAST_GROUPS, 2
-    for groups in range(2, 13):
+    """Print, for groups of one record, the interval of a share of one half, of G right of G, and of no difference."""
+    print("\n| groups | length at one half | all right: low end | exact | no difference: high end | exact |")
+    print("|" + "---|" * 6)
+    for groups in (*range(2, 13), 30, 100):
+        all_right = MeanScores(np.ones(groups))
         half = score_interval(MeanScores(np.arange(groups, dtype=np.float64) % 2))
-        right = score_interval(MeanScores(np.ones(groups)))
-        exact = 0.025 ** (1 / groups)  # Clopper & Pearson 1934
-        print(f"| {groups} | {100 * (half.high - half.low):.0f} | {100 * right.low:.1f} | {100 * exact:.1f} |")
-    intervals.LEAST_GROUPS = least
-    print(f"\nFewer than {least} groups have no interval.")
+        low, high = score_interval(all_right).low, difference_interval(all_right, all_right).high
+        exact = [0.025 ** (1 / groups), 1 - 0.05 ** (1 / groups)]  # Clopper & Pearson 1934, the rule of three
+        cells = [f"{100 * end:.1f}" for end in (low, exact[0], high, exact[1])]
+        print(f"| {groups} | {100 * (half.high - half.low):.0f} | {' | '.join(cells)} |")
 
 
 def print_steps() -> None:
     """Print how far the ends of an interval move when one group is left out, as a share of its length."""
     print("\n| groups | right | the ends move by |\n|---|---|---|")
-    for groups, right in product((10, 11, 30), RIGHT):
+    for groups, right in product((3, 4, 5, 6, 8, 10, 11, 30), RIGHT):
         rng = np.random.default_rng([groups, round(100 * right), 7])
         steps = []
         for _ in range(200):

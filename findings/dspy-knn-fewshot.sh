@@ -5,7 +5,7 @@ set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/env" || exit 2
-"$folder/env/bin/pip" install --quiet --disable-pip-version-check dspy==3.4.1 || exit 2
+"$folder/env/bin/pip" install --quiet --disable-pip-version-check dspy==3.4.1 numpy==2.4.6 || exit 2
 cd "$folder" || exit 2
 "$folder/env/bin/python" - <<'END'
 import os, sys

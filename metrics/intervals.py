@@ -20,9 +20,14 @@ one table), or the record where groups are not known.
 4. The quantile is Student's with one degree of freedom less than there are groups. Groups of unequal size or weight
    count as their effective number (Kish), so that a paper with most of the claims leaves few.
 
-Limits, by `python -m benchmarks.intervals`: with fewer than `LEAST_GROUPS` groups the interval is the whole range, and
-no choice rests on it. With ten groups it is wider than it need be, except for macro-F1 where a label stands in one or
-two groups only: of such a label no interval knows enough.
+Where no record tells two programs apart, the ends of the difference are those of the rule of three, from ten groups on
+within a tenth: after G groups without a difference, up to 3 in G of all groups may have one (Hanley & Lippman-Hand
+1983, "If nothing goes wrong, is everything all right?").
+
+Limits, by `python -m benchmarks.intervals`: with two groups the interval is the whole range whatever they say, with
+three it leaves out a tenth of it at most of the simulated shares, and then each group more takes away what Student's
+quantile does; so nothing is cut off by `LEAST_GROUPS`. With ten groups it is wider than it need be, except for macro-F1
+where a label stands in one or two groups only: of such a label no interval knows enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +45,7 @@ Places = NDArray[np.int64]
 Bounds = tuple[float, float]
 Statistic = Callable[[Floats], Floats]  # of corpora in which records stand so often, (corpora, records), a value each
 
-LEAST_GROUPS = 5  # effective ones; with fewer, intervals leave out next to nothing (`benchmarks.intervals`)
+LEAST_GROUPS = 2  # effective ones; with fewer, Student's quantile has less than one degree of freedom
 RIGHT_AND_WRONG, ONE_EACH_WAY = 2.0, 1.0  # records that are added at either end of the range (step 3)
 SHARES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)  # the ranges
 NEGLIGIBLE = 1e-20  # a variance that is no more than rounding

@@ -171,7 +171,8 @@ def compare(
         display.print_failures(results[-1].failures)
         display.print_pictures(loaded.program.image_folder)
     gain = results[1].gain(results[0])
-    note(f"difference, record by record: {gain}; {second}: {in_words(gain, first)}")
+    changed = f"{results[1].changed(results[0])} of {len(cases)} records are scored differently"
+    note(f"difference, record by record: {gain}; {changed}; {second}: {in_words(gain, first)}")
     display.print_spend(opened.ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if any(one.failures for one in results) else 0)
 

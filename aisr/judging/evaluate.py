@@ -108,6 +108,10 @@ class Result:
         """The difference from another program's official ranking score on the same records."""
         return difference_interval(self.official, before.official, group=self.group)
 
+    def changed(self, before: "Result") -> int:
+        """Return how many records are scored otherwise than by another program."""
+        return int((self.official.rows != before.official.rows).any(axis=1).sum())
+
     def summary(self) -> Score:
         """Return the official scores as a manifest has them."""
         return self._summary(self.score, self.interval)

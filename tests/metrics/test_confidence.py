@@ -44,7 +44,7 @@ def shares(*right: float) -> MeanScores:
     return MeanScores(np.array(right, dtype=np.float64))
 
 
-@pytest.mark.parametrize("groups", [5, 9, 10, 30, 100])
+@pytest.mark.parametrize("groups", [4, 9, 10, 30, 100])
 def test_all_right_is_no_certainty(groups: int) -> None:
     """The lower end is no higher than that of the exact interval (Clopper & Pearson 1934), papers of one or ten."""
     for size in (1, 10):
@@ -60,16 +60,18 @@ def test_all_right_is_no_certainty(groups: int) -> None:
 @pytest.mark.parametrize("size", [1, 100])
 def test_a_group_more_moves_an_interval_by_no_more_than_a_tenth(size: int) -> None:
     intervals = [
-        score_interval(shares(*np.arange(n * size) // size % 2), np.arange(n * size) // size) for n in range(8, 40)
+        score_interval(shares(*np.arange(n * size) // size % 2), np.arange(n * size) // size) for n in range(1, 40)
     ]
-    for one, other in pairwise(intervals):
-        assert max(abs(one.low - other.low), abs(one.high - other.high)) < 0.1 * (one.high - one.low)
+    for n, (one, other) in enumerate(pairwise(intervals), 1):
+        step = max(abs(one.low - other.low), abs(one.high - other.high)) / (one.high - one.low)
+        assert step < (0.1 if n >= 8 else 0.11)  # before that the share itself moves by 7 points
+    assert [str(one).endswith("for an interval)") for one in intervals[:5]] == [True] * 4 + [False]
 
 
 def test_too_few_groups_say_so_and_decide_nothing() -> None:
-    few = [0, 1, 2, 3] * 25
+    few = [0, 1] * 50
     better, worse = shares(*[1.0] * 100), shares(*[0.0] * 100)
-    for group in (few, [0] * 100, [*few[:4], *[4] * 96]):  # the last: one paper with nearly all claims
+    for group in (few, [0] * 100, [*range(4), *[4] * 96]):  # the last: one paper with nearly all claims
         assert str(score_interval(better, group)) == "100.0 (too few independent records for an interval)"
         gain = difference_interval(better, worse, group)
         assert gain.low < 0
@@ -86,11 +88,12 @@ def test_a_difference_in_words() -> None:
         assert in_words(Interval((low + high) / 2, low, high), "A") == words
 
 
-def test_equal_answers_are_no_proof_of_equal_programs() -> None:
-    some = TRACK1.score([[[S]]] * 20, [[S]] * 20)
-    same = difference_interval(some, some)
+@pytest.mark.parametrize("groups", [10, 27, 100])
+def test_equal_answers_are_no_proof_of_equal_programs(groups: int) -> None:
+    some = TRACK1.score([[[S]]] * 3 * groups, [[S]] * 3 * groups)
+    same = difference_interval(some, some, [*range(groups)] * 3)
     assert (same.value, same.low) == pytest.approx((0, -same.high))
-    assert 0.1 < same.high < 0.2
+    assert same.high == pytest.approx(1 - 0.05 ** (1 / groups), rel=0.1)  # the rule of three
 
 
 def test_the_order_of_records_changes_no_digit() -> None:
@@ -118,7 +121,7 @@ def test_weights_of_records_are_those_of_copies_and_make_no_records() -> None:
     assert weighted == pytest.approx(score_interval(copies, np.repeat(np.arange(40), weights)), abs=0.02)
     assert score_interval(right.weighted([7 * weight for weight in weights])) == pytest.approx(weighted)
     assert score_interval(right.weighted([1] * 40)) == score_interval(right)
-    assert "too few" in str(score_interval(right.weighted([1] * 4 + [1e-6] * 36)))
+    assert "too few" in str(score_interval(right.weighted([1] * 2 + [1e-6] * 38)))
 
 
 def test_what_has_no_interval_says_why() -> None:

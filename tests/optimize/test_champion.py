@@ -52,7 +52,7 @@ def test_the_best_on_dev_is_champion_and_among_equals_the_first(task: Task) -> N
     assert choice.champion.gain.low > 0
     assert why_none_was_kept(choice, ["good"]) is None
     assert why_none_was_kept(choice, ["late"]) == "its program was not kept: late scores 100.0 on dev, good 100.0"
-    few = choose(task, candidates[:1], dev[:4], scripted(right)).champion
+    few = choose(task, candidates[:1], dev[:3], scripted(right)).champion
     assert str(few.dev.interval).endswith("(too few independent records for an interval)")
 
 
@@ -95,7 +95,7 @@ def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
 
 
 def test_a_gain_on_records_of_few_groups_is_too_few_to_tell() -> None:
-    dev = [replace(case, group=number % 4) for number, case in enumerate(examples_of(60))]
+    dev = [replace(case, group=number % 2) for number, case in enumerate(examples_of(60))]
     candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "RIGHT")]
     alone, grouped = (choose(TRACK1, candidates, rows, scripted(by_instruction)) for rows in (examples_of(60), dev))
     assert alone.champion.gain.low > 0
