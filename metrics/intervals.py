@@ -25,7 +25,7 @@ within a tenth: after G groups without a difference, up to 3 in G of all groups 
 1983, "If nothing goes wrong, is everything all right?").
 
 Limits, by `python -m benchmarks.intervals`: with two groups the interval is the whole range whatever they say, with
-three it leaves out a tenth of it at most of the simulated shares, and then each group more takes away what Student's
+three it leaves out an eighth of it at most of the simulated shares, and then each group more takes away what Student's
 quantile does; so nothing is cut off by `LEAST_GROUPS`. With ten groups it is wider than it need be, except for macro-F1
 where a label stands in one or two groups only: of such a label no interval knows enough.
 """
