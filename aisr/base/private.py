@@ -22,8 +22,12 @@ def clear_events(span: Any) -> None:
     span._span._events = type(span._span._events)(None)
 
 
-def experiment_files(location: str, tracking_uri: str) -> Any:
-    """Return what reads and writes the files of an experiment of MLflow; its client has this for runs alone."""
+PROMPT_EXPERIMENTS = "_mlflow_experiment_ids"  # the tag of a prompt of MLflow with the experiments that show it
+
+
+def files_at(location: str, tracking_uri: str) -> Any:
+    """Return what reads and writes the files below an address of MLflow's: of an experiment, which its client does not
+    have, or of a run or model whose address is known, which its client asks for each time."""
     from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
     return get_artifact_repository(location, tracking_uri=tracking_uri)

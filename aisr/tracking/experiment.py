@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.base import redact
-from aisr.base.private import experiment_files
+from aisr.base.private import PROMPT_EXPERIMENTS, files_at
 from aisr.programs.task import Task
 from aisr.tracking.registry import model_name, prompt_name
 from aisr.tracking.store import NoStore, describe, file_location, is_refusal, open_store, tracking_uri
@@ -64,20 +64,21 @@ def check_writable(root: Path, task: Task, registers: bool) -> None:
         return
     name = model_name(task)
     with _explained(f"a version of the registered model {name}"):
-        _create_or_tag(client.create_registered_model, client.set_registered_model_tag, name, task)
+        _create_or_tag(client.create_registered_model, client.set_registered_model_tag, name, "aisr.task", task.name)
     name = prompt_name(task)
     with _explained(f"a version of the prompt {name}"):
-        _create_or_tag(client.create_prompt, client.set_prompt_tag, name, task)
+        shown = f",{experiment.experiment_id},"
+        _create_or_tag(client.create_prompt, client.set_prompt_tag, name, PROMPT_EXPERIMENTS, shown)
 
 
-def _create_or_tag(create: Any, set_tag: Any, name: str, task: Task) -> None:
+def _create_or_tag(create: Any, set_tag: Any, name: str, tag: str, value: str) -> None:
     from mlflow import MlflowException
 
     try:
-        set_tag(name, "aisr.task", task.name)
+        set_tag(name, tag, value)
     except MlflowException as refusal:  # a server with rights may say this of a name that does not exist, too
         try:
-            create(name, tags={"aisr.task": task.name})
+            create(name, tags={tag: value})
         except MlflowException as error:
             raise refusal if error.error_code == EXISTS else error from None
 
@@ -86,7 +87,7 @@ def _write_file(location: str, uri: str) -> None:
     """Write a file beside the runs of an experiment; on this machine it is removed."""
     from mlflow import MlflowException
 
-    files = experiment_files(location, uri)
+    files = files_at(location, uri)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / CHECK
         file.write_bytes(b"x" * CHECK_BYTES)

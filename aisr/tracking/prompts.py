@@ -60,7 +60,7 @@ def _text(content: Any) -> str:
 
 def register_prompts(client: Any, name: str, programs: dict[str, Program], lm: OpenLM) -> str:
     """Register the prompts of some programs, by what is said of each, as versions of the prompt `name`; the number of
-    the last. The same prompt is not registered again."""
+    the last. The same prompt is not registered again. It must exist, see `aisr.tracking.experiment.check_writable`."""
     numbers = {repr(one.template): str(one.version) for one in client.search_prompt_versions(name)}
     for about, program in programs.items():
         template: Template | str | None = chat_template(program, lm)
@@ -68,9 +68,7 @@ def register_prompts(client: Any, name: str, programs: dict[str, Program], lm: O
             template, about = plain_template(program, lm), f"{about}, {PLAIN}"
         key = repr(template)
         if key not in numbers:
-            # The first is shown with the experiment; that takes four requests more.
-            create = client.create_prompt_version if numbers else client.register_prompt
-            numbers[key] = str(create(name, template, about).version)
+            numbers[key] = str(client.create_prompt_version(name, template, about).version)
     return numbers[key]
 
 

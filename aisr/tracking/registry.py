@@ -17,6 +17,7 @@ from aisr.artifact.manifest import FILE, PROGRAM, REPORT, Manifest
 from aisr.artifact.program import Loaded, load_program
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact, digest_text, percent
+from aisr.base.private import files_at
 from aisr.base.redact import environment_defaults
 from aisr.programs.task import Task
 from aisr.tracking.store import (
@@ -158,7 +159,7 @@ def register(mlflow: Any, task: Task, folder: Path, manifest: Manifest, run: Any
     model = client.create_logged_model(run.info.experiment_id, "program", run.info.run_id)
     with tempfile.TemporaryDirectory() as place:
         _save_model(mlflow, folder, manifest, f"{place}/model")
-        client.log_model_artifacts(model.model_id, f"{place}/model")
+        files_at(model.artifact_location, client.tracking_uri).log_artifacts(f"{place}/model")
     client.finalize_logged_model(model.model_id, "READY")
     more = {"aisr.artifact": folder.name}
     if "test" in manifest.scores:

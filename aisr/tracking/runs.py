@@ -18,7 +18,7 @@ import dspy
 from aisr.artifact.manifest import Score
 from aisr.base import redact
 from aisr.base.files import digest_file
-from aisr.base.private import clear_events
+from aisr.base.private import clear_events, files_at
 from aisr.judging.evaluate import Evaluation
 from aisr.judging.judge import FORGOTTEN, ReplayedRecord, from_cache_only, judge
 from aisr.lm.budget import BudgetSpent
@@ -91,8 +91,8 @@ def log_compile(root: Path, run: Run, report: CompileReport) -> list[str]:
         tag = RunTag(PROMPTS_TAG, linked(prompt, register_prompts(client, prompt, programs, run.lm)))
         client.log_batch(run_id, _entities(metrics, steps), _params(params), [tag])
         client.log_inputs(run_id, _datasets(datasets))
-        client.log_artifacts(run_id, str(run.folder), ARTIFACT)
-        log_traces(mlflow, task, report.program, run.lm, report.dev)
+        files_at(logged.info.artifact_uri, client.tracking_uri).log_artifacts(str(run.folder), ARTIFACT)
+        log_traces(mlflow, task, report.program, run.lm, report.dev, logged)
     where = _describe_run(mlflow, logged)
     try:
         replaced = promote(mlflow, name, version, compiled=True)
@@ -124,8 +124,8 @@ def log_evaluation(root: Path, evaluation: Evaluation, folder: Path, replayed: S
         client, run_id = mlflow.MlflowClient(), logged.info.run_id
         client.log_batch(run_id, _entities(metrics, {}), _params(params))
         client.log_inputs(run_id, _datasets({"evaluation": dataset}))
-        client.log_artifacts(run_id, str(folder), "evaluation")
-        log_traces(mlflow, task, evaluation.loaded.program, lm, replayed)
+        files_at(logged.info.artifact_uri, client.tracking_uri).log_artifacts(str(folder), "evaluation")
+        log_traces(mlflow, task, evaluation.loaded.program, lm, replayed, logged)
     return _describe_run(mlflow, logged)
 
 
@@ -159,8 +159,8 @@ def _run(
     client, experiment = mlflow.MlflowClient(), find_experiment(mlflow, root, task)
     created = client.create_run(experiment.experiment_id, began, tags, name)
     try:
-        with mlflow.start_run(run_id=created.info.run_id):
-            yield created
+        yield created
+        client.set_terminated(created.info.run_id)
     except Exception:
         with suppress(Exception):  # the reason is the error; the store may be gone, or not allow it
             client.delete_run(created.info.run_id)
@@ -227,19 +227,24 @@ MOST_TRACES = 5
 LONGEST_ASSESSMENT = 250  # characters of an assessment
 
 
-def log_traces(mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: Sequence[ReplayedRecord]) -> None:
-    """Judge at most `MOST_TRACES` records again, as traces of the active run: failed and wrong ones before right ones,
-    of those that are still in the response cache. The cache answers, and nothing is sent."""
+def log_traces(
+    mlflow: Any, task: Task, program: Program, lm: OpenLM, replayed: Sequence[ReplayedRecord], run: Any
+) -> None:
+    """Judge at most `MOST_TRACES` records again, as traces of a run: failed and wrong ones before right ones, of those
+    that are still in the response cache. The cache answers, and nothing is sent to an LM."""
     from mlflow.entities import AssessmentSource
+    from mlflow.entities.trace_location import MlflowExperimentLocation
 
     judged = [(one, judged_record(task, one)) for one in replayed if one.outcome.failure != FORGOTTEN]
     chosen = sorted(judged, key=lambda pair: pair[1].right)[:MOST_TRACES]
     cached, track_usage = from_cache_only(lm), dspy.settings.track_usage
+    experiment = MlflowExperimentLocation(run.info.experiment_id)
     mlflow.tracing.configure(span_processors=[clear_events])
     mlflow.dspy.autolog(log_traces=True, silent=True)
     try:
         for one, record in reversed(chosen):  # the UI shows the latest first
-            with mlflow.start_span(redact.addresses(record.id)) as span, suppress(BudgetSpent):
+            of = {"trace_destination": experiment, "run_id": run.info.run_id}
+            with mlflow.start_span(redact.addresses(record.id), **of) as span, suppress(BudgetSpent):
                 failed = {FAILED: record.failure} if record.failure else None
                 span.set_inputs({"record": task.text(one.record)})
                 span.set_outputs(failed or task.prediction.line(one.outcome.answer))

@@ -24,6 +24,7 @@ QUIET = {
 SETTINGS = {
     "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",
     "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "true",  # spans together; whoever logs traces waits for them
+    "MLFLOW_ASYNC_TRACE_LOGGING_MAX_WORKERS": "1",  # each asks the server for its version first
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # with the password that the address may hold
 }
 # Traces hold records: they go to this store, not to what these name.
