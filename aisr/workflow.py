@@ -277,7 +277,7 @@ def run_plan(
     if track:
         check_writable(root, plan.task, registers=True)  # what the store does not take is said before anything is spent
     run = compile_program(plan, lm.opened, teacher.opened, root, callbacks)
-    callbacks.stage("report, from the response cache")
+    callbacks.stage("writing the report, from the response cache")
     report = write_compile_report(run)
     if not track:
         return CompiledRun(run)
@@ -311,7 +311,6 @@ def predict(
     image_root: PathLike | None = None,
     ray: str | None = None,
     workers: int = 2,
-    judged: Callable[[], None] = lambda: None,
 ) -> PredictionSummary:
     """Predict a JSONL file of records into the file `out`, a line a record, and return how that went. A run that was
     stopped goes on in it; records that failed there are tried again. The same call resumes a command, and the other
@@ -319,9 +318,8 @@ def predict(
 
     image_root: where picture paths start; by default beside or above the data, where `images` is. ray: judge in
     `workers` processes of a Ray cluster, each with as many calls at a time as `lm` has threads: `local`, `auto` or an
-    address. judged: called after each record. Raises
-    `UserError` for a bad record, for a file that another run began, and for one that cannot be written, all before
-    anything is spent; `LMUnavailable` for what would meet every record.
+    address. Raises `UserError` for a bad record, for a file that another run began, and for one that cannot be written,
+    all before anything is spent; `LMUnavailable` for what would meet every record.
     """
     loaded, records, output = program.loaded, Path(data), Path(out)
     folder = find_image_folder(None if image_root is None else Path(image_root), records)
@@ -336,7 +334,7 @@ def predict(
     threads = lm.threads * (workers if ray else 1)
     with judging as judge_record:
         summary = predicting.predict(
-            loaded.task, loaded.program, lm.opened, records, output, identity, judged, judge_record, threads
+            loaded.task, loaded.program, lm.opened, records, output, identity, judge_record, threads
         )
     write_whole(predicting.sidecar(output, ABOUT), "\n".join(describe_origin(loaded, records)))
     return summary

@@ -19,6 +19,7 @@ from cachetools import LRUCache, cached
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
 from aisr.base.jsonl import read
+from aisr.base.progress import counted
 from aisr.optimize.near_duplicates import components, near_duplicates
 from aisr.programs.case import Case
 from aisr.programs.program import Program
@@ -144,7 +145,8 @@ def prepare_all(
     if unlabelled := next((record.id for record, _ in rows if record.gold is None), None):
         raise UserError(f"{path}: {unlabelled} has no labels; a labelled file is needed here")
     cases: dict[int, Case] = {}
-    for place, (record, own) in sorted(enumerate(rows), key=lambda row: row[1][1]):
+    by_group = sorted(enumerate(rows), key=lambda row: row[1][1])
+    for place, (record, own) in counted(by_group, f"preparing the records of {path.name}"):
         baseline = task.fallback(record) if task.fallback_is_baseline else None
         cases[place] = replace(prepare(record), group=own, baseline=baseline)
     return [cases[place] for place in range(len(rows))]
@@ -152,7 +154,7 @@ def prepare_all(
 
 def keys_of(task: Task, records: Iterable[Record]) -> list[set[str]]:
     """The keys of each record (see `all_keys`)."""
-    return all_keys([fingerprint(task, record) for record in records])
+    return all_keys([fingerprint(task, record) for record in counted(records, "collecting what records may share")])
 
 
 def group_records(task: Task, records: Iterable[Record]) -> list[int]:
@@ -170,7 +172,10 @@ class Leakage(NamedTuple):
 
 def cross_split_leakage(task: Task, splits: Mapping[str, Iterable[Record]]) -> Leakage:
     """What the records of splits share, all looked at together, as `aisr split` does."""
-    prints = {name: [fingerprint(task, record) for record in records] for name, records in splits.items()}
+    prints = {
+        name: [fingerprint(task, record) for record in counted(records, f"collecting what records of {name} may share")]
+        for name, records in splits.items()
+    }
     keys = all_keys([one for own in prints.values() for one in own])
     numbers, rows = iter(groups(keys)), iter(keys)
     group = {name: list(islice(numbers, len(own))) for name, own in prints.items()}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from aisr.base.progress import counted
 from aisr.programs.text import alike_words
 
 NEAR = 0.6  # one word in ten may differ
@@ -76,7 +77,8 @@ def _groups(table: csr_array) -> Ints:
     rarest = csr_array((table.data[is_rare], table.indices[is_rare], starts), shape=table.shape)
     texts_of = table.T.tocsr()
     group = np.arange(table.shape[0])
-    for start in range(0, len(group), TEXTS_AT_ONCE):
+    starts_at = range(0, len(group), TEXTS_AT_ONCE)
+    for start in counted(starts_at, "looking for near-duplicates of texts", len(group), TEXTS_AT_ONCE):
         short, long = (rarest[start : start + TEXTS_AT_ONCE] @ texts_of).nonzero()
         short = short + start
         is_open = (size[short] <= size[long]) & (group[short] != group[long])

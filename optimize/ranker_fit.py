@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
+from aisr.base.progress import counted
 from aisr.metrics.intervals import difference_interval
 from aisr.metrics.scores import MeanScores
 from aisr.optimize.leakage import Prepare, groups
@@ -71,7 +72,8 @@ def fit_ranker(
     before, after = np.empty(len(gold), dtype=np.int64), np.empty(len(gold), dtype=np.int64)
     rows: list[Values] = [np.empty((0, 0))] * len(gold)
     places = {paper: place for place, paper in enumerate(papers)}
-    for k in sorted(range(len(gold)), key=lambda k: places[papers[k]]):  # what is counted of a paper is not kept long
+    by_paper = sorted(range(len(gold)), key=lambda k: places[papers[k]])  # what is counted of a paper is not kept long
+    for k in counted(by_paper, "evidence ranker: measuring the paragraphs of claims"):
         index = index_of(papers[k], ranker.CitedPaper)
         before[k] = _rank(unfitted(claims[k], index), gold[k])
         measured = ranker.measure(claims[k], index, tables[fold[k]])
@@ -79,7 +81,7 @@ def fit_ranker(
     names, features, owner = list(measured), np.concatenate(rows), np.repeat(np.arange(len(gold)), list(map(len, gold)))
     del rows
     out_of_fold: dict[Paragraphs, EvidenceRanker] = {}
-    for part in range(RANKER_FOLDS):
+    for part in counted(range(RANKER_FOLDS), "evidence ranker: fitting folds"):
         outside = [right for right, own in zip(gold, fold, strict=True) if own != part]
         fitted = _fit(names, features[fold[owner] != part], outside, common_outside[part])
         for k in np.flatnonzero(fold == part).tolist():

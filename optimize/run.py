@@ -16,6 +16,7 @@ from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, pluralize, read_json, write_whole
 from aisr.base.jsonl import read
+from aisr.base.progress import counted
 from aisr.judging.evaluate import Result, check_any_judged, evaluate
 from aisr.judging.judge import attach, judge_all, picture_digest
 from aisr.lm.budget import BudgetSpent
@@ -74,7 +75,6 @@ class Callbacks:
     """Functions that a compile calls as it goes on."""
 
     stage: Callable[[str], None] = lambda text: None  # a stage begins
-    judged: Callable[[], None] = lambda: None  # a record was judged
     scored: Callable[[Contender], None] = lambda contender: None  # a contender was scored on dev
 
 
@@ -136,7 +136,7 @@ class Run:
         plan, task, stage = self.plan, self.plan.task, self.callbacks.stage
         self.student = attach(task.build(plan.options), self.lm, plan.image_folder)
         stage("reading the records")
-        records = {name: list(plan.records(name)) for name in plan.data}
+        records = {name: list(plan.records(name)) for name in counted(plan.data, "reading the files of records")}
         counts = ", ".join(f"{len(own):,} of {name}" for name, own in records.items())
         stage(f"comparing all records for what they share: {counts}")
         self._read_target(records)
@@ -219,7 +219,7 @@ class Run:
         anything is saved."""
         dev = self.cases["dev"]
         self.callbacks.stage(f"judging {len(dev)} records of dev with the uncompiled program")
-        baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
+        baseline = evaluate(self.plan.task, self.student, dev, self.lm)
         check_any_judged(baseline, "dev")
 
     def aim(self) -> None:
@@ -245,7 +245,7 @@ class Run:
         records = drawn(self.target_records, seed)
         self.callbacks.stage(f"judging {len(records)} records of the target with the uncompiled program, for its mix")
         try:
-            on_target = judge_all(task, self.student, records, self.lm, self.callbacks.judged)
+            on_target = judge_all(task, self.student, records, self.lm)
         except BudgetSpent:
             self.callbacks.stage("the mix of the target is not known: the budget is spent; --target-mix states it")
             return None
@@ -265,7 +265,6 @@ class Run:
             lm=self.lm,
             teacher=self.teacher,
             note=stage,
-            judged=self.callbacks.judged,
         )
         candidates = [Candidate("uncompiled", self.student)]
         names: dict[str, list[str]] = {}  # of the candidates of each optimizer
@@ -321,7 +320,7 @@ class Run:
         test = self.cases["test"]
         self.callbacks.stage(f"scoring the {role} on {len(test)} records of test")
         try:
-            return evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged)
+            return evaluate(self.plan.task, program, test, self.lm)
         except BudgetSpent:
             self.callbacks.stage(f"the {role} is not scored on test: the budget is spent")
             return None

@@ -99,7 +99,6 @@ class Search:
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     note: Callable[[str], None]
-    judged: Callable[[], None] = lambda: None  # a record was judged
 
     @cached_property
     def objective(self) -> Objective:
@@ -112,7 +111,7 @@ class Search:
         self.note(
             f"judging {len(records)} records of train with the uncompiled program, to weigh labels for the optimizer"
         )
-        outcomes = judge_all(self.task, self.student, records, self.lm, self.judged)
+        outcomes = judge_all(self.task, self.student, records, self.lm)
         baseline = score_cases(self.task, records, [outcome.answer for outcome in outcomes])
         return Objective(self.task, baseline, describe_confusion(self.task, records, outcomes))
 

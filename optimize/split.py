@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from aisr.base.errors import UserError
 from aisr.base.files import replacing
-from aisr.base.jsonl import BadLine, scan
+from aisr.base.jsonl import BadLine, count_lines, scan
+from aisr.base.progress import counted
 from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak, shared
 from aisr.programs.task import Task
 
@@ -102,7 +103,7 @@ def survey(task: Task, file: Path) -> Survey:
     """
     lines, ids, strata, labels = [], [], [], []
     rows: list[Fingerprint] = []
-    for line in scan(file, task.record, task.name):
+    for line in counted(scan(file, task.record, task.name), f"reading {file.name}", count_lines(file)):
         if line.record is None:
             raise BadLine(str(line.problem))
         if line.record.gold is None:
@@ -165,7 +166,7 @@ def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) 
     kept = [stratum if counts[stratum] >= folds else commonest for stratum in strata]
     splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
     fold = np.empty(len(strata), dtype=np.int64)
-    for number, (_, rows) in enumerate(splitter.split(kept, kept, group)):
+    for number, (_, rows) in enumerate(counted(splitter.split(kept, kept, group), "drawing folds", folds)):
         fold[rows] = number
     return fold
 

@@ -33,6 +33,7 @@ from dspy.adapters.types.base_type import CUSTOM_TYPE_END_IDENTIFIER, CUSTOM_TYP
 from PIL import Image, ImageOps
 
 from aisr.base.errors import UserError
+from aisr.base.progress import counted
 from aisr.programs.text import CELL
 
 MOST_PICTURE_BYTES = 20 * 2**20
@@ -165,7 +166,12 @@ def small_copies(image_folder: ImageFolder, paths: Iterable[str]) -> dict[str, s
     without those that lie outside of the folder, are too large or are no pictures, and without any metadata."""
     ordered = sorted(paths)
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
-        small = zip(ordered, pool.map(lambda path: _small_copy(image_folder, path), ordered), strict=True)
+        copies = counted(
+            pool.map(lambda path: _small_copy(image_folder, path), ordered),
+            "making small copies of pictures",
+            len(ordered),
+        )
+        small = zip(ordered, copies, strict=True)
         return {path: f"data:image/webp;base64,{base64.b64encode(one).decode()}" for path, one in small if one}
 
 

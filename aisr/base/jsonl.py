@@ -6,6 +6,7 @@ A JSONL file is read as a stream: of each line a record, or what is wrong with i
 import codecs
 import json
 from collections.abc import Iterator
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
@@ -68,6 +69,12 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
             hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
             raise BadLine(f"{line.problem}{hint}")
         yield line.record
+
+
+def count_lines(path: str | PathLike[str], most: int | None = None) -> int:
+    """Return how many lines of a file are not blank, `most` at most: how many records it holds if it is sound."""
+    with open(path, "rb") as file:
+        return sum(1 for _ in islice((line for line in file if not line.isspace()), most))
 
 
 def _is_list(file: BinaryIO) -> bool:

@@ -191,7 +191,7 @@ def _estimate(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel") -> No
 
     note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
     with display.Live(lm.opened.ledger) as progress:
-        spend = workflow.estimate_plan(plan, lm, teacher, Callbacks(progress.stage, progress.judged))
+        spend = workflow.estimate_plan(plan, lm, teacher, Callbacks(progress.stage))
     display.print_estimate(spend, lm.opened.ledger.limits)
 
 
@@ -203,7 +203,7 @@ def _compile(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel", artifa
 
     with display.Live(lm.opened.ledger) as progress:
         scored = lambda contender: note(f"    {workflow.describe_contender(contender)}")  # noqa: E731
-        callbacks = Callbacks(progress.stage, progress.judged, scored)
+        callbacks = Callbacks(progress.stage, scored)
         done = workflow.run_plan(plan, lm, teacher, artifacts, track, callbacks)
     print_result(done.run)
     display.print_end({}, plan.image_folder, lm.opened.ledger.spend)

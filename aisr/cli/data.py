@@ -11,7 +11,7 @@ import typer
 from aisr.base.errors import REFUSED, UserError, merge_repeats
 from aisr.base.files import SAMPLE, percent
 from aisr.cli import options as opt
-from aisr.cli.display import note, print_pictures, table
+from aisr.cli.display import Live, note, print_pictures, table
 from aisr.cli.options import find_task_for
 from aisr.programs.registry import TASKS
 
@@ -27,7 +27,8 @@ def check(
     ] = None,
 ) -> None:
     """List the wrong lines of a record file, and pictures that are missing; compare it with another file."""
-    from aisr.base.jsonl import scan
+    from aisr.base.jsonl import count_lines, scan
+    from aisr.base.progress import counted
     from aisr.judging.judge import find_image_folder
     from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
 
@@ -37,27 +38,30 @@ def check(
     bad: list[tuple[str, str]] = []  # the place of each bad line, and what is wrong
     labels: Counter[str] = Counter()
     rows: list[Fingerprint] = []
-    for line in scan(file, chosen.record, chosen.name):
-        if line.record is None:
-            place = f"{file}:{line.number}"
-            bad.append((place, str(line.problem).removeprefix(f"{place}: ")))
-            continue
-        rows.append(fingerprint(chosen, line.record))
-        if images:
-            for path in line.record.img_paths:
-                images.file(line.record.id, path)
-        gold = line.record.gold
-        if gold is None:
-            labels["(withheld)"] += 1
-        else:
-            labels.update(chosen.first_labels(gold) if chosen.labels else [chosen.stratify_by(gold) or "(labelled)"])
+    with Live():
+        for line in counted(scan(file, chosen.record, chosen.name), "checking records", count_lines(file)):
+            if line.record is None:
+                place = f"{file}:{line.number}"
+                bad.append((place, str(line.problem).removeprefix(f"{place}: ")))
+                continue
+            rows.append(fingerprint(chosen, line.record))
+            if images:
+                for path in line.record.img_paths:
+                    images.file(line.record.id, path)
+            gold = line.record.gold
+            if gold is None:
+                labels["(withheld)"] += 1
+            else:
+                first = chosen.first_labels(gold) if chosen.labels else [chosen.stratify_by(gold) or "(labelled)"]
+                labels.update(first)
+        keys = all_keys(rows)
     for complaint in merge_repeats(bad):
         note(complaint)
     note(f"{file}: {len(rows)} good records, {len(bad)} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
     if rows:
-        _print_shared(all_keys(rows))
+        _print_shared(keys)
     elif not bad:
         raise UserError(f"{file}: no records; expected one JSON object a line")
     if bad and (converter := chosen.record.converter):
@@ -74,10 +78,13 @@ def _print_comparison(task: Any, file: Path, other: Path) -> None:
     from aisr.base.jsonl import scan
     from aisr.optimize.target import OTHER_TEXTS, compare_sets
 
-    ours, others = ([line.record for line in scan(one, task.record, task.name) if line.record] for one in (file, other))
-    if not others:
-        raise UserError(f"--against {other}: no good record; expected records of {task.name}")
-    comparison = compare_sets(task, ours, others)
+    with Live():
+        ours, others = (
+            [line.record for line in scan(one, task.record, task.name) if line.record] for one in (file, other)
+        )
+        if not others:
+            raise UserError(f"--against {other}: no good record; expected records of {task.name}")
+        comparison = compare_sets(task, ours, others)
     for line in comparison.lines(str(file), str(other)):
         note(line)
     if (comparison.auc or 0) >= OTHER_TEXTS:
@@ -111,7 +118,8 @@ def split(
 
     chosen = find_task_for(task, file)
     note(f"splitting {file} {parts} (seed {seed}) below {out}/")
-    done = workflow.split(chosen, file, out=out, parts=parts, seed=seed)
+    with Live():
+        done = workflow.split(chosen, file, out=out, parts=parts, seed=seed)
     note(f"  {sum(done.records.values())} records in {done.groups} groups; what they share with another: {done.shared}")
     note(f"  compared: {LEAKAGE_RULE}")
     note(f"  a plain random split would share with train: {done.random_leak}; this one: {done.leak}")
@@ -165,10 +173,11 @@ def retrieval(
     names = [name.strip() for name in retrievers.split(",")]
     matchers = {name: chosen.build({"retriever": name}).match for name in names}
     rankers: dict[str, Any] = {name: lambda _, matcher=matcher: matcher for name, matcher in matchers.items()}
-    if fit:
-        rankers["fitted"] = _fitted(chosen, fit, file, claims)
-    note(f"ranking the paragraphs of {file} for {len(claims)} claims with evidence")
-    scores = {name: measure_ranker(ranker, claims, context_tokens) for name, ranker in rankers.items()}
+    with Live():
+        if fit:
+            rankers["fitted"] = _fitted(chosen, fit, file, claims)
+        note(f"ranking the paragraphs of {file} for {len(claims)} claims with evidence")
+        scores = {name: measure_ranker(ranker, claims, context_tokens) for name, ranker in rankers.items()}
     title = "gold evidence among the first k, and within the token budget, in points"
     means = [[name, *(percent(part.mean()) for part in score.values())] for name, score in scores.items()]
     table(title, ["retriever", *scores[names[0]]], means)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from aisr.base.errors import merge_repeats
 from aisr.base.files import interval_ends, percent, with_interval
+from aisr.base.progress import Stage, heard_by
 from aisr.base.redact import printable, secrets
 
 StepT = TypeVar("StepT")
@@ -33,51 +34,66 @@ console = _Console(highlight=False, emoji=False, soft_wrap=True, width=None if s
 MOST_REASONS = 10  # failed records, and pictures, that are printed one by one
 MOST_NAME = 200  # characters of an id or path that are printed, as it may be anything
 REDRAWN = 0.5  # seconds between two states of the last line of a terminal
-SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
+# Seconds, where no terminal shows that a command is at work: until the first line, and at most between two lines.
+FIRST_LINE, SILENCE = 2.0, 15.0
 
 
 class Live:
-    """Shows what a command is at while it works: in the last line of a terminal, elsewhere in a line now and then.
-    ledger: of its LM calls."""
+    """Shows on standard error what a command is at, how far that is, and how long it will take: in the last line of a
+    terminal, elsewhere in a line now and then, the first after two seconds.
 
-    def __init__(self, ledger: Any) -> None:
+    ledger: of the command's LM calls, if it makes any.
+    """
+
+    def __init__(self, ledger: Any = None) -> None:
         self._ledger = ledger
-        self._now = "starting"
-        self._records = 0
+        self._note = "starting"
+        self._stages: list[Stage] = []  # that were begun, the latest last
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._listening = heard_by(self._stages.append)
 
     def __enter__(self) -> "Live":
         console.file = (
             sys.stdout
         )  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
+        self._listening.__enter__()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._listening.__exit__(None, None, None)
         self._ended.set()
         self._thread.join()
         console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
 
     def stage(self, text: str) -> None:
+        """Print what begins, or what came of something."""
         note(f"  {text}")
-        self._records = 0
-        self._now = text
+        self._note = text
 
-    def judged(self, *_: object) -> None:
-        self._records += 1
-        self._now = f"{self._records} records judged"
+    def _now(self) -> str:
+        """Return what the command is at: the latest stage that is not over, else the latest note."""
+        while self._stages and self._stages[-1].is_over:
+            self._stages.pop()
+        now = str(self._stages[-1]) if self._stages else self._note
+        if self._ledger is None:
+            return now
+        spend = self._ledger.spend
+        return f"{now}; {spend.calls} LM calls, {spend.cached_calls} cached"
 
     def _tell(self) -> None:
         began = time.monotonic()
-        with console.status("starting") if console.is_terminal else nullcontext() as status:
-            while not self._ended.wait(REDRAWN if status else SILENCE):
-                spend, seconds = self._ledger.spend, time.monotonic() - began
-                text = f"{seconds:.0f} s: {self._now}; {spend.calls} LM calls, {spend.cached_calls} cached"
+        shown = console if console.is_terminal else Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+        seconds = REDRAWN if shown.is_terminal else FIRST_LINE
+        with shown.status("starting") if shown.is_terminal else nullcontext() as status:
+            while not self._ended.wait(seconds):
+                text = printable(f"{time.monotonic() - began:.0f} s: {self._now()}")
                 if status:
                     status.update(Text(text))
                 else:
-                    note(f"  … {text}")
+                    shown.print(f"  … {text}", markup=False)
+                    seconds = SILENCE
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

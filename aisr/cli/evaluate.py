@@ -56,23 +56,22 @@ def evaluate(
     loaded = registry.load(program, artifacts, chosen)
     opened = open_command_lm(config)
     attach_program(loaded.program, opened, image_root, data)
-    records = list(islice(read(data, chosen.record, chosen.name), limit))
-    groups = group_records(chosen, records)
-    cases = prepare_all(chosen, loaded.program.prepare, records, data, groups)
-    if track:  # what the store does not take must be known before anything is spent
-        check_writable(artifacts, chosen, registers=False)
-    if output:
-        try_writing(output)
-    began = time.monotonic()
-    note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
-    with display.Live(opened.ledger) as progress:
-        pairs = zip(records, cases, strict=True)
-        replayed = judge_with_calls(chosen, loaded.program, pairs, opened, progress.judged)
+    with display.Live(opened.ledger):
+        records = list(islice(read(data, chosen.record, chosen.name), limit))
+        groups = group_records(chosen, records)
+        cases = prepare_all(chosen, loaded.program.prepare, records, data, groups)
+        if track:  # what the store does not take must be known before anything is spent
+            check_writable(artifacts, chosen, registers=False)
+        if output:
+            try_writing(output)
+        began = time.monotonic()
+        note(f"evaluating {program} ({loaded.digest}) with {config.model} on {len(records)} records of {data}")
+        replayed = judge_with_calls(chosen, loaded.program, list(zip(records, cases, strict=True)), opened)
         outcomes = [one.outcome for one in replayed]
         if target or stated:
             mix = stated_mix(chosen, stated) if stated else None
             if mix is None and chosen.labels:
-                on_target = judge_all(chosen, loaded.program, drawn(target_records, 0), opened, progress.judged)
+                on_target = judge_all(chosen, loaded.program, drawn(target_records, 0), opened)
                 mix = estimate_mix(chosen, cases, outcomes, on_target, 0)
             comparison = compare_sets(chosen, records, target_records) if target else None
             aim = Target.of(mix, target_records, comparison, target)
@@ -163,10 +162,10 @@ def compare(
     for name in (first, second):
         loaded = programs[name]
         attach_program(loaded.program, opened, image_root, data)
-        cases = read_labeled(chosen, loaded.program, data, limit)
-        note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(cases)} records of {data}")
-        with display.Live(opened.ledger) as progress:
-            results.append(score_program(chosen, loaded.program, cases, opened, progress.judged))
+        with display.Live(opened.ledger):
+            cases = read_labeled(chosen, loaded.program, data, limit)
+            note(f"evaluating {name} ({loaded.digest}) with {config.model} on {len(cases)} records of {data}")
+            results.append(score_program(chosen, loaded.program, cases, opened))
         note(f"  {results[-1].interval}")
         display.print_failures(results[-1].failures)
         display.print_pictures(loaded.program.image_folder)

@@ -66,7 +66,7 @@ def predict(
     note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     _print_origin(describe_origin(loaded, data))
     compiled = LoadedProgram(loaded)
-    with display.Live(ledger) as progress:
+    with display.Live(ledger):
         done = workflow.predict(
             compiled,
             data,
@@ -75,7 +75,6 @@ def predict(
             image_root=image_root,
             ray=ray,
             workers=workers,
-            judged=progress.judged,
         )
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
     note(f"wrote {out}: {done.kept + done.judged} records{kept}")
@@ -100,13 +99,15 @@ def _print_labels(labels: Mapping[str, int]) -> None:
 
 def _print_estimate(loaded: "Loaded", lm: "LanguageModel", image_root: Path | None, data: Path) -> None:
     """Print the calls, tokens and cost of predicting a file; nothing is sent."""
-    from aisr.base.jsonl import read
+    from aisr.base.jsonl import count_lines, read
+    from aisr.base.progress import counted
     from aisr.judging.judge import judge_all
 
     task, dry = loaded.task, lm.estimating().opened
     attach_program(loaded.program, dry, image_root, data)
-    with display.Live(dry.ledger) as progress:
-        judge_all(task, loaded.program, read(data, task.record, task.name), dry, progress.judged)
+    with display.Live(dry.ledger):
+        records = counted(read(data, task.record, task.name), "counting tokens of records", count_lines(data))
+        judge_all(task, loaded.program, records, dry)
     display.print_estimate(dry.ledger.spend, lm.opened.ledger.limits)
 
 

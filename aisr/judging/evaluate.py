@@ -14,6 +14,7 @@ from aisr.artifact.manifest import Score
 from aisr.artifact.program import Loaded
 from aisr.base.errors import UserError, merge_repeats
 from aisr.base.jsonl import read
+from aisr.base.progress import counted
 from aisr.judging.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, score_interval
@@ -154,10 +155,9 @@ def evaluate(
     program: Program,
     cases: Sequence[Case],
     lm: OpenLM,
-    done: Callable[[], None] = lambda: None,
 ) -> Result:
     """The official score of a program on labelled cases, with its interval and its failed records."""
-    return score_outcomes(task, cases, judge_all(task, program, cases, lm, done))
+    return score_outcomes(task, cases, judge_all(task, program, cases, lm))
 
 
 def score_outcomes(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Result:
@@ -229,7 +229,7 @@ def measure_ranker(choose: Callable[[Query], Matcher], claims: Sequence[Query], 
     the paper. choose: returns the matcher for a claim.
     """
     rows = []
-    for query in claims:
+    for query in counted(claims, "ranking the paragraphs for claims"):
         claim, paper, gold = query
         ranking = rank(claim, paper, choose(query))
         passages = fit_passages(claim, paper, ranking, context_tokens)

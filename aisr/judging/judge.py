@@ -6,7 +6,7 @@ account of its reasons is not requested: it would be written after the verdict.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -21,7 +21,8 @@ from dspy.utils.exceptions import AdapterParseError, LMError
 from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import digest_text
-from aisr.base.jsonl import read, valid_text
+from aisr.base.jsonl import count_lines, read, valid_text
+from aisr.base.progress import counted
 from aisr.lm.budget import BudgetSpent, Ledger, Limits
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import LMUnavailable
@@ -135,26 +136,23 @@ def judge_all(
     program: Program,
     records: Iterable[Record | Case],
     lm: OpenLM,
-    done: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
-    """The outcomes of all records or cases, in their order; `done` is called after each."""
-    return list(map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads, done))
+    """The outcomes of all records or cases, in their order."""
+    outcomes = map_ordered(lambda record: judge(task, program, record, lm), records, lm.threads)
+    return list(counted(outcomes, "judging records", len(records) if isinstance(records, Sized) else None))
 
 
 def map_ordered(
     work: Callable[[ItemT], ResultT],
     items: Iterable[ItemT],
     threads: int,
-    done: Callable[[], None] = lambda: None,
 ) -> Iterator[ResultT]:
-    """The result of each item in the order of the items, with up to `threads` at work; `done` is called after each.
+    """The result of each item in the order of the items, with up to `threads` at work.
 
     At most `PREFETCH_PER_THREAD` items for each thread are read ahead of the slowest, however many there are in all. An
     error of `work` is raised in its place; no further item is begun then.
     """
-    for result in map(work, items) if threads == 1 else _by_threads(work, items, threads):
-        done()
-        yield result
+    yield from map(work, items) if threads == 1 else _by_threads(work, items, threads)
 
 
 def _by_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
@@ -195,12 +193,12 @@ class ReplayedRecord:
 def judge_with_calls(
     task: Task,
     program: Program,
-    pairs: Iterable[tuple[Record, Case]],
+    pairs: Sequence[tuple[Record, Case]],
     lm: OpenLM,
-    done: Callable[[], None] = lambda: None,
 ) -> list[ReplayedRecord]:
-    """The outcomes of labelled records, in their order, and the calls behind them; `done` is called after each."""
-    return list(map_ordered(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads, done))
+    """The outcomes of labelled records, in their order, and the calls behind them."""
+    replayed = map_ordered(lambda pair: _judge_one(task, program, *pair, lm), pairs, lm.threads)
+    return list(counted(replayed, "judging records", len(pairs)))
 
 
 def _judge_one(task: Task, program: Program, record: Record, case: Case, lm: OpenLM) -> ReplayedRecord:
@@ -231,7 +229,9 @@ def replay(
         except BudgetSpent:  # the answer is not in the cache
             return ReplayedRecord(record, case, Outcome(None, failures.get(record.id, FORGOTTEN)), [])
 
-    return list(map_ordered(work, islice(read(path, task.record, task.name), limit), lm.threads))
+    records = islice(read(path, task.record, task.name), limit)
+    replayed = map_ordered(work, records, lm.threads)
+    return list(counted(replayed, f"reading the answers to {path.name} again", count_lines(path, limit)))
 
 
 def from_cache_only(lm: OpenLM) -> OpenLM:

@@ -22,7 +22,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.errors import UserError, merge_repeats
 from aisr.base.files import as_json, digest_file, first_difference, read_json, replacing, write_whole, writing
-from aisr.base.jsonl import BadLine, explain, read, scan
+from aisr.base.jsonl import BadLine, count_lines, explain, read, scan
+from aisr.base.progress import counted
 from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import Outcome, judge, map_ordered, picture_digest
 from aisr.lm.budget import BudgetSpent
@@ -61,7 +62,6 @@ def predict(
     data: Path,
     out: Path,
     identity: Mapping[str, Any],
-    done: Callable[[], None] = lambda: None,
     judge_record: Callable[[Record], Outcome] | None = None,
     threads: int | None = None,
 ) -> PredictionSummary:
@@ -69,9 +69,9 @@ def predict(
     there are tried again.
 
     identity: what a run that goes on must have in common with the earlier one (task, program digest, LM), beside the
-    contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early. `done`
-    is called after each record. judge_record: judges a record elsewhere, as `aisr.judging.ray` does, `threads` at a
-    time; default: the threads of this process. Raises UserError where the file belongs to another run or another
+    contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early.
+    judge_record: judges a record elsewhere, as `aisr.judging.ray` does, `threads` at a time; default: the threads of
+    this process. Raises UserError where the file belongs to another run or another
     process writes it, `CannotWrite`, `BadLine` for a bad input line (all before anything is spent), and the errors that
     would meet every record alike (see `aisr.judging.judge.judge`), after what was under way is written.
     """
@@ -91,15 +91,15 @@ def predict(
         places = keep_finished(task, out, ids)
         summary = PredictionSummary(len(ids), kept=len(places))
         left = (record for record in read(data, task.record, task.name) if record.id not in places)
+        judged = map_ordered(attempt, takewhile(lambda _: not fatal, left), threads or lm.threads)
         with out.open("ab", buffering=0) as file:
-            for record, outcome in map_ordered(attempt, takewhile(lambda _: not fatal, left), threads or lm.threads):
+            for record, outcome in counted(judged, "judging records", summary.left):
                 if outcome is None:
                     continue
                 places[record.id] = append(out, file, _line(task, record, outcome))
                 summary.judged += 1
                 if outcome.failure is not None:
                     summary.failures[record.id] = outcome.failure
-                done()
         summary.labels = order_lines(task, out, [places[key] for key in ids if key in places])
     if fatal and not isinstance(fatal[0], BudgetSpent):
         raise fatal[0]
@@ -112,7 +112,7 @@ def survey(task: Task, program: Program, data: Path) -> tuple[list[str], dict[st
     `BadLine` for a bad line. No record is kept."""
     ids: list[str] = []
     paths: set[str] = set()
-    for record in read(data, task.record, task.name):
+    for record in counted(read(data, task.record, task.name), f"checking {data.name}", count_lines(data)):
         ids.append(record.id)
         if program.shows_pictures:
             paths.update(record.img_paths)
@@ -185,7 +185,7 @@ def keep_finished(task: Task, out: Path, ids: Iterable[str]) -> dict[str, int]:
     """
     known, places = set(ids), dict[str, int]()
     with replacing(out) as file, out.open("rb") if out.exists() else io.BytesIO() as earlier:
-        for line in earlier:
+        for line in counted(earlier, f"checking what {out.name} has", count_lines(out) if out.exists() else 0):
             try:
                 key = task.prediction.model_validate_json(line).id
             except ValidationError:

@@ -1,6 +1,7 @@
 """What a user sees of commands: help, refusals in one line, what is said while they work and at their end, and the
 command that repeats a compile."""
 
+import io
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from aisr.base.progress import Stage, counted, heard_by
 from aisr.cli import display
 from aisr.cli.__main__ import app
 from aisr.lm.budget import Ledger
@@ -238,23 +240,51 @@ def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr:
     assert scored.out.count(" on 3 records of ") == 2
 
 
-def test_where_there_is_no_terminal_a_line_every_fifteen_seconds_tells_of_the_work(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+class Awaited(io.StringIO):
+    """A stream that tells when it was written to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = threading.Event()
+
+    def write(self, text: str) -> int:
+        count = super().write(text)
+        self.written.set()
+        return count
+
+    def wait_for(self, pattern: str) -> None:
+        """Wait until the pattern stands in what was written since the last such call."""
+        while not re.search(pattern, self.getvalue()):
+            assert self.written.wait(30)
+            self.written.clear()
+        self.truncate(self.seek(0))
+
+
+def test_where_there_is_no_terminal_lines_on_stderr_tell_stage_count_and_time_left(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    printed = threading.Event()
-
-    def note(text: str) -> None:
-        print(text)
-        printed.set()
-
-    monkeypatch.setattr(display, "note", note)
-    assert display.SILENCE == 15
+    assert (display.FIRST_LINE, display.SILENCE) == (2, 15)
+    monkeypatch.setattr(display, "FIRST_LINE", 0.001)
     monkeypatch.setattr(display, "SILENCE", 0.001)
+    monkeypatch.setattr("sys.stderr", errors := Awaited())
     with display.Live(Ledger()) as progress:
         progress.stage("labeled: optimizing")
-        printed.clear()
-        assert printed.wait(30)
-    assert "labeled: optimizing; 0 LM calls, 0 cached" in capsys.readouterr().out
+        errors.wait_for("labeled: optimizing; 0 LM calls, 0 cached")
+        for number in counted(range(4), "preparing records"):
+            if number == 2:
+                errors.wait_for(r"… \d+ s: preparing records: 2 of 4, about \d+ s left; 0 LM calls")
+        errors.wait_for("labeled: optimizing; 0 LM calls, 0 cached")  # what was counted is over
+
+
+@pytest.mark.parametrize("command", ["check", "split --out OUT"])
+def test_records_are_counted(command: str, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stages: list[Stage] = []
+    monkeypatch.setattr(display, "heard_by", lambda listener: heard_by(stages.append))
+    name, *options = [str(tmp_path) if word == "OUT" else word for word in command.split()]
+    file = beginning(SAMPLE / "track1" / "train.jsonl", 20, tmp_path / "some.jsonl")
+    assert aisr(name, file, "--task", "track1", *options).code == 0
+    assert [stage.total for stage in stages][:1] == [20]
+    assert all(stage.is_over and stage.done >= (stage.total or 0) for stage in stages)
 
 
 # --- A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows

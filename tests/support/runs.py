@@ -20,7 +20,7 @@ from aisr.programs.track1 import TRACK1
 from support.scripted import claim
 
 WHO = {"task": "any"}
-SILENT = Callbacks(lambda text: None, lambda: None, lambda contender: None)
+SILENT = Callbacks()
 
 
 def opened(
