@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-ItemT = TypeVar("ItemT")
+CountedT = TypeVar("CountedT")
 
 
 @dataclass
@@ -55,7 +55,7 @@ def heard_by(listener: Callable[[Stage], object]) -> Iterator[None]:
         _listener.reset(token)
 
 
-def counted(items: Iterable[ItemT], text: str, total: int | None = None, step: int = 1) -> Iterator[ItemT]:
+def counted(items: Iterable[CountedT], text: str, total: int | None = None, step: int = 1) -> Iterator[CountedT]:
     """Yield the items, each counted as `step` once it is worked on. text: what happens to them; total: by default their
     number, where they have one."""
     if total is None and isinstance(items, Sized):

@@ -86,7 +86,7 @@ def predict(
             return record, None
 
     with locked(out):
-        ids, pictures = survey(task, program, data)
+        ids, pictures = read_ids(task, program, data)
         check_identity(out, {**identity, **pictures, "input": digest_file(data)})
         places = keep_finished(task, out, ids)
         summary = PredictionSummary(len(ids), kept=len(places))
@@ -107,7 +107,7 @@ def predict(
     return summary
 
 
-def survey(task: Task, program: Program, data: Path) -> tuple[list[str], dict[str, str]]:
+def read_ids(task: Task, program: Program, data: Path) -> tuple[list[str], dict[str, str]]:
     """Return the ids of all records, in their order, and the part of a run's identity that is their pictures. Raises
     `BadLine` for a bad line. No record is kept."""
     ids: list[str] = []
