@@ -21,7 +21,6 @@ from aisr.base.jsonl import explain
 from aisr.judging.evaluate import probabilities
 from aisr.judging.judge import (
     Outcome,
-    ask_for_confidence,
     attach,
     failure_text,
     judge,
@@ -81,6 +80,8 @@ class LanguageModel:
         self.spec = opened.spec  # its name: `embedded`, or PROVIDER/MODEL
         self.threads = opened.threads  # how many calls at a time make sense
         self.supports_vision = opened.supports_vision  # whether it takes pictures; None where that is not known
+        # Whether answers surely come with log-probabilities; at a server of one's own only the first one shows that.
+        self.gives_logprobs = opened.gives_logprobs and opened.endpoint is None
 
     @property
     def spend(self) -> dict[str, int | float | None]:
@@ -299,14 +300,13 @@ def uncompiled(
     """Return the program of a task as it is before any compile, for an LM.
 
     options: of its program, as `-T` takes them; where they do not say, the LM is shown pictures if it is known to take
-    them and there is an image_root, and states how likely its labels are if it gives no log-probabilities. The rest is
-    as for `load`. Raises `UserError`.
+    them and there is an image_root. The rest is as for `load`. Raises `UserError`.
     """
     with errors_in_python():
         chosen = as_task(task)
         if "picture_mode" in chosen.program.Options.model_fields and image_root is not None and lm.supports_vision:
             options.setdefault("picture_mode", "image")
-        program = chosen.build(ask_for_confidence(chosen, options, lm.opened))
+        program = chosen.build(options)
         loaded = parse(program_text(chosen, program), "the uncompiled program", chosen)
         _attach_images(loaded, image_root, drawings)
     return LoadedProgram(loaded)

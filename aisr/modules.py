@@ -100,17 +100,8 @@ class Metric:
         pred_name: str | None = None,
         pred_trace: Any = None,
     ) -> dspy.Prediction:
-        """Return `score` and `feedback` of one record.
-
-        The score is 1 for a right answer, and for another one 1 less what its surrogate falls short of that of the gold
-        answer: a shift of each record, which moves no difference between two programs.
-        """
-        objective = self._objective
-        judged = objective.with_feedback(example, prediction)
-        scores = score_cases(self.task, [Case.from_metric(example)], [self.task.answer(prediction)])
-        shortfall = scores.all_right().surrogate(objective.baseline)[0] - judged.score
-        judged.score = self.threshold if scores.right()[0] else self.threshold - shortfall
-        return judged
+        """Return `score` and `feedback` of one record: 1 for a right answer, else less by what its surrogate lacks."""
+        return self._objective.with_feedback(example, prediction)
 
     @cached_property
     def _objective(self) -> Objective:

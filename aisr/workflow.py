@@ -19,7 +19,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import pluralize, split_files, write_whole
 from aisr.base.redact import secrets
 from aisr.judging import predict as predicting
-from aisr.judging.judge import ask_for_confidence, attach, find_image_folder
+from aisr.judging.judge import attach, find_image_folder
 from aisr.judging.predict import PredictionSummary, SubmissionCheck
 from aisr.lm.budget import Spend
 from aisr.metrics.intervals import Interval
@@ -178,7 +178,7 @@ def plan_compile(
         name=check_name(name or "-".join(optimizers)),
         optimizers=optimizers,
         settings=sizes,
-        options=ask_for_confidence(chosen, options, lm.opened),
+        options=dict(options),
         data=files,
         limits={"train": max_train, "dev": max_dev, "test": max_test},
         command=command or _python_call(chosen, folder, lm, given),

@@ -17,7 +17,13 @@ from aisr.cli.display import console, table
 from benchmarks import plain_dspy
 
 SAMPLE = Path("data/sample")
-COMPILES = {"track1": ("track1", "knn"), "track2": ("track2", "knn"), "track1-gepa": ("track1", "gepa")}
+COMPILES = {
+    "track1": ("track1", "knn"),
+    "track2": ("track2", "knn"),
+    "track1-gepa": ("track1", "gepa"),
+    "track2-gepa": ("track2", "gepa"),
+    "track2-mipro": ("track2", "mipro"),
+}
 COMPILE = "aisr compile --task TASK --data FOLDER --optimizer knn --budget light --lm MODEL"
 UNCOMPILED = "aisr compile --task TASK --data FOLDER --optimizer labeled --budget light --lm MODEL"
 # What rests on data of others: as it was measured in November 2026, and the command for data of one's own.

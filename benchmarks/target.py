@@ -52,7 +52,8 @@ Programs = dict[str, dict[str, Judged]]  # the answers of each program by split
 def judge_splits(options: argparse.Namespace) -> tuple[Task, Programs]:
     """Return the answers of each program to dev and test."""
     lm = open_lm(options.lm, api_base=options.api_base, price=(0, 0), needs_key=False)
-    plan = plan_compile(options.task, options.data, lm, optimizer="knn", budget="light")
+    settings = dict(text.split("=", 1) for text in options.settings)
+    plan = plan_compile(options.task, options.data, lm, optimizer="knn", budget="light", options=settings)
     run = Run(plan, lm.opened, lm.opened, Path(), Callbacks())
     run.prepare()
     search = Search(plan.task, run.student, run.cases["train"], [], plan.settings, lm.opened, lm.opened, print)
@@ -195,6 +196,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--lm", required=True)
     parser.add_argument("--api-base")
+    parser.add_argument("-T", dest="settings", action="append", default=[], metavar="NAME=VALUE", help="of the task")
     task, judged = judge_splits(parser.parse_args())
     aim.DRAWS = 2  # intervals of the mix take most of the time
     for name, parts in judged.items():

@@ -75,9 +75,16 @@ class Objective:
         pred_name: str | None = None,
         pred_trace: Any = None,
     ) -> dspy.Prediction:
-        """The surrogate score, and what was wrong in words, for an optimizer that reflects (GEPA)."""
-        feedback = self.task.feedback(example.gold, self.task.answer(prediction))
-        return dspy.Prediction(score=self(example, prediction), feedback=feedback)
+        """What an optimizer that reflects (GEPA) looks at: `score` and, in words, what was wrong.
+
+        The score is 1 for a right answer, which GEPA does not reflect on, and for another one 1 less what its surrogate
+        falls short of that of the gold answer: a shift of each record, which moves no difference between two programs.
+        """
+        answer = self.task.answer(prediction)
+        scores = score_cases(self.task, [Case.from_metric(example)], [answer])
+        best = scores.all_right().surrogate(self.baseline)[0]
+        shortfall = 0.0 if scores.right()[0] else best - scores.surrogate(self.baseline)[0]
+        return dspy.Prediction(score=float(1 - shortfall), feedback=self.task.feedback(example.gold, answer))
 
 
 class Candidate(NamedTuple):

@@ -71,8 +71,7 @@ class LabelOptions(Options):
 
     verbalized_confidence: bool = Field(
         default=False,
-        description="Whether the LM states how likely each label is. A compile sets it where the LM gives no "
-        "log-probabilities.",
+        description="Whether the LM states how likely each label is, beside it, for LMs without log-probabilities.",
     )
 
 

@@ -85,16 +85,6 @@ def attach(program: ProgramT, lm: OpenLM, image_folder: ImageFolder | None) -> P
     return program
 
 
-def ask_for_confidence(task: Task, options: Mapping[str, Any], lm: OpenLM) -> dict[str, Any]:
-    """The options of a task's program, with verbalized label probabilities where nobody said otherwise and the LM gives
-    no log-probabilities, or is at a server of one's own, where only its first answer shows whether it does."""
-    chosen = dict(options)
-    unsure = not lm.gives_logprobs or lm.endpoint is not None
-    if unsure and "verbalized_confidence" in task.program.Options.model_fields:
-        chosen.setdefault("verbalized_confidence", True)
-    return chosen
-
-
 # --- Judging
 
 

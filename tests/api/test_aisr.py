@@ -171,12 +171,11 @@ def test_named_evidence_comes_with_its_place(saved: Callable[..., Path], loopbac
     assert verdict.answer["evidence_para_ids"] == ["P2", "P1"]
 
 
-def test_an_uncompiled_program_suits_its_lm(loopback: Loopback) -> None:
+def test_an_uncompiled_program_judges(loopback: Loopback) -> None:
     lm = aisr.open_lm("openai/local", api_base=loopback.url)
     program = aisr.uncompiled("track1", lm)
     loopback.reply = judged
     assert program.judge(claim(None), lm).answer == {"labels": ["Supported"]}
-    assert "how_sure" in json.dumps(loopback.requests[-1].body)  # a server that may give no log-probabilities
     assert program.test_scores is None
     with pytest.raises(aisr.UserError, match="track1: no option 'temperature'; options: "):
         aisr.uncompiled("track1", lm, temperature=1)

@@ -68,7 +68,7 @@ def test_a_right_record_is_perfect_to_gepa_and_a_wrong_one_is_told(tmp_path: Pat
 
 
 def test_a_module_reads_both_forms_of_file_and_names_fields_that_were_moved(tmp_path: Path) -> None:
-    module, copy = aisr.Track1(), aisr.Track1(verbalized_confidence=True)
+    module, copy = aisr.Track1(), aisr.Track1()
     module.load(TRACK1_JSON)
     assert module.options.demos_per_record == 4
     module.save(tmp_path / "state.json")

@@ -132,7 +132,7 @@ def test_the_command_of_a_compile_repeats_it_and_holds_what_was_set_and_no_addre
     first = tmp_path / "a" / "track2" / "mine"
     command = json.loads((first / "manifest.json").read_text(encoding="utf-8"))["command"]
     assert command == (
-        "aisr compile --task track2 --data DATA -T context_tokens=300 -T verbalized_confidence=true "
+        "aisr compile --task track2 --data DATA -T context_tokens=300 "
         "--image-root IMAGES --optimizer labeled --demos 2 --candidates 1 --seed 3 "
         "--max-train 4 --max-dev 2 --max-test 2 --lm openai/local --api-base ADDRESS --teacher-lm openai/writer "
         "-L price=1,2 -L threads=2 -L logprobs=false -L teacher.price=2,3 "
@@ -297,13 +297,13 @@ def stating(request: HttpRequest) -> str:
     return json.dumps({**answer, CONFIDENCE: sure})
 
 
-def test_chances_are_asked_for_by_default_and_an_unusable_one_leaves_its_label(
+def test_chances_are_stated_where_asked_for_and_an_unusable_one_leaves_its_label(
     aisr: Aisr, artifacts: Path, loopback: Loopback
 ) -> None:
     loopback.reply = stating
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "stated", "--no-track"]
-    finished = aisr("compile", *at, *FEW, "--candidates", "1", *lm)
+    finished = aisr("compile", *at, *FEW, "--candidates", "1", *lm, "-T", "verbalized_confidence=true")
     assert finished.code == 0, finished.err
     manifest = json.loads((artifacts / "track1" / "stated" / "manifest.json").read_text())
     assert manifest["options"]["verbalized_confidence"] is True

@@ -14,7 +14,13 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize(
     ("name", "task", "optimizer"),
-    [("track1", "track1", "knn"), ("track2", "track2", "knn"), ("track1-gepa", "track1", "gepa")],
+    [
+        ("track1", "track1", "knn"),
+        ("track2", "track2", "knn"),
+        ("track1-gepa", "track1", "gepa"),
+        ("track2-gepa", "track2", "gepa"),
+        ("track2-mipro", "track2", "mipro"),
+    ],
 )
 def test_a_recorded_compile_repeats_and_gains(
     aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, task: str, optimizer: str

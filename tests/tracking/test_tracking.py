@@ -53,7 +53,7 @@ class Logged(NamedTuple):
 def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: Aisr) -> Logged:
     made = compiled.copied(tmp_path_factory.mktemp("logged") / "artifacts")
     commands: list[list[object]] = [
-        [*compile_words("track1", "second", "bootstrap", made.lm), "-T", "verbalized_confidence=false"],
+        [*compile_words("track1", "second", "bootstrap", made.lm), "-T", "verbalized_confidence=true"],
         ["promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root],
         ["evaluate", "--task", "track1", "--program", made.folder(), "--data", TEST, "--limit", 6, *made.lm],
     ]

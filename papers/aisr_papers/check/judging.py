@@ -53,14 +53,16 @@ def make_checkers(programs: Programs, lm: aisr.LanguageModel, draft: Draft) -> t
     is not there or of another task."""
     pictures: Any = {"image_root": draft.folder, "drawings": draft.drawings}
     shown: Any = {"picture_mode": programs.picture_mode} if programs.picture_mode else {}
+    # Flags are read the surest first, so the LM states how sure it is where nothing else tells.
+    states = {"verbalized_confidence": not lm.gives_logprobs}
     if programs.claims:
         claims = aisr.load(programs.claims, DRAFT, artifacts=programs.artifacts, **pictures)
     else:
-        claims = aisr.uncompiled(DRAFT, lm, **pictures, **shown)
+        claims = aisr.uncompiled(DRAFT, lm, **states, **pictures, **shown)
     if programs.citations:
         citations = aisr.load(programs.citations, CITATIONS, artifacts=programs.artifacts, **pictures)
     else:
-        citations = aisr.uncompiled(CITATIONS, lm, **pictures)
+        citations = aisr.uncompiled(CITATIONS, lm, **states, **pictures)
     return Checker("claim", claims, programs.claims), Checker("citation", citations, programs.citations)
 
 

@@ -15,5 +15,5 @@ def opened(answers: Answers) -> aisr.LanguageModel:
 
 
 def checker(lm: aisr.LanguageModel, **more: Any) -> Checker:
-    """The uncompiled program for statements, without verbalized confidence. more: of `aisr.uncompiled`."""
-    return Checker("claim", aisr.uncompiled(DRAFT, lm, verbalized_confidence=False, **more))
+    """The uncompiled program for statements. more: of `aisr.uncompiled`."""
+    return Checker("claim", aisr.uncompiled(DRAFT, lm, **more))
