@@ -17,15 +17,14 @@ import hashlib
 import io
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import dspy
 import numpy as np
@@ -39,10 +38,12 @@ from aisr.programs.text import CELL
 MOST_PICTURE_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
 MOST_SIDE = 20_000  # pixels; a decoder keeps some bytes a row beside the pixels
-LARGE = 4_000_000  # pixels; of larger pictures one is decoded at a time, which takes up to 15 bytes a pixel
+LARGE = 4_000_000  # pixels; of larger pictures one is decoded at a time
+ROWS = 256  # of a picture that are laid on white at a time
 SHOWN_PIXELS = 1024 * 768  # more resolution did not help the winners, and providers bill by it
 JPEG_QUALITY = 85
 SMALL_SIDE, SMALL_QUALITY = 480, 60  # pixels, and WebP's measure, of a copy on a page
+ResultT = TypeVar("ResultT")
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 
 
@@ -104,17 +105,17 @@ class ImageFolder:
         return digest(str(path)) if path.stat().st_size <= MOST_PICTURE_BYTES else None
 
 
-_large = threading.Lock()
-
-
 @lru_cache(maxsize=2**14)  # several records show one picture
 def _reason_against(file: str, modified: int, size: int) -> str:
     """Why a picture cannot be used; empty where it can. modified, size: of the file, which a changed one has others
     of."""
+
+    def load(picture: Image.Image) -> None:
+        picture.draft("RGB", (picture.width // 8, picture.height // 8))  # a JPEG is read whole, and made small
+        picture.load()
+
     try:
-        with _opened(file) as picture:
-            picture.draft("RGB", (picture.width // 8, picture.height // 8))  # a JPEG is read whole, and made small
-            picture.load()
+        _apply(load, file)
     except BadPicture as error:
         return str(error)
     return ""
@@ -123,17 +124,24 @@ def _reason_against(file: str, modified: int, size: int) -> str:
 def decode(file: str, most: int = MOST_PIXELS) -> Image.Image:
     """Return a picture in RGB, upright, made smaller where it has more than `most` pixels; of an animated one the first
     frame. Raises `BadPicture`."""
-    with _opened(file) as picture:
-        flat = _flat(ImageOps.exif_transpose(picture))
+
+    def flatten(picture: Image.Image) -> Image.Image:
+        ImageOps.exif_transpose(picture, in_place=True)
+        flat = _flat(picture)
         scale = (most / (flat.width * flat.height)) ** 0.5
         if scale >= 1:
             return flat
         return flat.resize((max(int(flat.width * scale), 1), max(int(flat.height * scale), 1)))
 
+    return _apply(flatten, file)
 
-@contextmanager
-def _opened(file: str) -> Iterator[Image.Image]:
-    """A picture whose header was read and is within the bounds. What is raised while it is open is a `BadPicture`."""
+
+_large = ThreadPoolExecutor(1)  # C's allocator keeps what a thread freed for that thread: eight threads held 7 GB
+
+
+def _apply(work: Callable[[Image.Image], ResultT], file: str) -> ResultT:
+    """Return what `work` makes of a picture that is not decoded yet, and whose header is within the bounds. Large ones
+    have their turn in one thread. Raises `BadPicture`, also in place of what `work` raises."""
     try:
         with open(file, "rb") as opened:
             content = opened.read(MOST_PICTURE_BYTES + 1)
@@ -145,8 +153,7 @@ def _opened(file: str) -> Iterator[Image.Image]:
             raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_PIXELS:,} are read")
         if max(picture.size) > MOST_SIDE:
             raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_SIDE:,} a side are read")
-        with _large if pixels > LARGE else nullcontext():
-            yield picture
+        return _large.submit(work, picture).result() if pixels > LARGE else work(picture)
     except BadPicture:
         raise
     except Exception as error:  # whatever a decoder makes of a broken or hostile file
@@ -194,11 +201,13 @@ def digest(file: str) -> str:
 
 def _flat(picture: Image.Image) -> Image.Image:
     """In RGB; what was transparent is white, as on the page."""
-    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
-        picture = picture.convert("RGBA")
-        page = Image.new("RGBA", picture.size, "white")
-        return Image.alpha_composite(page, picture).convert("RGB")
-    return picture.convert("RGB")
+    if picture.mode not in ("RGBA", "LA", "PA") and "transparency" not in picture.info:
+        return picture.convert("RGB")
+    flat = Image.new("RGB", picture.size)
+    for top in range(0, picture.height, ROWS):  # at once it takes five pictures' memory
+        part = picture.crop((0, top, picture.width, min(top + ROWS, picture.height))).convert("RGBA")
+        flat.paste(Image.alpha_composite(Image.new("RGBA", part.size, "white"), part).convert("RGB"), (0, top))
+    return flat
 
 
 def is_text_alone(value: Any) -> bool:

@@ -5,6 +5,8 @@ import io
 import json
 import re
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,26 @@ def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path) -> None:
         decode(str(picture(file, (10_000, 6_000), "white", mode="1")))  # small as a file
     with pytest.raises(BadPicture, match="1 x 20001 pixels; at most 20,000 a side"):
         decode(str(picture(file, (1, 20_001), "white", mode="1")))
+
+
+def test_large_pictures_are_decoded_by_one_thread_in_rows_on_white(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Image.linear_gradient("L").resize((40, 60))
+    see_through = Image.merge("RGBA", [drawn, drawn.rotate(180), drawn.rotate(90).resize(drawn.size), drawn])
+    files = [str(tmp_path / f"{number}.png") for number in range(4)]
+    for file in files:
+        see_through.save(file)
+    at_once = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), see_through).convert("RGB")
+    threads: set[int] = set()
+    flat = pictures._flat
+    monkeypatch.setattr(pictures, "_flat", lambda one: (threads.add(threading.get_ident()), flat(one))[1])
+    monkeypatch.setattr(pictures, "ROWS", 7)
+    monkeypatch.setattr(pictures, "LARGE", 40 * 60 - 1)
+    with ThreadPoolExecutor(4) as pool:
+        decoded = list(pool.map(decode, files))
+    assert len(threads) == 1
+    assert all(one.tobytes() == at_once.tobytes() for one in decoded)
 
 
 def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback) -> None:
