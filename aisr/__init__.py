@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from aisr.base.page import (
         render_page as render_page,
     )
+    from aisr.evaluation import (
+        ProgramComparison as ProgramComparison,
+        ProgramScores as ProgramScores,
+        RetrievalScores as RetrievalScores,
+        compare as compare,
+        evaluate as evaluate,
+        score_retrieval as score_retrieval,
+    )
     from aisr.lm.config import (
         LMUnavailable as LMUnavailable,
     )
@@ -59,16 +67,21 @@ if TYPE_CHECKING:
     from aisr.programs.track2 import (
         Track2 as Track2,
     )
+    from aisr.records import (
+        RecordsCheck as RecordsCheck,
+        check as check,
+        split as split,
+    )
     from aisr.workflow import (
         CompiledRun as CompiledRun,
         Event as Event,
         NotSubmitted as NotSubmitted,
         compile as compile,
         estimate as estimate,
+        estimate_prediction as estimate_prediction,
         predict as predict,
         promote as promote,
         score as score,
-        split as split,
         submit as submit,
     )
 

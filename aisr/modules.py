@@ -18,13 +18,12 @@ from typing import Any, TypeAlias
 
 import dspy
 
-from aisr.api import AnyRecord, LoadedProgram, as_task, check_record, errors_in_python
+from aisr.api import LoadedProgram, as_task, errors_in_python
 from aisr.artifact.manifest import FILE, PROGRAM, Manifest, read_versions, save_files
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import prompt_page
 from aisr.base.errors import UserError
 from aisr.base.files import as_json, digest_text
-from aisr.base.jsonl import read
 from aisr.judging.evaluate import score_cases
 from aisr.judging.judge import open_images
 from aisr.metrics.scores import CorpusScore, Scores
@@ -32,23 +31,9 @@ from aisr.optimize.search import GRADIENT_RECORDS, Objective, gradient_records
 from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
+from aisr.records import Records, read_records
 
 JudgedPair: TypeAlias = tuple[dspy.Example, dspy.Prediction | None]  # None: a record that failed
-Records: TypeAlias = str | os.PathLike[str] | Iterable[AnyRecord]
-
-
-def read_records(task: Task, records: Records) -> list[Any]:
-    """Return records as the task has them: of a JSONL file, of dicts such as its lines, or already checked ones.
-
-    Raises UserError that names the line, or the place in the list.
-    """
-    if isinstance(records, str | os.PathLike):
-        return list(read(Path(records), task.record, task.name))
-    checked = []
-    for number, record in enumerate(records):
-        with errors_in_python(f"records[{number}]: "):
-            checked.append(check_record(task, record, number))
-    return checked
 
 
 def examples(

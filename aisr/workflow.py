@@ -5,36 +5,34 @@ typed where a command called.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from aisr.api import ARTIFACTS, LanguageModel, LoadedProgram, as_task, errors_in_python
 from aisr.artifact.program import check_name, describe_origin, load_program
 from aisr.base.errors import UserError
 from aisr.base.files import pluralize, split_files, write_whole
-from aisr.base.redact import secrets
+from aisr.base.jsonl import count_lines, read
+from aisr.base.progress import counted
 from aisr.judging import predict as predicting
-from aisr.judging.judge import attach, find_image_folder
+from aisr.judging.judge import attach, find_image_folder, judge_all
 from aisr.judging.predict import PredictionSummary, SubmissionCheck
-from aisr.lm.budget import Spend
 from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import CorpusScore
-from aisr.optimize import split as splitting
-from aisr.optimize.champion import Contender
-from aisr.optimize.demos import default_optimizers
+from aisr.optimize.demos import FROM, default_optimizers
 from aisr.optimize.estimate import DryRun
 from aisr.optimize.optimizers import OPTIMIZERS, find_optimizer
 from aisr.optimize.run import Callbacks, Plan, Run, compile_program
-from aisr.optimize.search import Settings, settings
-from aisr.optimize.split import SplitSummary
+from aisr.optimize.search import settings
+from aisr.optimize.summary import describe_contender, describe_run
 from aisr.optimize.target import parse_mix
-from aisr.programs.program import SIMILARITY_WORDS
 from aisr.programs.task import Task
+from aisr.records import PathLike, Predictions, Records, as_file, keep_records
 from aisr.report.page import write_compile_report
 from aisr.tracking import registry, store
 from aisr.tracking.experiment import check_writable
@@ -42,25 +40,8 @@ from aisr.tracking.runs import log_compile
 
 Budget: TypeAlias = Literal["light", "medium", "heavy"]
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
-PathLike: TypeAlias = str | os.PathLike[str]
 ABOUT = "program.txt"  # beside a predictions file
 MOST_PROBLEMS = 20  # of a submission that a message lists
-
-
-# --- Records
-
-
-@errors_in_python()
-def split(task: str | Task, data: PathLike, *, out: PathLike, parts: str = "3:1:1", seed: int = 0) -> SplitSummary:
-    """Split a JSONL file of labelled records into train.jsonl, dev.jsonl and test.jsonl in the folder `out`, and return
-    what that came to: records and labels a part, and what is shared.
-
-    No part shares a claim, picture, paper or evidence, nor a near copy of one, with another (see
-    `aisr.optimize.leakage`). parts: `train:dev:test`, whole numbers from 1 to 20; seed: of the shuffle, 0 or more.
-    Raises `UserError` for a bad or unlabelled record, for too few records that share nothing, and where one of the
-    files exists; nothing is written then.
-    """
-    return splitting.split_file(as_task(task), Path(data), Path(out), splitting.Parts.parse(parts), seed)
 
 
 # --- Compiles
@@ -119,9 +100,22 @@ class CompiledRun:
         return {**self.run.choice.champion.dev.failures, **test}
 
     @property
+    def picture_problems(self) -> Mapping[tuple[str, str], str]:
+        """Why pictures could not be shown, by the id of a record and the path that it gives."""
+        images = self.run.plan.image_folder
+        return images.problems if images else {}
+
+    @property
     def spend(self) -> dict[str, int | float | None]:
         """Calls, tokens and USD of the LM so far (see `LanguageModel.spend`)."""
         return self.run.lm.ledger.spend.as_dict()
+
+    def lines(self) -> list[str]:
+        """Return it in words: which program was chosen, and how it did on dev and test."""
+        return describe_run(self.run)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     @cached_property
     def program(self) -> LoadedProgram:
@@ -129,6 +123,44 @@ class CompiledRun:
         loaded = LoadedProgram(load_program(self.folder, self.run.plan.task))
         loaded.module.image_folder = self.run.plan.image_folder
         return loaded
+
+
+class CompileArguments(TypedDict, total=False):
+    """What `compile` and `estimate` take beside task, data and LM; `compile` describes it."""
+
+    optimizer: str | None
+    budget: Budget
+    demos: int | None
+    candidates: int | None
+    seed: int
+    max_train: int | None
+    max_dev: int | None
+    max_test: int | None
+    options: Mapping[str, Any]
+    name: str | None
+    image_root: PathLike | None
+    target: Records | None
+    target_mix: str | None
+
+
+Splits: TypeAlias = PathLike | Mapping[str, Records]  # a folder with a file a split, or the records of each
+
+
+@errors_in_python()
+def _plan(
+    task: str | Task, data: Splits, lm: LanguageModel, artifacts: PathLike | None, arguments: CompileArguments
+) -> Plan:
+    """Plan a compile of files or of records, which are then kept below the artifacts folder."""
+    root = artifacts_folder(artifacts)
+    if isinstance(data, Mapping):
+        if not {"train", "dev"} <= {*data} <= {"train", "dev", "test"}:
+            raise UserError(f"data: splits {', '.join(map(str, data))}; expected train, dev and maybe test")
+        data = keep_records(data, root)
+    target = arguments.get("target")
+    if target is not None and not isinstance(target, str | os.PathLike):
+        target = keep_records({"target": target}, root) / "target.jsonl"
+    planned: dict[str, Any] = {**arguments, "target": target}
+    return plan_compile(task, data, lm, **planned)
 
 
 @errors_in_python()
@@ -171,7 +203,7 @@ def plan_compile(
     }
     files = split_files(folder, chosen.name)
     sizes = settings(budget, seed, demos=demos, candidates=candidates)
-    optimizers = find_optimizers(optimizer, sizes, files["train"], max_train)
+    optimizers = find_optimizers(optimizer, demos, files["train"], max_train)
     root = None if image_root is None else Path(image_root)
     return Plan(
         task=chosen,
@@ -196,7 +228,7 @@ def _python_call(task: Task, data: Path, lm: LanguageModel, given: Mapping[str, 
     return f"aisr.compile({arguments})"
 
 
-def find_optimizers(names: str | None, sizes: Settings, train: Path, most_train: int | None) -> list[str]:
+def find_optimizers(names: str | None, demos: int | None, train: Path, most_train: int | None) -> list[str]:
     """Return the optimizers that run. Raises UserError for one that does not exist, and for no demos where there is
     nothing else to search for."""
     chain = [step.strip() for step in names.split(",")] if names else []
@@ -205,44 +237,62 @@ def find_optimizers(names: str | None, sizes: Settings, train: Path, most_train:
             expected = f"expected one of: {', '.join(OPTIMIZERS)}, package.module:function, or several joined by commas"
             raise UserError(f"--optimizer {step!r}: {expected}")
         find_optimizer(step)
-    if sizes.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+    if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    return chain or default_optimizers(train, most_train, sizes.demos)
+    return chain or default_optimizers(train, most_train, 1 if demos is None else demos)
+
+
+def describe_default(optimizers: Sequence[str]) -> str:
+    """Return why these optimizers run where the user named none."""
+    count = f"{'at least' if 'knn' in optimizers else 'fewer than'} {FROM}"
+    return f"{optimizers[0]} is the default where train has {count} records"
 
 
 def estimate(
-    task: str | Task, data: PathLike, lm: LanguageModel, *, teacher: LanguageModel | None = None, **arguments: Any
+    task: str | Task,
+    data: Splits,
+    lm: LanguageModel,
+    *,
+    teacher: LanguageModel | None = None,
+    artifacts: PathLike | None = None,
+    **arguments: Unpack[CompileArguments],
 ) -> dict[str, int | float | None]:
     """Return the calls, tokens and USD that a compile would use (see `LanguageModel.spend`); nothing is sent. The
     arguments are those of `compile`."""
-    plan = plan_compile(task, data, lm, **arguments)
-    return estimate_plan(plan, lm, teacher or lm).as_dict()
+    plan = _plan(task, data, lm, artifacts, arguments)
+    return estimate_plan(plan, lm, teacher or lm)
 
 
 @errors_in_python()
-def estimate_plan(plan: Plan, lm: LanguageModel, teacher: LanguageModel, callbacks: Callbacks | None = None) -> Spend:
+def estimate_plan(
+    plan: Plan,
+    lm: LanguageModel,
+    teacher: LanguageModel,
+    on_event: OnEvent | None = None,
+) -> dict[str, int | float | None]:
     """Return what a planned compile would use; nothing is sent or kept."""
     run = DryRun()
-    run.compile(plan, lm.opened, teacher.opened, callbacks or Callbacks())
-    return run.ledger.spend
+    run.compile(plan, lm.opened, teacher.opened, _callbacks(on_event))
+    return run.ledger.spend.as_dict()
 
 
 def compile(
     task: str | Task,
-    data: PathLike,
+    data: Splits,
     lm: LanguageModel,
     *,
     teacher: LanguageModel | None = None,
     artifacts: PathLike | None = None,
     track: bool = True,
     on_event: OnEvent | None = None,
-    **arguments: Any,
+    **arguments: Unpack[CompileArguments],
 ) -> CompiledRun:
     """Search for the best program of a task by its official score, test it, save it, register it in MLflow, and return
     how that went. A compile that was stopped goes on: the same call asks only what was not answered before.
 
-    data: a folder with train.jsonl, dev.jsonl and maybe test.jsonl, as `split` writes them, or `sample`. teacher: the
-    LM that writes demos and instructions; by default `lm`. artifacts: the folder of artifacts and of the MLflow store
+    data: a folder with train.jsonl, dev.jsonl and maybe test.jsonl, as `split` writes them; or the records of each, a
+    dict such as {"train": …, "dev": …}; or `sample`. teacher: the LM that writes demos and instructions; by default
+    `lm`. artifacts: the folder of artifacts and of the MLflow store
     (default: AISR_ARTIFACTS, else `artifacts`). track: whether the compile is logged to MLflow, and its champion
     registered. on_event: called with an `Event` at each stage and for each candidate; `print` shows them.
 
@@ -250,30 +300,41 @@ def compile(
     joined by commas; by default knn where train has 200 records, else random-search), `budget` (light, medium, heavy),
     `demos` and `candidates` (at most; by budget 4, 4 or 8 and 2, 4 or 8), `seed`, `max_train`, `max_dev`, `max_test`
     (records), `options` (of the program, as `-T` takes them), `name` (of the artifact folder; by default the
-    optimizer's), `image_root` (where picture paths start), `target` (a file of the unlabelled records that will be
-    ranked: dev and test are weighted to it) and `target_mix` (its mix, such as "error-free=0.16", where it is known).
+    optimizer's), `image_root` (where picture paths start), `target` (the unlabelled records that will be ranked, as a
+    file or a list: dev and test are weighted to it) and `target_mix` (its mix, such as "error-free=0.16", where it is
+    known).
 
     Raises `UserError` for bad data, for a name that another compile has, and where MLflow is out of reach, all before
     anything is spent; `LMUnavailable` for what would meet every record.
     """
-    plan = plan_compile(task, data, lm, **arguments)
+    plan = _plan(task, data, lm, artifacts, arguments)
+    return run_plan(plan, lm, teacher or lm, artifacts_folder(artifacts), track, on_event)
+
+
+def _callbacks(on_event: OnEvent | None) -> Callbacks:
+    """Return what a compile calls as it goes on."""
 
     def tell(kind: Literal["stage", "candidate"], text: str) -> None:
         if on_event:
             on_event(Event(kind, text))
 
-    callbacks = Callbacks(
+    return Callbacks(
         stage=lambda text: tell("stage", text),
         scored=lambda contender: tell("candidate", describe_contender(contender)),
     )
-    return run_plan(plan, lm, teacher or lm, artifacts_folder(artifacts), track, callbacks)
 
 
 @errors_in_python()
 def run_plan(
-    plan: Plan, lm: LanguageModel, teacher: LanguageModel, root: Path, track: bool, callbacks: Callbacks
+    plan: Plan,
+    lm: LanguageModel,
+    teacher: LanguageModel,
+    root: Path,
+    track: bool,
+    on_event: OnEvent | None = None,
 ) -> CompiledRun:
     """Compile what was planned, below the artifacts folder `root`, with its report, and register it."""
+    callbacks = _callbacks(on_event)
     if track:
         check_writable(root, plan.task, registers=True)  # what the store does not take is said before anything is spent
     run = compile_program(plan, lm.opened, teacher.opened, root, callbacks)
@@ -281,21 +342,9 @@ def run_plan(
     report = write_compile_report(run)
     if not track:
         return CompiledRun(run)
-    from mlflow.exceptions import MlflowException
-
-    try:
-        return CompiledRun(run, tuple(log_compile(root, run, report)))
-    except (MlflowException, store.NoStore, OSError) as error:
-        reason = f"{run.folder}/ is whole, but not registered in MLflow: {store.describe(error)}"
-        return CompiledRun(run, not_registered=secrets(f"{reason}; {store.what_next(error)}"))
-
-
-def describe_contender(contender: Contender) -> str:
-    """Return a candidate's result on dev, in one line."""
-    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    options = contender.program.options
-    demos = f" (most similar demos {SIMILARITY_WORDS[options.demo_similarity]})" if options.demos_per_record else ""
-    return f"{contender.name}{demos}: {contender.dev.interval} on {seen}; {contender.prompt_tokens:,} prompt tokens"
+    problem = f"{run.folder}/ is whole, but not registered in MLflow"
+    registered, failed = store.try_to_log(lambda: log_compile(root, run, report), problem)
+    return CompiledRun(run, tuple(registered or ()), failed)
 
 
 # --- Predictions
@@ -304,7 +353,7 @@ def describe_contender(contender: Contender) -> str:
 @errors_in_python()
 def predict(
     program: LoadedProgram,
-    data: PathLike,
+    data: Records,
     lm: LanguageModel,
     *,
     out: PathLike,
@@ -312,49 +361,75 @@ def predict(
     ray: str | None = None,
     workers: int = 2,
 ) -> PredictionSummary:
-    """Predict a JSONL file of records into the file `out`, a line a record, and return how that went. A run that was
-    stopped goes on in it; records that failed there are tried again. The same call resumes a command, and the other
-    way round.
+    """Predict records into the file `out`, a line a record, and return how that went. A run that was stopped goes on in
+    it; records that failed there are tried again. The same call resumes a command, and the other way round.
 
-    image_root: where picture paths start; by default beside or above the data, where `images` is. ray: judge in
-    `workers` processes of a Ray cluster, each with as many calls at a time as `lm` has threads: `local`, `auto` or an
-    address. Raises `UserError` for a bad record, for a file that another run began, and for one that cannot be written,
-    all before anything is spent; `LMUnavailable` for what would meet every record.
+    data: a JSONL file, dicts such as its lines, or checked records. image_root: where picture paths start; by default
+    beside or above the file, where `images` is. ray: judge in `workers` processes of a Ray cluster, each with as many
+    calls at a time as `lm` has threads: `local`, `auto` or an address. Raises `UserError` for a bad record, for a file
+    that another run began, and for one that cannot be written, all before anything is spent; `LMUnavailable` for what
+    would meet every record.
     """
-    loaded, records, output = program.loaded, Path(data), Path(out)
-    folder = find_image_folder(None if image_root is None else Path(image_root), records)
-    attach(loaded.program, lm.opened, folder or loaded.program.image_folder)
-    judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
-    if ray:
-        from aisr.judging.ray import ray_workers
+    loaded, output = program.loaded, Path(out)
+    with as_file(data) as records:
+        folder = find_image_folder(None if image_root is None else Path(image_root), records)
+        attach(loaded.program, lm.opened, folder or loaded.program.image_folder)
+        judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
+        if ray:
+            from aisr.judging.ray import ray_workers
 
-        address = None if ray == "local" else ray
-        judging = ray_workers(loaded.task, loaded.program, lm.opened, lm.opened.config, workers, address)
-    identity = {"task": program.task, "program": loaded.digest, "lm": lm.opened.identity}
-    threads = lm.threads * (workers if ray else 1)
-    with judging as judge_record:
-        summary = predicting.predict(
-            loaded.task, loaded.program, lm.opened, records, output, identity, judge_record, threads
-        )
-    write_whole(predicting.sidecar(output, ABOUT), "\n".join(describe_origin(loaded, records)))
+            address = None if ray == "local" else ray
+            judging = ray_workers(loaded.task, loaded.program, lm.opened, lm.opened.config, workers, address)
+        identity = {"task": program.task, "program": loaded.digest, "lm": lm.opened.identity}
+        threads = lm.threads * (workers if ray else 1)
+        with judging as judge_record:
+            summary = predicting.predict(
+                loaded.task, loaded.program, lm.opened, records, output, identity, judge_record, threads
+            )
+        write_whole(predicting.sidecar(output, ABOUT), "\n".join(describe_origin(loaded, records)))
     return summary
 
 
+@errors_in_python()
+def estimate_prediction(
+    program: LoadedProgram,
+    data: Records,
+    lm: LanguageModel,
+    *,
+    image_root: PathLike | None = None,
+) -> dict[str, int | float | None]:
+    """Return the calls, tokens and USD that `predict` would use (see `LanguageModel.spend`); nothing is sent."""
+    dry = lm.estimating()
+    with as_file(data) as file:
+        lines = read(file, program.loaded.task.record, program.task)
+        records = counted(lines, "counting tokens of records", count_lines(file))
+        folder = find_image_folder(None if image_root is None else Path(image_root), file)
+        attach(program.module, dry.opened, folder or program.module.image_folder)
+        judge_all(program.loaded.task, program.module, records, dry.opened)
+    return dry.spend
+
+
+def read_origin(predictions: Path) -> list[str]:
+    """Return which program made a predictions file, a line each; nothing where that is not known."""
+    about = predicting.sidecar(predictions, ABOUT)
+    return about.read_text(encoding="utf-8").splitlines() if about.is_file() else []
+
+
 class NotSubmitted(UserError):
-    """Predictions that the evaluation server would refuse. problems: one message each."""
+    """Predictions that the evaluation server would refuse. problems: one message each; listed: the first of them."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         more = len(problems) - MOST_PROBLEMS
-        listed = [*problems[:MOST_PROBLEMS], *([f"… and {more} more"] if more > 0 else [])]
-        super().__init__(f"{pluralize(len(problems), 'problem')}; nothing was written: {'; '.join(listed)}")
+        self.listed = [*problems[:MOST_PROBLEMS], *([f"… and {more} more"] if more > 0 else [])]
+        super().__init__(f"{pluralize(len(problems), 'problem')}; nothing was written: {'; '.join(self.listed)}")
 
 
 @errors_in_python()
 def submit(
     task: str | Task,
-    data: PathLike,
-    predictions: PathLike,
+    data: Records,
+    predictions: Predictions,
     *,
     out: PathLike,
     on_failure: Literal["refuse", "fallback"] = "refuse",
@@ -362,11 +437,14 @@ def submit(
     """Check predictions against the test inputs, write the zip that the evaluation server takes, and return its lines
     and the ids of records that were filled in.
 
-    on_failure: what to do where records failed; `fallback` fills in the commonest answer of the task. Raises
-    `NotSubmitted` with all problems, and `UserError` where `out` is something else; nothing is written then.
+    data: the test inputs, a JSONL file, dicts such as its lines, or checked records. predictions: a file of `predict`,
+    lines of one, or verdicts. on_failure: what to do where records failed; `fallback` fills in the commonest answer of
+    the task. Raises `NotSubmitted` with all problems, and `UserError` where `out` is something else; nothing is written
+    then.
     """
     chosen = as_task(task)
-    checked = predicting.check_submission(chosen, Path(data), Path(predictions), on_failure == "fallback")
+    with as_file(data) as inputs, as_file(predictions, "predictions") as file:
+        checked = predicting.check_submission(chosen, inputs, file, on_failure == "fallback")
     if checked.problems:
         raise NotSubmitted(checked.problems)
     chosen.write_submission(checked.lines, Path(out))
@@ -374,13 +452,15 @@ def submit(
 
 
 @errors_in_python()
-def score(task: str | Task, gold: PathLike, predictions: PathLike) -> CorpusScore:
-    """Return the official score, in 0-1, of a predictions file against a file of labelled records, with its parts.
+def score(task: str | Task, gold: Records, predictions: Predictions) -> CorpusScore:
+    """Return the official score, in 0-1, of predictions against labelled records, with its parts.
 
-    Records are matched as the official evaluator does it: by id, or by line where a file has none. Raises `UserError`
-    for what that refuses.
+    gold: a JSONL file, dicts such as its lines, or checked records. predictions: a file of `predict`, lines of one, or
+    verdicts. They are matched as the official evaluator does it: by id, or by line where a file has none. Raises
+    `UserError` for what that refuses.
     """
-    return predicting.score_files(as_task(task), Path(gold), Path(predictions))
+    with as_file(gold, "gold") as labelled, as_file(predictions, "predictions") as predicted:
+        return predicting.score_files(as_task(task), labelled, predicted)
 
 
 # --- Registered versions

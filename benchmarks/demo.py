@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 from aisr.base.files import SAMPLE
-from aisr.cli.demo import DEMO, Walk, walk_all
+from aisr.cli.demo import walk_all
 from aisr.lm.config import EMBEDDED
+from aisr.walk import DEMO, Walk
 
 # How many records of each split are judged at most, the shortest.
 RECORDS = {"train": 6, "dev": 6, "test": 10}

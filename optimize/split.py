@@ -20,7 +20,7 @@ from aisr.base.errors import UserError
 from aisr.base.files import replacing
 from aisr.base.jsonl import BadLine, count_lines, scan
 from aisr.base.progress import counted
-from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak, shared
+from aisr.optimize.leakage import LEAKAGE_RULE, Fingerprint, Leak, all_keys, fingerprint, groups, leak, shared
 from aisr.programs.task import Task
 
 Split = dict[str, list[int]]  # the records of `train`, `dev` and `test` by their place in the file, ascending
@@ -64,6 +64,7 @@ class SplitSummary:
     shared: Leak  # how many records share something with another
     leak: Leak  # how many records of dev and test share something with train
     random_leak: Leak  # the same of a plain random split
+    default_label: str = ""  # of the task, if it has labels
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -71,6 +72,28 @@ class SplitSummary:
         known = sum(self.labels.values(), Counter[str]())
         lacking = {label: [part for part, own in self.labels.items() if not own[label]] for label in known}
         return {label: parts for label, parts in lacking.items() if parts}
+
+    def lines(self) -> list[str]:
+        """Return it in words, with a warning for each label that a part lacks."""
+        groups = f"{sum(self.records.values())} records in {self.groups} groups"
+        lines = [
+            f"  {groups}; what they share with another: {self.shared}",
+            f"  compared: {LEAKAGE_RULE}",
+            f"  a plain random split would share with train: {self.random_leak}; this one: {self.leak}",
+        ]
+        for part, count in self.records.items():
+            wrong = f", {self.faulty[part]} of them with another label than {self.default_label}" if self.faulty else ""
+            lines.append(f"  {self.folder / part}.jsonl: {count} records{wrong}")
+        for label, total in sum(self.labels.values(), Counter[str]()).most_common():
+            numbers = ", ".join(f"{part} {own[label]}" for part, own in self.labels.items())
+            lines.append(f"  {total:6d}  {label or '(labelled)'}: {numbers}")
+            if parts := self.missing.get(label):
+                where = " and ".join(parts)
+                lines.append(f"warning: no record of {where} has {label}; scores on it tell nothing about this label")
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
 
 def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> SplitSummary:
@@ -93,6 +116,7 @@ def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> Sp
         shared=shared(surveyed.keys),
         leak=leak(surveyed.keys, sides["train"]),
         random_leak=leak(surveyed.keys, drawn),
+        default_label=task.default_label if task.labels else "",
     )
 
 

@@ -24,9 +24,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
+import jsonlines
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.errors import UserError, merge_repeats
+from aisr.base.files import replacing
 from aisr.base.jsonl import explain, read_as, read_list, valid_texts
 from aisr.metrics.context24_figures import Place, name_of, place_of
 from aisr.programs.context24_figures import LONGEST_LABEL, UNFIT
@@ -45,6 +47,37 @@ def print_left_out(lacking: Sequence[tuple[str, str]]) -> None:
         print(f"  {complaint}")
     if lacking:
         print(f"{len(lacking)} claims are left out: {', '.join(claim for claim, _ in lacking)}")
+
+
+def write_records(
+    task: str,
+    claims: Path,
+    out: Path,
+    documents: Path | None,
+    papers: Path | None,
+    captions: Path | None,
+    figures: Path | None,
+) -> int:
+    """Write the records of the organisers' files of a task, and return their number. Raises UserError where `out`
+    exists, where a file is missing that the task needs, and for files of another form; nothing is written then."""
+    if out.exists():  # what it holds took long
+        raise UserError(f"{out} exists; choose another --out or remove it")
+    option, needed = ("--documents", documents) if task == "averitec" else ("--papers", papers)
+    if needed is None:
+        raise UserError(f"{option} is missing; {task} needs it")
+    if task == "averitec":
+        records = averitec_records(claims, needed)
+    elif task == "context24-text":
+        records = text_records(claims, needed)
+    else:
+        records = figure_records(claims, needed, captions, figures)
+    count = 0
+    with replacing(out) as new:
+        lines = jsonlines.Writer(new)
+        for record in records:
+            lines.write(record)
+            count += 1
+    return count
 
 
 # --- AVeriTeC

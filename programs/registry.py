@@ -6,6 +6,7 @@ A place is what the user names, never what a file names: program.json holds the 
 import re
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,28 @@ def find_task(name: str) -> "Task":
             f"dashes, and another name than {', '.join(TASKS)}"
         )
     return task
+
+
+def find_task_for(name: str, *records: Path, predictions: Path | None = None) -> "Task":
+    """Return the task of a name, for files of records and one of predictions.
+
+    Raises UserError for a file whose first line is another task's: of those that take it, the one that knows most of
+    its fields.
+    """
+    from aisr.base.jsonl import scan
+
+    chosen = find_task(name)
+    tasks = {task.name: task for task in (chosen, *map(find_task, TASKS))}
+    for file in (*records, *([predictions] if predictions else [])):
+        kind = "prediction" if file is predictions else "record"
+        first = {one: next(scan(file, getattr(task, kind), one), None) for one, task in tasks.items()}
+        known = {one: len(line.record.model_fields_set) for one, line in first.items() if line and line.record}
+        best = [one for one, count in known.items() if count == max(known.values())]
+        if len(best) == 1 and chosen.name not in best:
+            raise UserError(
+                f"{file}: its first line is a {kind} of {best[0]}, not of {chosen.name}; is it --task {best[0]}?"
+            )
+    return chosen
 
 
 def import_value(place: str, what: str) -> Any:

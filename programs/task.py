@@ -23,7 +23,7 @@ from aisr.base.jsonl import explain
 from aisr.metrics.scores import Scores, tally_statements
 from aisr.programs.case import Case
 from aisr.programs.evidence import ShownEvidence
-from aisr.programs.program import Program
+from aisr.programs.program import SEARCHED, Program
 from aisr.programs.records import LabelPrediction, Prediction, Record, claim_key, evidence_keys, picture_keys
 
 Gold = Any  # the gold answer of a record, in the form that the task's score takes
@@ -201,6 +201,31 @@ class Task:
             return self.program(**options)
         except ValidationError as error:
             raise UserError(f"{self.name}: {explain(error)}") from error
+
+    def option_names(self) -> list[str]:
+        """Return the names of the options of its programs that a user sets, its own first."""
+        kind = self.program.Options
+        names = [name for name in kind.model_fields if name not in SEARCHED]
+        return sorted(names, key=lambda name: name not in kind.__annotations__)
+
+    def parse_options(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Return options by their texts, such as "true". Raises UserError for a value that an option cannot have."""
+        try:
+            options = self.program.Options.model_validate(texts)
+        except ValidationError as error:
+            raise UserError(explain(error)) from None
+        return {name: getattr(options, name) for name in texts}
+
+    def describe_option(self, name: str) -> str:
+        """Return what an option is for, the values that it can have, and its default."""
+        field = self.program.Options.model_json_schema()["properties"][name]
+        notes = [f"one of: {', '.join(field['enum'])}"] if "enum" in field else []
+        if "minimum" in field:
+            most = f" to {field['maximum']}" if "maximum" in field else " or more"
+            notes.append(f"{field['minimum']}{most}")
+        default = field["default"]
+        notes.append(f"default: {str(default).lower() if isinstance(default, bool) else default}")
+        return f"{field['description']} [{'; '.join(notes)}]"
 
 
 def texts_in(value: Any) -> list[str]:

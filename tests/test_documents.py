@@ -12,7 +12,7 @@ import typer
 
 from aisr.base.jsonl import read
 from aisr.cli.__main__ import app
-from aisr.cli.options import LM_SETTINGS, task_options
+from aisr.cli.options import LM_SETTINGS
 from aisr.programs.averitec import AveritecRecord
 from aisr.programs.registry import TASKS, find_task
 from aisr.programs.retrieval import passages_of
@@ -50,7 +50,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_commands_and_their_options_exist() -> None:
     known = set().union(*map(command_options, COMMANDS))
-    names = {"T": {option for task in map(find_task, TASKS) for option in task_options(task)}}
+    names = {"T": {option for task in map(find_task, TASKS) for option in task.option_names()}}
     names["L"] = {"api_base", *LM_SETTINGS}
     for page, text in [(one, text) for one in PRESENT for text in code(one)]:
         command = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)

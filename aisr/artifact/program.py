@@ -63,7 +63,7 @@ def describe_origin(loaded: Loaded, data: Path) -> list[str]:
     train = manifest.data["train"]
     name = f"version {loaded.version}" if loaded.version else f"program {loaded.digest}"
     score = f"{manifest.scores['test']} on test" if "test" in manifest.scores else "not scored on test"
-    lines = [f"{name}: compiled on {train.path or train.file} (digest {train.digest}), {score}"]
+    lines = [f"  {name}: compiled on {train.path or train.file} (digest {train.digest}), {score}"]
     if manifest.is_of_sample and not is_sample(manifest.task, data):
         lines.append(
             "warning: it was compiled on the invented records of the sample, not on yours; `aisr compile --data FOLDER`"

@@ -97,7 +97,7 @@ def _describe_usage(error: Any) -> str:
     if not isinstance(error, typer.BadParameter) or error.param is None:
         return f"{message}{more}"
     option = error.param.opts[-1]
-    name = option if option.startswith("-") else option.upper()
+    name = option if option.startswith("-") else error.param.metavar or option.upper()
     if not error.message:
         return f"{name} is missing{more}"
     wrong = explain(error.__cause__) if isinstance(error.__cause__, ValidationError) else error.message.rstrip(".")

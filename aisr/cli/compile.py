@@ -1,27 +1,21 @@
-"""The command that compiles programs, and what it says: which program it chose, how that did, where it is
-registered."""
+"""The command that compiles programs."""
 
-import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
 from aisr.base.errors import UserError
 from aisr.base.files import split_files
+from aisr.base.redact import printable
 from aisr.cli import display, options as opt
-from aisr.cli.display import console, note, print_failures
-from aisr.programs.registry import find_task
+from aisr.cli.display import console, note
+from aisr.programs.registry import find_task, find_task_for
 
-if TYPE_CHECKING:
-    from aisr.api import LanguageModel
-    from aisr.optimize.run import Plan, Run
-    from aisr.programs.task import Task
-
-HAND_WRITTEN = "the hand-written prompt"
+RESULTS = ("the program: ", "  on test")  # how lines begin that are read first
 
 
 class CompileCommand(TyperCommand):
@@ -37,19 +31,7 @@ class CompileCommand(TyperCommand):
         if name := ctx.params.get("task"):
             task = find_task(name)
             with formatter.section(f"Options of {task.name}: -T NAME=VALUE"):
-                formatter.write_dl([(option, _describe_option(task, option)) for option in opt.task_options(task)])
-
-
-def _describe_option(task: "Task", name: str) -> str:
-    """Return what an option of a task is for, the values that it can have, and its default."""
-    field = task.program.Options.model_json_schema()["properties"][name]
-    notes = [f"one of: {', '.join(field['enum'])}"] if "enum" in field else []
-    if "minimum" in field:
-        notes.append(
-            f"{field['minimum']} to {field['maximum']}" if "maximum" in field else f"{field['minimum']} or more"
-        )
-    notes.append(f"default: {opt.as_word(field['default'])}")
-    return f"{field['description']} [{'; '.join(notes)}]"
+                formatter.write_dl([(option, task.describe_option(option)) for option in task.option_names()])
 
 
 def compile_(
@@ -124,30 +106,25 @@ def compile_(
     if record and (config.is_recorded or (teacher_config and teacher_config.is_recorded)):
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     from aisr import workflow
-    from aisr.api import LanguageModel
     from aisr.artifact.program import check_name
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.recorded import recording
-    from aisr.optimize.demos import FROM
-    from aisr.optimize.search import settings
 
-    chosen = opt.find_task_for(task, *files.values(), *([target] if target else []))
+    chosen = find_task_for(task, *files.values(), *([target] if target else []))
     options = opt.read_task_options(chosen, task_options)
-    sizes = settings(budget, seed, demos=demos, candidates=candidates)
     for step in (optimizer or "").split(","):
         opt.is_place(step.strip())  # whose module may lie in the current folder
-    optimizers = workflow.find_optimizers(optimizer, sizes, files["train"], max_train)
+    optimizers = workflow.find_optimizers(optimizer, demos, files["train"], max_train)
     name = check_name(name or "-".join(optimizers))
     out = artifacts / chosen.name / name
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = LanguageModel(opt.open_command_lm(config, ledger, needs_key=not estimate))
-    teacher = opened
+    model = teacher = opt.open_command_lm(config, ledger, needs_key=not estimate)
     if teacher_config:
-        teacher = LanguageModel(opt.open_command_lm(teacher_config, ledger, needs_key=not estimate))
+        teacher = opt.open_command_lm(teacher_config, ledger, needs_key=not estimate)
     plan = workflow.plan_compile(
         chosen,
         data,
-        opened,
+        model,
         optimizer=",".join(optimizers),
         budget=budget,
         demos=demos,
@@ -166,115 +143,29 @@ def compile_(
     command = opt.repeating_command(context, optimizer=",".join(optimizers), name=name, task_options=words)
     plan = replace(plan, command=command)
     if estimate:
-        _estimate(plan, opened, teacher)
+        note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
+        with display.Live(ledger) as progress:
+            spend = workflow.estimate_plan(plan, model, teacher, progress.show)
+        display.print_estimate(spend, max_usd, max_calls)
         return
     note(f"compiling {chosen.name} on {data} with {','.join(optimizers)} and {config.model} into {out}/")
     if not optimizer:
-        count = f"{'at least' if 'knn' in optimizers else 'fewer than'} {FROM}"
-        note(f"  {optimizers[0]} is the default where train has {count} records; --optimizer names another")
-    roles = {"lm": opened.opened, **({} if teacher is opened else {"teacher": teacher.opened})}
-    with recording(record, roles) if record else nullcontext() as recorder:
-        is_whole = _compile(plan, opened, teacher, artifacts, track)
+        note(f"  {workflow.describe_default(optimizers)}; --optimizer names another")
+    roles = {"lm": model.opened, **({} if teacher is model else {"teacher": teacher.opened})}
+    with (
+        recording(record, roles) if record else nullcontext() as recorder,
+        display.Live(ledger) as progress,
+    ):
+        done = workflow.run_plan(plan, model, teacher, artifacts, track, progress.show)
+    for line in done.lines():
+        console.print(printable(line), style="bold" if line.startswith(RESULTS) else None, markup=False)
+    display.print_end(done.failures, done.picture_problems, ledger.spend)
+    note(f"wrote {done.folder}/ (program digest {done.run.manifest.digest}); open {done.folder / 'report.html'}")
+    display.notes(done.registered)
+    if done.not_registered:
+        display.print_error(done.not_registered)
     if recorder:
         note(f"wrote {record}: {recorder}")
-    address = " --api-base ADDRESS" if config.api_base else ""  # whose path may hold a token
-    kept = [word for word in lm_settings or () if not word.startswith(opt.TEACHER) and "api_base" not in word]
-    reached = f"--lm {config.model}{address}{''.join(f' -L {word}' for word in kept)}"
-    note(f"next: aisr predict --task {task} --program {out} {reached} --data INPUTS.jsonl --out predictions.jsonl")
-    raise typer.Exit(0 if is_whole else opt.RECORDS_FAILED)
-
-
-def _estimate(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel") -> None:
-    """Print the calls, tokens and cost of a compile; nothing is sent or kept."""
-    from aisr import workflow
-    from aisr.optimize.run import Callbacks
-
-    note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
-    with display.Live(lm.opened.ledger) as progress:
-        spend = workflow.estimate_plan(plan, lm, teacher, Callbacks(progress.stage))
-    display.print_estimate(spend, lm.opened.ledger.limits)
-
-
-def _compile(plan: "Plan", lm: "LanguageModel", teacher: "LanguageModel", artifacts: Path, track: bool) -> bool:
-    """Compile, print and register; whether all records were judged, and the store took the champion. Where it did not,
-    the artifact is whole all the same, and the command says so."""
-    from aisr import workflow
-    from aisr.optimize.run import Callbacks
-
-    with display.Live(lm.opened.ledger) as progress:
-        scored = lambda contender: note(f"    {workflow.describe_contender(contender)}")  # noqa: E731
-        callbacks = Callbacks(progress.stage, scored)
-        done = workflow.run_plan(plan, lm, teacher, artifacts, track, callbacks)
-    print_result(done.run)
-    display.print_end({}, plan.image_folder, lm.opened.ledger.spend)
-    note(f"wrote {done.folder}/ (program digest {done.run.manifest.digest}); open {done.folder / 'report.html'}")
-    for line in done.registered:
-        note(line)
-    if done.not_registered:
-        print(f"error: {done.not_registered}", file=sys.stderr)
-    return not (done.failures or done.not_registered)
-
-
-# --- What is said of a compile
-
-
-def _describe_champion(run: "Run") -> str:
-    """Return which program a compile chose, in words a reader of no document understands."""
-    champion, seed = run.choice.champion, run.choice.contenders[0]
-    if champion.name == seed.name:
-        reason = "no candidate was better" if run.choice.contenders[1:] else "there is no candidate"
-        return f"{HAND_WRITTEN}: {reason}"
-    pairs = list(zip(champion.program.predictors(), seed.program.predictors(), strict=True))
-    counts = [len(predictor.demos) for predictor, _ in pairs if predictor.demos]
-    parts = []
-    if any(predictor.signature.instructions != before.signature.instructions for predictor, before in pairs):
-        parts.append("a rewritten instruction")
-    if counts and (nearest := champion.program.options.demos_per_record):
-        parts.append(f"the {nearest} most similar of {max(counts)} demos for each record")
-    elif counts:
-        parts.append(f"{' and '.join(map(str, counts))} demos")
-    return f"{' and '.join(parts) or 'other settings than the uncompiled program'} ({champion.name})"
-
-
-def print_result(run: "Run") -> None:
-    """Print the champion of a compile, and how it did on dev and on test."""
-    from aisr.metrics.intervals import in_words
-
-    champion, seed = run.choice.champion, run.choice.contenders[0]
-    console.print(f"the program: {_describe_champion(run)}", style="bold", markup=False)
-    note(f"  on dev, where it was chosen: {champion.dev.interval}; {HAND_WRITTEN} {seed.dev.interval}")
-    if champion.dev.no_lm:
-        note(f"    no-LM baseline {champion.dev.no_lm.interval}")
-    if champion.dev.at_target:
-        note(f"    weighted to the target: {champion.dev.at_target}; {HAND_WRITTEN} {seed.dev.at_target}")
-    if run.choice.smoothed:
-        few = ", ".join(f"{label} {count}" for label, count in run.choice.smoothed.items())
-        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
-    print_failures(champion.dev.failures)
-    for warning in run.target.warnings() if run.target else ():
-        note(f"  forecast: {warning}")
-    if run.choice.unscored:
-        note(f"  not scored, the budget is spent: {', '.join(run.choice.unscored)}")
-    if run.manifest.stopped_early:
-        note(f"  stopped early: {run.manifest.stopped_early}")
-    if run.test is None:
-        if "test" in run.manifest.data:
-            note("  on test: not scored, the budget was spent before")
-        return
-    result, gain = run.test, run.gain_on_test
-    console.print(f"  on test, which chose nothing: {result.interval}", style="bold", markup=False)
-    if gain is None:
-        note(f"    against {HAND_WRITTEN}: not known, the budget was spent before that was scored")
-    elif champion.name != seed.name:
-        note(f"    {in_words(gain, f'{HAND_WRITTEN}')}: {gain}")
-    if result.at_target:
-        note(f"    weighted to the target: {result.at_target}")
-    for remark in result.score.remarks:
-        note(f"    {remark}")
-    if result.no_lm:
-        note(f"    no-LM baseline {result.no_lm.interval}")
-        if result.no_lm.score.score > result.score.score:
-            note(
-                "    word counts score higher than this LM: try another one, or look at what it answers in report.html"
-            )
-    print_failures(result.failures)
+    lm_words = opt.lm_command(config, lm_settings, image_root)
+    note(f"next: aisr predict --task {task} --program {out} {lm_words} --data INPUTS.jsonl --out predictions.jsonl")
+    raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.not_registered else 0)

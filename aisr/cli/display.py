@@ -4,9 +4,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,9 +15,10 @@ from rich.text import Text
 from aisr.base.errors import merge_repeats
 from aisr.base.files import interval_ends, percent, with_interval
 from aisr.base.progress import Stage, heard_by
-from aisr.base.redact import printable, secrets
+from aisr.base.redact import printable
 
-StepT = TypeVar("StepT")
+if TYPE_CHECKING:
+    from aisr.workflow import Event
 
 
 class _Console(Console):
@@ -71,6 +72,13 @@ class Live:
         """Print what begins, or what came of something."""
         note(f"  {text}")
         self._note = text
+
+    def show(self, event: "Event") -> None:
+        """Print what a compile tells."""
+        if event.kind == "stage":
+            self.stage(event.text)
+        else:
+            note(f"    {event}")
 
     def _now(self) -> str:
         """Return what the command is at: the latest stage that is not over, else the latest note."""
@@ -128,19 +136,25 @@ def note(text: str) -> None:
     console.print(printable(text), markup=False)
 
 
-def print_estimate(spend: Any, limits: Any) -> None:
-    """What a dry run came to, and which of the limits would end the command early."""
-    price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if spend.usd is None else f"{spend.usd:.2f} USD"
+def notes(lines: Iterable[str]) -> None:
+    for line in lines:
+        note(line)
+
+
+def print_estimate(spend: Mapping[str, Any], max_usd: float | None, max_calls: int | None) -> None:
+    """Print what a dry run came to (see `LanguageModel.spend`), and which limit would end the command early."""
+    usd, calls = spend["usd"], spend["calls"]
+    price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if usd is None else f"{usd:.2f} USD"
     note(
-        f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt and {spend.completion_tokens:,} completion "
+        f"about {calls:,} LM calls, {spend['prompt_tokens']:,} prompt and {spend['completion_tokens']:,} completion "
         f"tokens, {price}. Nothing was sent"
     )
-    if spend.completion_tokens:
+    if spend["completion_tokens"]:
         note("  answers are taken to be as long as labelled ones; a model that reasons first writes more")
-    if limits.calls is not None and spend.calls > limits.calls:
-        note(f"warning: --max-calls {limits.calls} would end it early")
-    if limits.usd is not None and spend.usd is not None and spend.usd > limits.usd:
-        note(f"warning: --max-usd {limits.usd:g} would end it early")
+    if max_calls is not None and calls > max_calls:
+        note(f"warning: --max-calls {max_calls} would end it early")
+    if max_usd is not None and usd is not None and usd > max_usd:
+        note(f"warning: --max-usd {max_usd:g} would end it early")
 
 
 def print_confidence(reports: Mapping[str, Mapping[str, Any]]) -> None:
@@ -162,9 +176,8 @@ def print_failures(failures: Mapping[str, str]) -> None:
         note(f"{len(failures)} records failed")
 
 
-def print_pictures(images: Any) -> None:
-    """Print why pictures of a folder cannot be shown to the LM, the first ten reasons."""
-    problems = images.problems if images else {}
+def print_pictures(problems: Mapping[tuple[str, str], str]) -> None:
+    """Print why pictures cannot be shown to the LM, by record and path: the first ten reasons."""
     places = [(f"{record[:MOST_NAME]}: {path[:MOST_NAME]}", reason) for (record, path), reason in problems.items()]
     for problem in merge_repeats(places)[:MOST_REASONS]:
         note(f"  no picture: {problem}")
@@ -181,23 +194,13 @@ def print_spend(spend: Any) -> None:
     )
 
 
-def print_end(failures: Mapping[str, str], images: Any, spend: Any) -> None:
+def print_end(failures: Mapping[str, str], pictures: Mapping[tuple[str, str], str], spend: Any) -> None:
     """Print what a command that judged records ends with."""
     print_failures(failures)
-    print_pictures(images)
+    print_pictures(pictures)
     print_spend(spend)
 
 
-def log_run(step: Callable[[], StepT], problem: str) -> StepT | None:
-    """The result of a step that writes to MLflow. Where the store fails, `problem` and the reason are printed as an
-    error, and it is None: what was paid for is kept."""
-    from mlflow.exceptions import MlflowException
-
-    from aisr.tracking.store import NoStore, describe, what_next
-
-    try:
-        return step()
-    except (MlflowException, NoStore, OSError) as error:
-        reason = secrets(f"{problem}: {describe(error)}")
-        print(f"error: {reason}; {what_next(error)}", file=sys.stderr)
-        return None
+def print_error(message: str) -> None:
+    """Print what went wrong after the work was done."""
+    print(f"error: {message}", file=sys.stderr)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.lm.config import PROVIDER, RECORDED, LMConfig
 from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
+    from aisr.api import LanguageModel
     from aisr.lm.budget import Ledger
-    from aisr.lm.client import OpenLM
-    from aisr.programs.program import Program
     from aisr.programs.task import Task
 
 ARTIFACTS = Path("artifacts")
@@ -75,6 +75,7 @@ search_option = partial(typer.Option, rich_help_panel="Search")
 lm_option = partial(typer.Option, rich_help_panel="Language model and cost", show_envvar=False)
 output_option = partial(typer.Option, rich_help_panel="Output", show_envvar=False)
 file_option = partial(typer.Option, exists=True, dir_okay=False, callback=check_file, show_default=False)
+folder_option = partial(typer.Option, exists=True, file_okay=False, show_default=False)
 file_argument = partial(typer.Argument, exists=True, dir_okay=False, callback=check_file)
 
 TASK_NAMES = f"{', '.join(TASKS)}, or package.module:TASK"
@@ -96,10 +97,8 @@ TaskOptions = Annotated[
 ]
 ImageRoot = Annotated[
     Path | None,
-    typer.Option(
+    folder_option(
         metavar="FOLDER",
-        exists=True,
-        file_okay=False,
         envvar="AISR_IMAGE_ROOT",
         show_envvar=False,
         help="Where picture paths start. Default: beside or above the data, where images/ is.",
@@ -126,17 +125,10 @@ MaxCalls = Annotated[int | None, lm_option(metavar="N", min=1, help="Send nothin
 Estimate = Annotated[bool, lm_option("--estimate", help="Print the estimated calls, tokens and cost, then exit.")]
 TargetFile = Annotated[
     Path | None,
-    search_option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        callback=check_file,
-        help="Unlabelled records to weigh dev and test to.",
-    ),
+    file_option(metavar="FILE", rich_help_panel="Search", help="Unlabelled records to weigh dev and test to."),
 ]
 TargetMix = Annotated[
-    str | None,
-    search_option(metavar="MIX", help="Their mix, where known: error-free=0.16 on Track 1."),
+    str | None, search_option(metavar="MIX", help="Their mix, where known: error-free=0.16 on Track 1.")
 ]
 Track = Annotated[bool, output_option(help="Log to MLflow.")]
 Root = Annotated[
@@ -173,28 +165,14 @@ def read_lms(
     return config, config.for_role("teacher", teacher_lm, of_teacher) if teacher_lm else None
 
 
-def task_options(task: "Task") -> list[str]:
-    """Return the names of the options of a task's program that a user sets, its own first."""
-    from aisr.programs.program import SEARCHED
-
-    kind = task.program.Options
-    names = [name for name in kind.model_fields if name not in SEARCHED]
-    return sorted(names, key=lambda name: name not in kind.__annotations__)
-
-
 def read_task_options(task: "Task", words: Iterable[str] | None) -> dict[str, Any]:
     """Return the options that `-T NAME=VALUE` set. Raises UserError for a name that the task's program does not have,
     and for a value that it cannot have."""
-    from pydantic import ValidationError
-
-    from aisr.base.jsonl import explain
-
-    texts = _read("-T", words, task_options(task), f"an option of {task.name}")
+    texts = _read("-T", words, task.option_names(), f"an option of {task.name}")
     try:
-        options = task.program.Options.model_validate(texts)
-    except ValidationError as error:
-        raise UserError(f"-T {explain(error)}") from None
-    return {name: getattr(options, name) for name in texts}
+        return task.parse_options(texts)
+    except UserError as error:
+        raise UserError(f"-T {error}") from None
 
 
 def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: str) -> dict[str, str]:
@@ -216,8 +194,10 @@ def _read(flag: str, words: Iterable[str] | None, names: Collection[str], what: 
 # --- What is opened
 
 
-def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
-    """`aisr.lm.open.open_lm` with the response cache of commands, and without what DSPy logs: failures are counted."""
+def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key: bool = True) -> "LanguageModel":
+    """Open the LM of a command, with the response cache of commands, and without what DSPy logs: failures are
+    counted."""
+    from aisr.api import LanguageModel
     from aisr.lm import open as opening
 
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
@@ -225,40 +205,25 @@ def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key:
     opening.stop_on_interrupt()
     opened = opening.open_lm(config, ledger, needs_key)
     opening.quiet_litellm()
-    return opened
-
-
-def attach_program(program: "Program", lm: "OpenLM", image_root: Path | None, data: Path) -> None:
-    """Prepare a program for an LM and the records of a file."""
-    from aisr.judging import judge
-
-    judge.attach(program, lm, judge.find_image_folder(image_root, data))
-
-
-def find_task_for(name: str, *records: Path, predictions: Path | None = None) -> "Task":
-    """The task of a name, for files of records and one of predictions.
-
-    Raises UserError for a file whose first line is another task's: of those that take it, the one that knows most of
-    its fields.
-    """
-    from aisr.base.jsonl import scan
-    from aisr.programs.registry import TASKS, find_task
-
-    chosen = find_task(name)
-    tasks = {task.name: task for task in (chosen, *map(find_task, TASKS))}
-    for file in (*records, *([predictions] if predictions else [])):
-        kind = "prediction" if file is predictions else "record"
-        first = {one: next(scan(file, getattr(task, kind), one), None) for one, task in tasks.items()}
-        known = {one: len(line.record.model_fields_set) for one, line in first.items() if line and line.record}
-        best = [one for one, count in known.items() if count == max(known.values())]
-        if len(best) == 1 and chosen.name not in best:
-            raise UserError(
-                f"{file}: its first line is a {kind} of {best[0]}, not of {chosen.name}; is it --task {best[0]}?"
-            )
-    return chosen
+    return LanguageModel(opened)
 
 
 # --- Repeating a command
+
+
+def lm_command(config: LMConfig, settings: Iterable[str] | None, image_root: Path | None) -> str:
+    """Return the options that reach the LM and the pictures of a compile in another command, as they were typed; what
+    the environment says holds there as well."""
+    words = ["--lm", config.model]
+    if config.api_base and config.api_base != os.environ.get("AISR_API_BASE"):
+        words += ["--api-base", redact.secrets(config.api_base)]
+    for setting in settings or ():
+        if not setting.startswith(TEACHER):
+            words += ["-L", redact.secrets(setting)]
+    if image_root and str(image_root) != os.environ.get("AISR_IMAGE_ROOT"):
+        words += ["--image-root", str(image_root)]
+    return shlex.join(words)
+
 
 NOT_REPEATED = ("artifacts", "estimate", "record", "track", "output")  # by their parameters
 PLACEHOLDERS = {"data": "DATA", "image_root": "IMAGES"}  # for absolute paths; FILE for others

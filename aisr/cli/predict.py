@@ -1,20 +1,16 @@
 """The commands from records to a submission: predict, submit, score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from aisr.base.errors import UserError, merge_repeats
 from aisr.cli import display, options as opt
 from aisr.cli.display import note
-from aisr.cli.options import attach_program, find_task_for, open_command_lm, read_lms
-
-if TYPE_CHECKING:
-    from aisr.api import LanguageModel
-    from aisr.artifact.program import Loaded
+from aisr.programs.registry import find_task_for
 
 scale_option = partial(typer.Option, rich_help_panel="Scale")
 
@@ -50,65 +46,36 @@ def predict(
 
     Exits with 1 where records failed or a limit was reached; the same command tries those again.
     """
-    config, _ = read_lms(lm, api_base, lm_settings)
-    from aisr import workflow
-    from aisr.api import LanguageModel, LoadedProgram
+    config, _ = opt.read_lms(lm, api_base, lm_settings)
+    from aisr import api, workflow
     from aisr.artifact.program import describe_origin
     from aisr.lm.budget import Ledger, Limits
-    from aisr.tracking import registry
 
-    loaded = registry.load(program, artifacts, find_task_for(task, data))
+    loaded = api.load(program, find_task_for(task, data), artifacts=artifacts)
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
-    opened = LanguageModel(open_command_lm(config, ledger, needs_key=not estimate))
+    model = opt.open_command_lm(config, ledger, needs_key=not estimate)
     if estimate:
-        _print_estimate(loaded, opened, image_root, data)
+        with display.Live(ledger):
+            spend = workflow.estimate_prediction(loaded, data, model, image_root=image_root)
+        display.print_estimate(spend, max_usd, max_calls)
         return
     note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
-    _print_origin(describe_origin(loaded, data))
-    compiled = LoadedProgram(loaded)
+    display.notes(describe_origin(loaded.loaded, data))
     with display.Live(ledger):
-        done = workflow.predict(
-            compiled,
-            data,
-            opened,
-            out=out,
-            image_root=image_root,
-            ray=ray,
-            workers=workers,
-        )
+        done = workflow.predict(loaded, data, model, out=out, image_root=image_root, ray=ray, workers=workers)
     kept = f", {done.kept} of them from an earlier run" if done.kept else ""
     note(f"wrote {out}: {done.kept + done.judged} records{kept}")
     _print_labels(done.labels)
     if done.stopped:
         note(f"stopped with {done.left} records left: {done.stopped}; a higher limit goes on from here")
-    display.print_end(done.failures, loaded.program.image_folder, ledger.spend)
+    display.print_end(done.failures, loaded.picture_problems, ledger.spend)
     raise typer.Exit(opt.RECORDS_FAILED if done.failures or done.stopped else 0)
-
-
-def _print_origin(lines: Sequence[str]) -> None:
-    """Print which program judges, or judged; see `aisr.artifact.program.describe_origin`."""
-    for line in lines:
-        note(line if line.startswith("warning") else f"  {line}")
 
 
 def _print_labels(labels: Mapping[str, int]) -> None:
     """Print how often each label was given."""
     if labels:
         note("  labels: " + ", ".join(f"{name} {count}" for name, count in labels.items()))
-
-
-def _print_estimate(loaded: "Loaded", lm: "LanguageModel", image_root: Path | None, data: Path) -> None:
-    """Print the calls, tokens and cost of predicting a file; nothing is sent."""
-    from aisr.base.jsonl import count_lines, read
-    from aisr.base.progress import counted
-    from aisr.judging.judge import judge_all
-
-    task, dry = loaded.task, lm.estimating().opened
-    attach_program(loaded.program, dry, image_root, data)
-    with display.Live(dry.ledger):
-        records = counted(read(data, task.record, task.name), "counting tokens of records", count_lines(data))
-        judge_all(task, loaded.program, records, dry)
-    display.print_estimate(dry.ledger.spend, lm.opened.ledger.limits)
 
 
 def submit(
@@ -123,24 +90,19 @@ def submit(
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
     from aisr import workflow
-    from aisr.judging.predict import count_labels, sidecar
 
     chosen = find_task_for(task, data, predictions=predictions)
     note(f"checking {predictions} against {data}")
-    about = sidecar(predictions, workflow.ABOUT)
-    _print_origin(about.read_text(encoding="utf-8").splitlines() if about.is_file() else [])
+    display.notes(workflow.read_origin(predictions))
     try:
         checked = workflow.submit(chosen, data, predictions, out=out, on_failure=on_failure)
     except workflow.NotSubmitted as error:
-        for problem in error.problems[: workflow.MOST_PROBLEMS]:
-            note(f"  {problem}")
-        if len(error.problems) > workflow.MOST_PROBLEMS:
-            note(f"  … and {len(error.problems) - workflow.MOST_PROBLEMS} more")
+        display.notes(f"  {problem}" for problem in error.listed)
         raise UserError(f"{len(error.problems)} problems; nothing was written") from error
-    for filled in merge_repeats((key, "failed; filled in with the fallback answer") for key in checked.filled):
-        note(f"  {filled}")
+    filled = merge_repeats((key, "failed; filled in with the fallback answer") for key in checked.filled)
+    display.notes(f"  {one}" for one in filled)
     note(f"wrote {out}: {chosen.submission} with {len(checked.lines)} records")
-    labels = count_labels(chosen, checked.lines)
+    labels = checked.count_labels(chosen)
     _print_labels(labels)
     if len(labels) == 1 and sum(labels.values()) > 1:
         note(f"warning: all answers are {next(iter(labels))}; look at what the LM answered before you submit them")

@@ -242,6 +242,10 @@ class SubmissionCheck:
     problems: list[str]  # one message each, with an id or a line; the same about several once, with their number
     filled: list[str]  # ids of failed records that were filled in
 
+    def count_labels(self, task: Task) -> Counter[str]:
+        """Return how often each label of a task is the answer, the commonest first."""
+        return count_labels(task, self.lines)
+
 
 def check_submission(task: Task, data: Path, predictions: Path, fill_failed: bool) -> SubmissionCheck:
     """Check ids, numbers of labels, labels and paragraph ids, in the order of the test inputs.

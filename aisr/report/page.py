@@ -241,6 +241,19 @@ def _write_records(folder: Path, content: JudgedRecords, image_folder: ImageFold
     write_whole(folder / REPORT_PAGE, render(content, image_folder))
 
 
+def rewrite(folder: Path, image_root: Path | None) -> str:
+    """Write the page of a folder again from its records, and return its path with what it holds, in words. image_root:
+    where the picture paths of the records start; None: captions stand in. Raises UserError where there are no records,
+    and where pictures of the page before would be lost."""
+    judged, page = read_judged(folder), folder / REPORT_PAGE
+    if image_root is None and page.is_file() and b"data:image/webp;base64," in page.read_bytes():
+        raise UserError(
+            f"{page} shows pictures, which would be lost; give --image-root FOLDER, or remove the page first"
+        )
+    write_whole(page, render(judged, ImageFolder(image_root) if image_root else None))
+    return f"{page}: {len(judged.records)} records, {page.stat().st_size / 2**20:.1f} MiB"
+
+
 # --- The page
 
 

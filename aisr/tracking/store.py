@@ -4,8 +4,9 @@ import logging
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock
 
@@ -13,6 +14,7 @@ from aisr.base import redact
 from aisr.base.errors import UserError
 from aisr.base.files import BadArtifact
 
+StepT = TypeVar("StepT")
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
 FILES = "files"  # below the store: what its runs hold
 LONGEST = 500  # characters of MLflow's message
@@ -99,6 +101,17 @@ def what_next(error: Exception) -> str:
 def describe(error: Exception) -> str:
     """MLflow's message in a line, without keys and passwords, and without the SQL statement that failed."""
     return redact.secrets(" ".join(str(error).partition("[SQL:")[0].split()))[:LONGEST]
+
+
+def try_to_log(step: Callable[[], StepT], problem: str) -> tuple[StepT | None, str | None]:
+    """Return what a step that writes to MLflow returns, and None; or where the store fails, None and `problem` with the
+    reason and what helps: what was paid for is kept."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return step(), None
+    except (MlflowException, NoStore, OSError) as error:
+        return None, redact.secrets(f"{problem}: {describe(error)}; {what_next(error)}")
 
 
 def parse_model_uri(root: Path, uri: str) -> re.Match[str]:

@@ -234,10 +234,10 @@ def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr:
     words = ["uncompiled", compiled.folder("track1"), "--task", "track1", "--artifacts", compiled.root]
     scored = aisr("compare", *words, "--data", GOLD, "--limit", 3, *compiled.lm)
     assert scored.code == 0, scored.err
-    assert "evaluating uncompiled (" in scored.out
+    assert "evaluating uncompiled and " in scored.out
     assert "difference, record by record: 0.0 " in scored.out
     assert "; 0 of 3 records are scored differently; " in scored.out
-    assert scored.out.count(" on 3 records of ") == 2
+    assert scored.out.count(" on 3 records\n") == 2
 
 
 class Awaited(io.StringIO):

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from aisr.artifact.program import load_program
-from aisr.cli.compile import print_result
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.run import compile_program
 from aisr.optimize.search import Settings
+from aisr.optimize.summary import describe_run
 from support.loopback import Loopback
 from support.runs import SILENT, plan
 from support.scripted import flat, requests, right, scripted
@@ -29,8 +29,7 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert len(made.choice.contenders) == scored
     assert len(made.choice.unscored) == 4 - scored
     assert made.test is None
-    print_result(made)
-    assert "on test: not scored, the budget was spent before" in capsys.readouterr().out
+    assert "  on test: not scored, the budget was spent before" in describe_run(made)
     assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
     assert load_program(made.folder).digest == made.manifest.digest
 

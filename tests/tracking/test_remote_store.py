@@ -11,8 +11,8 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from aisr.cli.report import OFFLINE
 from aisr.tracking.store import open_store
+from aisr.tracking.ui import OFFLINE
 from support.commands import Aisr
 from support.loopback import Loopback, serve
 from support.paths import ROOT, SAMPLE

@@ -1,0 +1,91 @@
+"""A walk through the commands, as a user would type them: from labelled records to a scored submission, each command in
+a process of its own, so that predictions come from what was saved, and from nothing else."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr.artifact.manifest import FILE, read_manifest
+from aisr.base.errors import UserError
+from aisr.programs.registry import find_task
+
+DEMO = "demo"  # the name of the program, and of the folder below the artifacts
+STEPS = (
+    "check {0.data}/train.jsonl --task {0.task}",
+    f"compile --task {{0.task}} --data {{0.data}} OPTIONS --lm {{0.lm}} --name {DEMO}",
+    "predict --task {0.task} --program models:/aisr-{0.task}@champion --data {0.data}/test-inputs.jsonl --lm {0.lm} "
+    "--out {0.work}/predictions.jsonl",
+    "submit --task {0.task} --data {0.data}/test-inputs.jsonl --predictions {0.work}/predictions.jsonl "
+    "--out {0.submission}",
+    "score --task {0.task} {0.data}/test.jsonl {0.work}/predictions.jsonl --output {0.work}/score.json",
+)
+
+
+class StepFailed(Exception):
+    """A command that failed; it said why. code: its exit code."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+class Walk(NamedTuple):
+    """A task, the LM, how it compiles, and the folder that everything goes to, with the records in `data/`."""
+
+    task: str
+    lm: str
+    options: str
+    root: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data" / self.task
+
+    @property
+    def program(self) -> Path:
+        return self.root / self.task / DEMO
+
+    @property
+    def work(self) -> Path:
+        return self.root / "runs" / self.task
+
+    @property
+    def submission(self) -> Path:
+        file = self.work / find_task(self.task).submission
+        return file.with_suffix(".zip") if file.suffix == ".jsonl" else file
+
+    def run(self, announce: Callable[[str], None]) -> float:
+        """Run the commands, each announced as it is typed, and return their seconds. Raises `StepFailed`, and
+        `UserError` where the submission has another score than the program had in the compile."""
+        for folder in (self.program, self.work):
+            shutil.rmtree(folder, ignore_errors=True)
+        began = time.monotonic()
+        for step in STEPS:
+            words = [word.format(self) for word in step.replace("OPTIONS", self.options).split()]
+            announce(f"aisr {shlex.join(words)}")
+            if code := subprocess.run([sys.executable, "-m", "aisr.cli", *words], check=False).returncode:
+                raise StepFailed(code)
+        score = json.loads((self.work / "score.json").read_text("utf-8"))["score"]
+        compiled = read_manifest(self.program / FILE).scores["test"].score
+        if abs(score - compiled) > 1e-12:
+            raise UserError(f"{self.task}: {score} after reloading, {compiled} when it was compiled")
+        return time.monotonic() - began
+
+    def scores(self) -> list[list[str]]:
+        """Return the program, its score on test, the gain and the answers that it took: of the no-LM baseline, the
+        uncompiled program and the compiled one."""
+        manifest = read_manifest(self.program / FILE)
+        compiled = "similar demos" if manifest.options.get("demos_per_record") else manifest.champion
+        titles = {"no_lm_test": "no LM: word counts", "baseline_test": "uncompiled", "test": f"compiled: {compiled}"}
+        answers = manifest.spend["calls"] + manifest.spend["cached_calls"]
+        cells = {"test": [manifest.describe_gain(), str(answers)]}
+        return [
+            [self.task, title, manifest.describe_score(name), *cells.get(name, ["", ""])]
+            for name, title in titles.items()
+            if name in manifest.scores
+        ]
