@@ -9,7 +9,18 @@ from support.paths import ROOT
 
 FOLDERS = ("aisr", "metrics", "optimize", "programs")
 # The names that several modules may define, each time for the same purpose.
-COMMANDS = {"evaluate", "main", "open_lm", "predict", "promote", "score", "split", "submit"}  # and what they call
+COMMANDS = {
+    "check",
+    "compare",
+    "evaluate",
+    "main",
+    "open_lm",
+    "predict",
+    "promote",
+    "score",
+    "split",
+    "submit",
+}  # and what they call
 SAME_ROLE = {"ARTIFACTS", "DEFINITIONS", "EMBEDDED", "Scores", "load", "log", "uncompiled"}
 OF_LMS = {"Answer", "Limits", "MAX_TOKENS"}
 ALLOWED = COMMANDS | SAME_ROLE | OF_LMS

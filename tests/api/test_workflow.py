@@ -1,5 +1,6 @@
 """From records to a submission in Python, by the functions that the commands call."""
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,10 @@ from typing import Any
 import pytest
 
 import aisr
+from aisr.programs.registry import find_task
+from aisr.records import read_records
 from support.compiled import Compiled
+from support.corpora import read_rows, write
 from support.paths import SAMPLE
 
 ARGUMENTS: dict[str, Any] = {
@@ -74,3 +78,48 @@ def test_messages_name_arguments_as_python_has_them(compiled: Compiled, tmp_path
 def _empty(file: Path) -> Path:
     file.touch()
     return file
+
+
+def test_records_are_files_dicts_or_checked_records(compiled: Compiled, tmp_path: Path) -> None:
+    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address)
+    program, rows = aisr.load(compiled.folder("track1")), read_rows(SAMPLE / "track1" / "test.jsonl")[:6]
+    checked = read_records(find_task("track1"), rows)
+    forms: dict[str, Any] = {"file": write(tmp_path / "r", rows), "dicts": rows, "records": checked, "it": iter(rows)}
+    for name, records in forms.items():
+        aisr.predict(program, records, lm, out=tmp_path / name)
+    (predicted,) = {(tmp_path / name).read_bytes() for name in forms}
+    assert aisr.predict(program, rows, lm, out=tmp_path / "dicts").kept == 6
+    verdicts = list(program.judge_all(rows, lm))
+    score = aisr.score("track1", rows, verdicts)
+    assert score == aisr.score("track1", forms["file"], tmp_path / "file")
+    assert len(aisr.submit("track1", checked, verdicts, out=tmp_path / "p.zip").lines) == 6
+    evaluated = aisr.evaluate(program, rows, lm, output=tmp_path / "scores.json")
+    assert evaluated.as_dict()["score"] == score.score == json.loads((tmp_path / "scores.json").read_text())["score"]
+    before, after, gain = aisr.compare("uncompiled", program, checked, lm)
+    assert gain.value == pytest.approx(after.score.score - before.score.score)
+    assert len(predicted.splitlines()) == 6
+    for bad in (
+        lambda: aisr.predict(program, [*rows[:2], {"claim_text": "x"}], lm, out=tmp_path / "bad"),
+        lambda: aisr.split("track1", [*rows[:2], {"claim_text": "x"}], out=tmp_path / "split"),
+    ):
+        with pytest.raises(aisr.UserError, match=r"^records\[2\]: evidence_bundle: missing"):
+            bad()
+    assert str(aisr.check("track1", [rows[0], {"claim_text": "x"}, rows[1]])).startswith(
+        "records[1]: evidence_bundle: missing; sentence_label: missing\nrecords: 2 good records, 1 bad lines\n"
+    )
+    assert aisr.check("track1", rows, against=checked).comparison is not None
+
+
+def test_a_compile_of_lists_goes_on(compiled: Compiled, tmp_path: Path) -> None:
+    lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address)
+    data = {part: read_rows(SAMPLE / "track1" / f"{part}.jsonl") for part in ("train", "dev")}
+    words: dict[str, Any] = {**ARGUMENTS, "artifacts": tmp_path}
+    assert int(aisr.estimate("track1", data, lm, **words)["calls"] or 0) > 10
+    first = aisr.compile("track1", data, lm, track=False, **words)
+    sent = lm.spend["calls"]
+    assert aisr.compile("track1", data, lm, track=False, **words).program.digest == first.program.digest
+    assert lm.spend["calls"] == sent
+    aimed = aisr.compile("track1", data, lm, track=False, target=data["dev"][:12], **{**words, "name": "aimed"})
+    assert "\n    weighted to the target: " in str(aimed)
+    with pytest.raises(aisr.UserError, match=r"^data: splits train; expected train, dev and maybe test"):
+        aisr.compile("track1", {"train": data["train"]}, lm)
