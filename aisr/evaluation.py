@@ -105,8 +105,9 @@ def evaluate(
     records of the set that will be ranked, to which these are weighted; target_mix: its mix, such as "error-free=0.16",
     where it is known. image_root: where picture paths start; by default beside or above the file. output: a JSON file
     for the scores; the records and a page stand in a folder beside it. track: log the evaluation to the MLflow store of
-    `artifacts` (default: AISR_ARTIFACTS, else `artifacts`), with `name` and `command`. Raises `UserError` for a bad or unlabelled record, and where MLflow is out of reach, before anything is
-    spent; `LMUnavailable` for what would meet every record.
+    `artifacts` (default: AISR_ARTIFACTS, else `artifacts`), with `name` and `command`. Raises `UserError` for a bad or
+    unlabelled record, and where MLflow is out of reach, before anything is spent; `LMUnavailable` for what would meet
+    every record.
     """
     loaded, task, root = program.loaded, program.loaded.task, artifacts_folder(artifacts)
     if track:

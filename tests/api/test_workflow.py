@@ -10,7 +10,8 @@ import pytest
 import aisr
 from aisr.programs.registry import find_task
 from aisr.records import read_records
-from support.compiled import Compiled
+from support.commands import run as run_command
+from support.compiled import Compiled, compile_words
 from support.corpora import read_rows, write
 from support.paths import SAMPLE
 
@@ -25,6 +26,10 @@ ARGUMENTS: dict[str, Any] = {
 
 
 def test_a_compile_goes_on_where_the_command_was_and_its_program_predicts(compiled: Compiled, tmp_path: Path) -> None:
+    words = [*compile_words("track1", "labeled", "labeled", compiled.lm), "--no-track"]
+    finished = run_command(*words, "--artifacts", tmp_path / "artifacts")
+    assert finished.code == 0, finished.err
+    command = aisr.load(tmp_path / "artifacts" / "track1" / "labeled")
     lm = aisr.open_lm("openai/gpt-4o-mini", api_base=compiled.address, max_calls=1)  # all are in the cache
     events: list[str] = []
     run = aisr.compile(
@@ -36,7 +41,6 @@ def test_a_compile_goes_on_where_the_command_was_and_its_program_predicts(compil
         on_event=lambda event: events.append(f"{event.kind}: {event}"),
         **ARGUMENTS,
     )
-    command = aisr.load(compiled.folder("track1"))
     assert run.program.digest == command.digest
     assert (run.spend["calls"], run.folder) == (0, tmp_path / "artifacts" / "track1" / "labeled")
     assert run.test is not None
