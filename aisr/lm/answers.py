@@ -15,21 +15,20 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from functools import lru_cache
 from itertools import islice, zip_longest
 from threading import Lock
-from types import SimpleNamespace
-from typing import Any, get_origin
+from typing import Annotated, Any, get_origin
 
 import dspy
 import json_repair
 from cachetools import LRUCache, cached
 from dspy.lm15 import DataPart, FinishReason, RefusalPart, Response, TextPart
 from dspy.utils.exceptions import AdapterParseError
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from aisr.base.files import digest_text
+from aisr.lm.schema import response_format
 
 # --- Thoughts
 
@@ -180,54 +179,66 @@ def first_value(text: str, annotation: Any) -> str:
 
 # --- How a prompt is rendered and an answer read: DSPy's adapters
 
-# The latest prompt of this thread or task, as messages, and the signature that it was rendered for.
-rendered: ContextVar[tuple[Any, Any]] = ContextVar("rendered prompt", default=(None, None))
-
 
 DEMOS_KEPT = 512  # rendered demos of an adapter
 
 
-def adapter_for(schema: bool) -> dspy.Adapter:
-    """Return DSPy's adapter for JSON under a schema where the model takes one, elsewhere that for marked fields, whose
-    fallback to JSON would double a weak model's calls in silence.
+class _Reader:
+    """What both adapters share.
 
-    It reads answers as this module says, with every failure as its own error: DSPy lets the errors of its parsers pass,
-    where an answer nests too deep for them or holds a number of ten thousand digits. An output that a demo lacks is
-    left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words. And the
-    system message of a signature is rendered once, and so is a demo: together they are half
-    of the work for a prompt.
+    They read answers as this module says, with every failure as their own error: DSPy lets the errors of its parsers
+    pass, where an answer nests too deep for them or holds a number of ten thousand digits. An output that a demo lacks
+    is left out of its answer: DSPy puts "Not supplied for this particular example" there, which teaches the words. And
+    the system message of a signature is rendered once, and so is a demo: together they are half of the work for a
+    prompt.
     """
-    adapter = dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
-    format_all, parse, format_demos = adapter.format, adapter.parse, adapter.format_demos
 
-    def read(signature: Any, completion: str) -> Any:
-        name = type(adapter).__name__
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.format_system_message = lru_cache(maxsize=32)(super().format_system_message)  # type: ignore[misc]
+        self._demo = cached(LRUCache(DEMOS_KEPT), key=_demo_key, lock=Lock())(self._render_demo)
+
+    def parse(self, signature: Any, completion: str) -> Any:
+        name = type(self).__name__
         try:
-            return _read(signature, completion, schema, parse)
+            return _read(signature, completion, isinstance(self, dspy.JSONAdapter), super().parse)  # type: ignore[misc]
         except AdapterParseError as error:
             raise AdapterParseError(name, signature, without_thoughts(completion)) from error
         except (ValueError, RecursionError, MemoryError) as error:
             raise AdapterParseError(name, signature, completion, message=str(error)) from error
 
-    @cached(LRUCache(DEMOS_KEPT), key=lambda signature, demo: (signature, digest_text(repr(demo))), lock=Lock())
-    def of_its_own_fields(signature: Any, demo: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def format_demos(self, signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [dict(message) for demo in demos for message in self._demo(signature, demo)]
+
+    def _render_demo(self, signature: Any, demo: Mapping[str, Any]) -> list[dict[str, Any]]:
         lacking = tuple(name for name in signature.output_fields if demo.get(name) is None)
         if len(lacking) == len(signature.output_fields):
             return []
-        messages: list[dict[str, Any]] = format_demos(_without(signature, lacking), [demo])
+        own = _without(signature, lacking)
+        messages: list[dict[str, Any]] = super().format_demos(own, [demo])  # type: ignore[misc]
         return messages
 
-    def of_their_own_fields(signature: Any, demos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        return [dict(message) for demo in demos for message in of_its_own_fields(signature, demo)]
 
-    def note(signature: Any, demos: Any, inputs: Any) -> Any:
-        messages = format_all(signature, demos, inputs)
-        rendered.set((messages, signature))
-        return messages
+def _demo_key(signature: Any, demo: Mapping[str, Any]) -> tuple[Any, str]:
+    return signature, digest_text(repr(demo))
 
-    adapter.parse, adapter.format_demos, adapter.format = read, of_their_own_fields, note
-    adapter.format_system_message = lru_cache(maxsize=32)(adapter.format_system_message)
-    return adapter
+
+class JSONAdapter(_Reader, dspy.JSONAdapter):
+    """DSPy's adapter for JSON, with the schema of this package, which each call brings along."""
+
+    def __call__(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: Any) -> Any:
+        options = {"response_format": response_format(signature), **lm_kwargs}
+        return dspy.ChatAdapter.__call__(self, lm, options, signature, demos, inputs)
+
+
+class ChatAdapter(_Reader, dspy.ChatAdapter):
+    """DSPy's adapter for marked fields."""
+
+
+def adapter_for(schema: bool) -> dspy.Adapter:
+    """Return the adapter for JSON under a schema where the model takes one, elsewhere that for marked fields, whose
+    fallback to JSON would double a weak model's calls in silence."""
+    return JSONAdapter() if schema else ChatAdapter(use_json_adapter_fallback=False)
 
 
 def _read(signature: Any, completion: str, is_json: bool, parse: Callable[[Any, str], Any]) -> Any:
@@ -274,16 +285,38 @@ def _without(signature: Any, names: tuple[str, ...]) -> Any:
 # --- Endings
 
 
+class Alternative(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+    token: str
+    logprob: float | None
+
+
+class Token(Alternative):
+    top_logprobs: list[Alternative] = Field(validation_alias=AliasChoices("top_logprobs", "top"))
+
+
+class Logprobs(BaseModel):
+    """As OpenAI's API has them."""
+
+    content: list[Token]
+
+
+class Output(BaseModel):
+    """A text with the log-probabilities of its tokens."""
+
+    text: str
+    logprobs: Logprobs
+
+
 class Answer(BaseModel):
     """The answer to a call, as the response cache and recordings keep it.
 
-    call: digest of the call; outputs: a text each, or an object with `text` and `logprobs`, the latter as OpenAI's API
-    has them; finish: why each ended: `length`, `content_filter`, `tool_calls`, `refusal`, or that of one that ended by
-    itself; refusal: the words of a refusal; tokens: of the answer, as the server counts.
+    call: digest of the call; finish: why each output ended: `length`, `content_filter`, `tool_calls`, `refusal`, or
+    that of one that ended by itself; refusal: the words of a refusal; tokens: of the answer, as the server counts.
     """
 
-    call: str
-    outputs: list[str | dict[str, Any] | None]
+    call: Annotated[str, StringConstraints(max_length=64)]
+    outputs: Annotated[list[str | Output | None], Field(min_length=1)]
     finish: list[str | None]
     refusal: str = ""
     tokens: int = 0
@@ -294,7 +327,7 @@ class Answer(BaseModel):
         limit: the most tokens of an answer that were asked for; option: the one that sets it, as it is typed.
         """
         for reason, output in zip(self.finish, self.outputs, strict=False):
-            text = (output.get("text") if isinstance(output, dict) else output) or ""
+            text = _text(output)
             if reason == "length":
                 return self._cut(limit, option, text)
             if reason == "refusal":
@@ -319,12 +352,18 @@ class Answer(BaseModel):
         option = f"{option}={2 * most}" if most else option
         return f"the answer was cut after {most or 'too many'} tokens, the most that is allowed; {option} allows more"
 
+    @property
+    def text(self) -> str:
+        """The text of the first output."""
+        return _text(self.outputs[0])
+
     def legacy_outputs(self) -> list[Any]:
-        """Return the outputs as DSPy's adapters take them, log-probabilities with attributes."""
-        return [
-            {**output, "logprobs": _with_attributes(output["logprobs"])} if isinstance(output, dict) else output
-            for output in self.outputs
-        ]
+        """Return the outputs as DSPy's adapters take them."""
+        return [dict(output) if isinstance(output, Output) else output for output in self.outputs]
+
+
+def _text(output: str | Output | None) -> str:
+    return (output.text if isinstance(output, Output) else output) or ""
 
 
 TAIL = 600  # characters at the end of an answer that are looked at for repetitions
@@ -351,22 +390,15 @@ def _texts(response: Response, kind: type[TextPart] | type[RefusalPart]) -> str:
     return "".join(part.text for part in response.message.parts if isinstance(part, kind))
 
 
-def _output(response: Response) -> Any:
+def _output(response: Response) -> str | Output:
     """Return a text, without what no program reads, such as thoughts; or the text and its log-probabilities."""
     data = [json.dumps(part.value, ensure_ascii=False) for part in response.message.parts if isinstance(part, DataPart)]
     text = "".join([_texts(response, TextPart), *data])
     tokens = _tokens_of(without_thoughts(text), response.logprobs or ())
     if not any(token.top for token in tokens):  # a label's own probability alone says nothing of the others
         return text
-    content = [
-        {
-            "token": token.token,
-            "logprob": token.logprob,
-            "top_logprobs": [{"token": other.token, "logprob": other.logprob} for other in token.top],
-        }
-        for token in tokens
-    ]
-    return {"text": text, "logprobs": {"content": content}}
+    content = [Token.model_validate(token) for token in tokens]
+    return Output(text=text, logprobs=Logprobs(content=content))
 
 
 BEGINNING = 20  # characters of an answer by which it is found among its tokens
@@ -381,9 +413,3 @@ def _tokens_of(text: str, tokens: Sequence[Any]) -> Sequence[Any]:
         begin += len(tokens[first].token)
         first += 1
     return tokens[first:] if place >= 0 and text else ()
-
-
-def _with_attributes(value: Any) -> Any:
-    if isinstance(value, dict):
-        return SimpleNamespace(**{name: _with_attributes(one) for name, one in value.items()})
-    return [_with_attributes(one) for one in value] if isinstance(value, list) else value

@@ -45,10 +45,10 @@ from pydantic import BaseModel, ValidationError
 
 from aisr.base import redact
 from aisr.base.files import digest_text
-from aisr.lm.answers import Answer, adapter_for, read_answer, rendered
+from aisr.lm.answers import Answer, adapter_for, read_answer
 from aisr.lm.budget import BudgetSpent, Ledger, Spend
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.schema import Detail, response_format, with_lists
+from aisr.lm.schema import Detail, with_lists
 from aisr.lm.transport import Stopped, check_stopping
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class OpenLM(dspy.LM):
 
     @property
     def supported_params(self) -> set[str]:
-        """As DSPy has them, but for the response format, which is made here for the prompts of `adapter`."""
+        """As DSPy has them, but for the response format, which `adapter` brings along."""
         return set(super().supported_params) - {"response_format"}
 
     @property
@@ -249,7 +249,6 @@ class OpenLM(dspy.LM):
         `LMError`."""
         if isinstance(prompt, Request):
             return self._respond(prompt, options)
-        options = self._with_form(messages, options)
         call = self.call_digest(prompt, messages=messages, **options)
         if self.recorder:
             self.recorder.calls.add(call)
@@ -265,11 +264,10 @@ class OpenLM(dspy.LM):
         """Return the response to a request as it stands, but for the model, which is this one."""
         call = digest_text(OpenAIChatLM(api_key="none").build_request(request, stream=False).body.decode())
         answer = self.answer(call, replace(request, model=self.model), None, options)
-        (output,) = answer.outputs
         return Response(
             id=None,
             model=self.model,
-            message=Message.assistant([TextPart(str(output["text"] if isinstance(output, dict) else output))]),
+            message=Message.assistant([TextPart(answer.text)]),
             finish_reason="length" if answer.finish == ["length"] else "stop",
             usage=Usage(output_tokens=answer.tokens),
         )
@@ -281,19 +279,12 @@ class OpenLM(dspy.LM):
     def call_digest(self, prompt: Any = None, *, messages: Any = None, **options: Any) -> str:
         """Return the digest of a call: of its messages, the model, and the options that shape an answer, such as
         temperature, rollout and schema."""
-        form = self._with_form(messages, options).get("response_format") or {}
+        form = options.get("response_format") or {}
         shaping = self.sampling | {name: value for name, value in options.items() if name not in (*CONNECTION, "lists")}
         if form:
             shaping["response_format"] = form["json_schema"]["schema"] if "json_schema" in form else form
         call = [self.model, prompt, messages, {name: value for name, value in shaping.items() if value is not None}]
         return digest_text(json.dumps(call, sort_keys=True, default=_as_json))
-
-    def _with_form(self, messages: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a call with the response format, where its prompt is one of the adapter for JSON."""
-        prompt, signature = rendered.get()
-        if messages is None or prompt is not messages or not isinstance(self.adapter, dspy.JSONAdapter):
-            return dict(options)
-        return {"response_format": response_format(signature), **options}
 
     def answer(self, call: str, prompt: Any, messages: Any, options: Mapping[str, Any]) -> Answer:
         """Return the answer to a call. call: its digest."""
