@@ -260,7 +260,10 @@ def _read(signature: Any, completion: str, is_json: bool, parse: Callable[[Any, 
             marked = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in values.items())
             return _sound(dspy.ChatAdapter().parse(signature, marked))
     if all(field.annotation is str for field in outputs.values()):
-        return _sound(parse(signature, text))  # a text that was cut is still a text
+        fields = parse(signature, text)  # a text that was cut is still a text
+        if "None" in fields.values():  # which DSPy makes of null
+            raise ValueError("it holds no text")
+        return _sound(fields)
     raise AdapterParseError("", signature, text)
 
 

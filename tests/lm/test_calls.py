@@ -3,6 +3,11 @@ again: `test_faults.py`."""
 
 import json
 import math
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +17,7 @@ import pytest
 from dspy.utils.exceptions import LMError
 
 from aisr.judging.judge import judge_all
+from aisr.lm.budget import BudgetSpent, Ledger, Limits, Spend
 from aisr.lm.client import OpenLM, Unreachable, WaitTooLong
 from aisr.lm.config import LMConfig, Price
 from aisr.lm.open import open_lm
@@ -124,7 +130,54 @@ def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
     assert spent() > kept
 
 
+SPENDS = """
+import sys
+from pathlib import Path
+from aisr.base.errors import UserError
+from aisr.lm.budget import Ledger, Limits, Spend
+ledger = Ledger.for_output(Path(sys.argv[1]), Limits(usd=1.0, calls=1))
+try:
+    ledger.start_call()
+    ledger.end_call(Spend(calls=1, usd=0.9))
+except UserError as error:
+    print(error)
+"""
+
+
+def test_limits_hold_over_two_processes_of_one_output(tmp_path: Path) -> None:
+    """One waits for the other; then it counts what that spent, also where it was opened before."""
+
+    def other_process() -> str:
+        words = [sys.executable, "-c", SPENDS, str(tmp_path / "out")]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+    ledger = Ledger.for_output(tmp_path / "out", Limits(usd=1.0))
+    assert other_process() == ""
+    ledger.start_call()
+    assert re.search("another process spends for this output; wait for it", other_process())
+    ledger.end_call(Spend(calls=1, usd=0.2))
+    with pytest.raises(BudgetSpent, match=r"1\.1000 USD are spent \(0\.9000 of them by earlier runs"):
+        ledger.start_call()
+
+
 # --- What is kept: DSPy's cache in the user's own folder
+
+
+def test_a_cache_that_takes_no_more_is_one_warning_at_once(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lm = runs.opened(loopback.url, timeout=5.0)
+    loopback.reply = lambda request: "yes"
+    lm("Is it so?")
+
+    def full(*args: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("aisr.lm.client._warned", threading.Event())
+    monkeypatch.setattr(type(dspy.cache.disk_cache), "set", full)
+    assert caplog.text == ""
+    assert [lm(f"And {number}?") for number in range(3)] == [["yes"]] * 3
+    assert caplog.text.count("will pay for the same answers again") == 1
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
@@ -26,7 +27,7 @@ from aisr.lm.open import open_lm
 from aisr.programs.track1 import TRACK1
 from support import runs
 from support.corpora import write
-from support.loopback import Loopback, answer_with, hang, judged
+from support.loopback import Loopback, answer_with, hang, judged, refused
 from support.scripted import claim
 
 
@@ -146,8 +147,9 @@ def test_an_identical_call_under_way_is_waited_for(loopback: Loopback) -> None:
     assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
 
 
-def test_ctrl_c_ends_a_command_while_its_calls_hang(loopback: Loopback, tmp_path: Path) -> None:
-    loopback.reply = hang
+@pytest.mark.parametrize("reply", [hang, refused(503, "later", Retry_After="100")], ids=["hangs", "later"])
+def test_ctrl_c_ends_a_command_whose_calls_get_no_answer(reply: Any, loopback: Loopback, tmp_path: Path) -> None:
+    loopback.reply = reply
     data = write(tmp_path / "in.jsonl", [claim("Supported", number=k).model_dump(mode="json") for k in range(20)])
     program = runs.save_program(tmp_path / "mine", TRACK1)
     words = runs.predict_words(TRACK1, program, data, tmp_path / "out.jsonl", loopback.url)

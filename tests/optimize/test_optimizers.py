@@ -9,6 +9,7 @@ from typing import Any
 
 import dspy
 import pytest
+from dspy.lm15 import Message, RefusalPart, Response, TextPart, Usage
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from aisr.artifact.program import parse, program_text, uncompiled_baseline
@@ -85,6 +86,37 @@ def test_every_optimizer_leaves_whole_programs_and_says_what_it_proposed(optimiz
     instructions = [program.main_predictor.signature.instructions for _, program in candidates[1:]]
     assert any("LOOK CLOSELY" in instruction for instruction in instructions) == (optimizer in ("mipro", "gepa"))
     assert said is None or any(re.match(said, note) for note in notes), notes
+
+
+NO_INSTRUCTION = "it holds no instruction"
+UNUSABLE: dict[str, tuple[str | None, Any, str]] = {
+    "cut": ("LOOK CLOSELY at each sent", "length", "the answer was cut after"),
+    "refused": (None, "stop", "the model refused to answer: I cannot"),
+    "filtered": ("", "content_filter", "the answer was filtered"),
+    "null": ('{"FIELD": null}', "stop", NO_INSTRUCTION),
+    "list": ('{"FIELD": ["LOOK CLOSELY"]}', "stop", NO_INSTRUCTION),
+}
+
+
+@pytest.mark.parametrize(("text", "ending", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_a_reflection_that_is_no_instruction_is_counted_with_its_reason(
+    text: str | None, ending: Any, reason: str
+) -> None:
+    def reflecting(request: Any) -> str | Response:
+        whole = proposing(request)
+        if "LOOK CLOSELY" not in whole:
+            return whole
+        field = next(iter(json.loads(whole)))
+        part = RefusalPart("I cannot.") if text is None else TextPart(text.replace("FIELD", field))
+        message = Message.assistant([part])
+        return Response(id=None, model="x", message=message, finish_reason=ending, usage=Usage())
+
+    notes = list[str]()
+    candidates = compiled("gepa", reflecting, note=notes.append)
+    assert any(re.match(rf"gepa: \d+ reflections? could not be used, the first: {reason}", one) for one in notes), notes
+    assert {program.main_predictor.signature.instructions for _, program in candidates} == {
+        TRACK1.build({}).main_predictor.signature.instructions
+    }
 
 
 def test_a_function_of_ones_own_is_an_optimizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from support import corpora
 
 BOTH = {task.name: task for task in (TRACK1, TRACK2)}
 AS_JSON = "Respond with a JSON object"  # in prompts of the adapter that takes a schema
-Answers = Sequence[str | Exception] | Callable[[Request], str]
+Answers = Sequence[str | Exception] | Callable[[Request], str | Response]
 _numbers = itertools.count()
 
 
@@ -49,6 +49,8 @@ class ScriptedEngine:
             pytest.fail(f"the script holds no answer to call {len(self.requests)}")
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, Response):
+            return answer
         return Response(
             id=None,
             model=request.model,
