@@ -13,7 +13,7 @@ from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
 from aisr_papers.passages import MAX_SPAN, lay_out, spread
 from aisr_papers.readers.files import parse_count
-from aisr_papers.readers.formulas import SCRIPT, in_line, mathml, without_marks
+from aisr_papers.readers.formulas import SCRIPT, bare_indices, mathml, script_mark, without_marks
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
 from aisr_papers.readers.pdf_process import LIMITS, Limits
@@ -108,12 +108,14 @@ def _add_text(element: Element, blocks: list[list[str]]) -> None:
     if name == "sup" and any(local_name(part) == "xref" for part in element):
         return
     if name == "math":
-        blocks[-1].append(in_line(mathml(element)))
+        blocks[-1].append(bare_indices(mathml(element)))
         return
     if name in BLOCKS:
         blocks.append([])
-    elif name == "break" or (name == "sup" and last[-1:].isalnum()) or (name == "sub" and last[-1:].isdigit()):
-        blocks[-1].append({"sup": "^", "sub": "_"}.get(name, " "))
+    elif name in ("sup", "sub"):
+        blocks[-1].append(script_mark(name, last))
+    elif name == "break":
+        blocks[-1].append(" ")
     blocks[-1] += [BLANKS.sub(" ", element.text)] if element.text else []
     for one, tail in _parts(element):
         if one is not None:
@@ -196,7 +198,7 @@ def _span(cell: Element, name: str) -> int:
 def _formula(element: Element) -> str:
     """A formula by its MathML, whose text can be read; `[formula]` for another."""
     math = next((one for one in element.iter() if local_name(one) == "math"), None)
-    return (in_line(mathml(math)) if math is not None else "") or "[formula]"
+    return (bare_indices(mathml(math)) if math is not None else "") or "[formula]"
 
 
 # --- One cited paper: a PDF, JATS XML, text or Markdown, as paragraphs with headings, with its own title and DOI.

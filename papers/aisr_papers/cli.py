@@ -234,6 +234,8 @@ def open_lm(lm: str, api_base: str | None, settings: Sequence[str], **more: Any)
 
     import aisr
 
+    if wrong := [setting for setting in settings if "=" not in setting]:
+        raise UserError(f"-L {wrong[0][:80]}: expected NAME=VALUE")
     values: dict[str, Any] = dict(setting.partition("=")[::2] for setting in settings)
     if unknown := [name for name in values if name not in LM_SETTINGS]:
         raise UserError(f"-L {unknown[0][:80]}: not a setting of the LM; expected one of: {', '.join(LM_SETTINGS)}")

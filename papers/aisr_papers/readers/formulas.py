@@ -32,6 +32,13 @@ def without_marks(text: str) -> str:
     return MARKS.sub("", NEAR.sub(" ", text))
 
 
+def script_mark(name: str, before: str) -> str:
+    """What leads something raised (`sup`) or lowered (`sub`) behind a text: a mark, where that would go on with it."""
+    if name == "sup":
+        return "^" if before[-1:].strip() else ""
+    return "_" if before[-1:].isdigit() else ""
+
+
 def fraction(above: str, below: str) -> str:
     return f"{FRACTION}{_in_brackets(above)}/{_in_brackets(below)}{FRACTION}"
 

@@ -37,6 +37,7 @@ OVER = re.compile(r"\{([^{}]*)\\over(?![A-Za-z])([^{}]*)\}")
 EXPONENT = re.compile(r"\^\{((?:[^{}]|\{[^{}]*\})*)\}")
 COMPOUND = re.compile(r"(?<=.)[-+/]|\\frac")  # 2^{n+1}, 2^{1/2}
 TOUCHING = re.compile(r"(?<=\d)\}(?=\s*\{?\s*\d)")  # 10^{5}3 is no power of 53
+SINGLE = re.compile(r"([\^_]\d)(?=\d)")  # 10^53 neither
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 NESTING = re.compile(r"(?<!\\)[{}]|\\begin|\\end|\\left|\\right|\\sqrt")
 WORDS = re.compile(r"[A-Za-z0-9\s.,;:<>=+*/()|!?%-]*+", re.ASCII)  # a formula that prints as it is written
@@ -100,7 +101,7 @@ def _is_unknown(command: str) -> bool:
 def _prepare(source: str) -> str:
     """A formula with what the library reads right in the place of what it runs together."""
     source = NO_DELIMITER.sub("", PLACEHOLDER.sub("", source))
-    source = FRACTION.sub(r"\\frac", OVER.sub(r"\\frac{\1}{\2}", source))
+    source = SINGLE.sub(r"\1\\ ", FRACTION.sub(r"\\frac", OVER.sub(r"\\frac{\1}{\2}", source)))
     return EXPONENT.sub(lambda one: f"^{{({one[1]})}}" if COMPOUND.search(one[1]) else one[0], source)
 
 

@@ -23,8 +23,12 @@ DOCUMENTING = ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCom
 INPUTS = name_set(
     "input include subfile subfileinclude import subimport inputfrom subinputfrom includestandalone includefrom"
 )
-# Of siunitx, with how many numbers stand before the unit.
-QUANTITIES = {"si": 0, "unit": 0, "SI": 1, "qty": 1, "SIlist": 1, "qtylist": 1, "SIrange": 2, "qtyrange": 2}
+# Of siunitx, with how many numbers stand before the unit; and those that have no unit.
+QUANTITIES = {
+    **dict.fromkeys(("si", "unit"), 0), **dict.fromkeys(("SI", "qty", "SIlist", "qtylist", "qtyproduct"), 1),
+    **dict.fromkeys(("SIrange", "qtyrange", "numrange"), 2), **dict.fromkeys(("num", "numlist", "numproduct", "ang"), 1),
+}  # fmt: skip
+UNITLESS = name_set("num numlist numproduct numrange ang")
 QUANTITY = "[quantity]"  # one whose unit is not known
 PROVIDING = ("providecommand", "ProvideDocumentCommand")  # of what is not defined yet
 UNDECIDED = name_set("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifinner ifcase ifdefined ifcsname")
@@ -320,16 +324,17 @@ class Stream:
         numbers = [self.argument() for _ in range(QUANTITIES[call.text])]
         if not numbers and NUMBER.match(source(option)):  # \unit[3]{m}, of the package units
             numbers = [option]
+        if call.text in UNITLESS:
+            self.push([*_in_print(numbers, call), Token("text", "°" if call.text == "ang" else "", call.place)])
+            return
         before = self.option() if numbers else None
         own = {name: one.body for name, one in self.macros.items() if not one.arguments} | self.units
         unit = read_unit((*(before or ()), *self.argument()), own, symbol)
         if unit is None:
             self.files.note_unread(call.place, f"\\{call.text}: a unit that is not known; the quantity is left out")
             numbers, unit = [], QUANTITY
-        words = [Token("command", "%", call.place) if unit == "%" else Token("text", unit, call.place)]
-        for number in numbers[::-1]:
-            words = [*number, Token("text", " to " if words[1:] else " ", call.place), *words]
-        self.push(words)
+        printed = Token("command", "%", call.place) if unit == "%" else Token("text", unit, call.place)
+        self.push([*_in_print(numbers, call), *([Token("text", " ", call.place)] if numbers else []), printed])
 
     def _read_condition(self, token: Token) -> bool:
         """Follow a condition that is plainly true or false, and pass over one that only TeX can tell, with a note."""
@@ -427,3 +432,15 @@ class Stream:
         file = self.files.find_input(name.strip(), token.place)
         if file is not None:
             self.open(file, token.place)
+
+
+def _in_print(numbers: Sequence[Tokens], call: Token) -> list[Token]:
+    """Numbers of siunitx, with "to" between them: a comma is a decimal point there, a semicolon parts those of a
+    list."""
+    words: list[Token] = []
+    for number in numbers:
+        words += [Token("text", " to ", call.place)] if words else []
+        for token in number:
+            text = token.text.replace(",", ".").replace(";", ", ") if token.kind == "text" else token.text
+            words.append(token._replace(text=text))
+    return words

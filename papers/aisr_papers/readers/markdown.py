@@ -14,7 +14,7 @@ from aisr_papers.passages import Piece, flatten, lay_out, mark_bold, spread
 from aisr_papers.readers.blocks import Block, BlockReader
 from aisr_papers.readers.coverage import markdown_lines, measure
 from aisr_papers.readers.files import Files
-from aisr_papers.readers.formulas import FRACTION, SCRIPT, without_marks
+from aisr_papers.readers.formulas import FRACTION, SCRIPT, script_mark, without_marks
 from aisr_papers.readers.latex_formulas import formula
 from aisr_papers.readers.markdown_tables import MARKER, FoundTable, take_tables
 
@@ -197,10 +197,8 @@ class _Reader(BlockReader):
                     TEX_LABEL.sub("", LABEL.sub("", text.replace(FILLER, ""))),
                 )
             elif one.type == "html_inline" and (script := HTML_SCRIPT.match(one.content)):
-                before = next((piece.text[-1] for piece in reversed(pieces) if piece.text), "")
-                is_marked = before.isalnum() if script[1].lower() == "sup" else before.isdigit()
-                opening = {"sup": "^", "sub": "_"}[script[1].lower()] if is_marked else ""
-                text = SCRIPT if one.content[1] == "/" else opening
+                before = next((piece.text for piece in reversed(pieces) if piece.text), "")
+                text = SCRIPT if one.content[1] == "/" else script_mark(script[1].lower(), before)
             if behind_script and text[:1].isdigit():  # 10<sup>5</sup>3
                 text = f" {text}"
             behind_script = text.endswith(SCRIPT)
