@@ -26,7 +26,7 @@ INPUTS = name_set(
 # Of siunitx, with how many numbers stand before the unit; and those that have no unit.
 QUANTITIES = {
     **dict.fromkeys(("si", "unit"), 0), **dict.fromkeys(("SI", "qty", "SIlist", "qtylist", "qtyproduct"), 1),
-    **dict.fromkeys(("SIrange", "qtyrange", "numrange"), 2), **dict.fromkeys(("num", "numlist", "numproduct", "ang"), 1),
+    **dict.fromkeys(("SIrange", "qtyrange", "numrange"), 2), "num": 1, "numlist": 1, "numproduct": 1, "ang": 1,
 }  # fmt: skip
 UNITLESS = name_set("num numlist numproduct numrange ang")
 QUANTITY = "[quantity]"  # one whose unit is not known

@@ -207,29 +207,10 @@ Pixels = npt.NDArray[np.uint8]  # (rows, columns, blue green red)
 Signed = npt.NDArray[np.int16]
 
 
-def render(page: Any, size: tuple[int, int], place: Sequence[int], flags: int = 0) -> Pixels:
-    """A page or a part of it on white. size: columns and rows of the result; place: left, top, width and height of the
-    page in its pixels."""
-    across, down = size
-    bitmap = pdfium.FPDFBitmap_CreateEx(across, down, pdfium.FPDFBitmap_BGRx, None, 0)
-    if not bitmap:
-        raise MemoryError
-    try:
-        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, 0xFFFFFFFF)
-        pdfium.FPDF_RenderPageBitmap(bitmap, page, *place, 0, flags)
-        stride = pdfium.FPDFBitmap_GetStride(bitmap)
-        start = ctypes.cast(pdfium.FPDFBitmap_GetBuffer(bitmap), ctypes.POINTER(ctypes.c_ubyte * (stride * down)))
-        rows = np.frombuffer(start.contents, np.uint8).reshape(down, stride)[:, : across * 4]
-        return rows.reshape(down, across, 4)[:, :, :3].copy()
-    finally:
-        pdfium.FPDFBitmap_Destroy(bitmap)
-
-
 def render_page(page: Any, view: View, limits: Limits) -> tuple[Pixels, float]:
     """The page as it is seen, and its pixels a point."""
     scale = min(PIXELS_PER_POINT, (limits.pixels / max(view.width * view.height, 1)) ** 0.5)
-    across, down = max(round(view.width * scale), 1), max(round(view.height * scale), 1)
-    return render(page, (across, down), (0, 0, across, down)), scale
+    return page.render(scale=scale, may_draw_forms=False, draw_annots=False).to_numpy().copy(), scale
 
 
 def mark_invisible(words: Sequence[Word], picture: tuple[Pixels, float], covers: list[tuple[int, Box]]) -> None:
@@ -440,8 +421,6 @@ SCALE = 4.0  # pixels a point at most
 
 def draw(document: PdfDocument, number: int, box: list[float] | None, limits: Limits) -> bytes:
     """A part of a page as PNG."""
-    from PIL import Image
-
     if not 0 < number <= len(document):
         refuse(f"no page {number} in it")
     try:
@@ -456,11 +435,9 @@ def draw(document: PdfDocument, number: int, box: list[float] | None, limits: Li
     if not (right - left >= 1 and bottom - top >= 1 and max(width, height) <= LARGEST):
         refuse(f"a page of {width:.0f} x {height:.0f} points")
     scale = min(SCALE, (PIXELS / ((right - left) * (bottom - top))) ** 0.5)
-    size = max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1)
-    place = [round(side * scale) for side in (-left, -top, width, height)]
-    pixels = render(page, size, place, pdfium.FPDF_ANNOT)
+    picture = page.render(scale=scale, crop=(left, height - bottom, width - right, top), may_draw_forms=False)
     out = io.BytesIO()
-    Image.fromarray(pixels[:, :, ::-1]).save(out, "PNG", compress_level=3)
+    picture.to_pil().save(out, "PNG", compress_level=3)
     return out.getvalue()
 
 
