@@ -23,7 +23,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, TypeAdapter
 
 from aisr import UserError
-from aisr.text import cache_folder, valid_text, without_keys
+from aisr.text import INVISIBLE, cache_folder, valid_text, without_keys
 from aisr_papers.check.flags import Flag
 from aisr_papers.check.review import (
     Review,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from aisr_papers.check.questions import Checks
 
 MOST_FLAGS = 50  # of one answer: agents cut off what is much longer
+MOST_SENTENCES = 40  # of one call
 AT_ONCE = 4  # calls that work; others wait
 
 
@@ -82,12 +83,20 @@ PapersPath = Annotated[str | None, Field(description="A folder with the cited pa
 Root = Annotated[
     str | None, Field(description="A folder above the paper's that its files may be put in from; default: its own.")
 ]
+# How many there may be stands in the schema, and is told in our words where a client does not heed it.
 Sentences = Annotated[
-    list[str], Field(description="The sentences of one paragraph, in order.", min_length=1, max_length=40)
+    list[str],
+    Field(
+        description="The sentences of one paragraph, in order.",
+        json_schema_extra={"minItems": 1, "maxItems": MOST_SENTENCES},
+    ),
 ]
 Evidence = Annotated[
     list[str],
-    Field(description="What they are held against: tables as text, captions, results, a cited paper.", min_length=1),
+    Field(
+        description="What they are held against: tables as text, captions, results, a cited paper.",
+        json_schema_extra={"minItems": 1},
+    ),
 ]
 
 
@@ -124,8 +133,12 @@ def make_server(settings: Settings) -> MCPServer:
         from aisr_papers.check.questions import Checks, claim_check
 
         texts = [" ".join(one.split()) for one in sentences]
+        if len(texts) > MOST_SENTENCES:
+            raise UserError(f"sentences: {len(texts)} of them; expected at most {MOST_SENTENCES}, of one paragraph")
         for name, given in (("sentences", texts), ("evidence", evidence)):
-            if blank := [number for number, one in enumerate(given, start=1) if not one.strip()]:
+            if not given:
+                raise UserError(f"{name}: an empty list; expected at least one text")
+            if blank := [number for number, one in enumerate(given, start=1) if not INVISIBLE.sub("", one).strip()]:
                 raise UserError(f"{name}: number {blank[0]} is blank; expected words")
         record = {
             "id": "sentences",

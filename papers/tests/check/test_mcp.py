@@ -174,7 +174,7 @@ async def test_what_goes_wrong_is_answered_with_the_reason(settings: Open, loopb
     loopback.reply = lambda request: (401, json.dumps({"error": {"message": "no such key", "type": "x"}}))
     async with connect(settings()) as client:
         assert "no such key" in await refused(client, "check_sentences", **WORDS)
-        assert "too_short" in await refused(client, "check_sentences", **{**WORDS, "sentences": []})
+        assert "expected at least one text" in await refused(client, "check_sentences", **{**WORDS, "sentences": []})
         assert "path" in await refused(client, "check_paper")
         assert (await call(client, "list_unread", path="a.md"))["not_checked"]
 
