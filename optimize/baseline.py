@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from aisr.programs.case import Case
 from aisr.programs.program import Program
 from aisr.programs.task import Task
@@ -48,7 +50,9 @@ def with_no_lm_baseline(task: Task, program: Program, splits: Mapping[str, Seque
     labels = [label for case in cases["train"] for label in task.first_labels(case.gold)]
     if len(set(labels)) < 2:
         return cases
-    classifier = make_classifier().fit([one for case in cases["train"] for one in _statements(task, case)], labels)
+    statements = [one for case in cases["train"] for one in _statements(task, case)]
+    with threadpool_limits(1):  # its steps are short: beside each other, threads wait ten times as long as they work
+        classifier = make_classifier().fit(statements, labels)
     for name in others:
         predicted = classifier.predict([one for case in cases[name] for one in _statements(task, case)])
         answers = iter(map(str, predicted))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from aisr.base.errors import UserError
 from aisr.base.progress import counted
@@ -162,7 +163,8 @@ def _likeliest(features: Values, gold: Sequence[GoldMask]) -> Values:
 
     from scipy.optimize import minimize  # half a second; most commands have no use for it
 
-    return np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x)
+    with threadpool_limits(1):  # as of the no-LM baseline
+        return np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
 def _rank(scores: Values, gold: GoldMask) -> int:

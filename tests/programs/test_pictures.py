@@ -103,7 +103,12 @@ def test_large_pictures_are_decoded_by_one_thread_in_rows_on_white(
     at_once = Image.alpha_composite(Image.new("RGBA", drawn.size, "white"), see_through).convert("RGB")
     threads: set[int] = set()
     flat = pictures._flat
-    monkeypatch.setattr(pictures, "_flat", lambda one: (threads.add(threading.get_ident()), flat(one))[1])
+
+    def flatten(picture: Image.Image) -> Image.Image:
+        threads.add(threading.get_ident())
+        return flat(picture)
+
+    monkeypatch.setattr(pictures, "_flat", flatten)
     monkeypatch.setattr(pictures, "ROWS", 7)
     monkeypatch.setattr(pictures, "LARGE", 40 * 60 - 1)
     with ThreadPoolExecutor(4) as pool:
