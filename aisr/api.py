@@ -144,7 +144,7 @@ def open_lm(
         limits = Limits(max_usd, max_calls)
         ledger = Ledger(limits) if output is None else Ledger.for_output(Path(output), limits)
         config = LMConfig.parse({"model": spec, "api_base": api_base, "price": price, **settings})
-        opened = opening.open_lm(config, ledger, needs_key)
+        opened = opening.open_config(config, ledger, needs_key)
         opened.repeats_failed = True  # judging a record again asks again
         return LanguageModel(opened)
 

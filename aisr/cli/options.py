@@ -203,7 +203,7 @@ def open_command_lm(config: LMConfig, ledger: "Ledger | None" = None, needs_key:
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
     opening.configure_cache()
     opening.stop_on_interrupt()
-    opened = opening.open_lm(config, ledger, needs_key)
+    opened = opening.open_config(config, ledger, needs_key)
     opening.quiet_litellm()
     return LanguageModel(opened)
 

@@ -29,7 +29,7 @@ from aisr.judging.judge import Outcome, attach, judge, open_images
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import FATAL_ERRORS, OpenLM
 from aisr.lm.config import RECORDED, LMConfig
-from aisr.lm.open import configure_cache, open_lm
+from aisr.lm.open import configure_cache, open_config
 from aisr.programs.program import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -306,7 +306,7 @@ class _Worker:
             raise UserError(f"task {job.name}: {reason}; its module must be installed on each machine") from error
         self.task, self.program = parse(job.program, "the program of this run", task)[:2]
         configure_cache()  # where a run without Ray looks for answers
-        self.lm = open_lm(job.config)
+        self.lm = open_config(job.config)
         logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
         attach(self.program, self.lm, open_images(job.images) if job.images else None)
 

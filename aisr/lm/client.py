@@ -415,25 +415,26 @@ def _from_cache(key: dict[str, Any]) -> Answer | None:
     except ValidationError:
         return None
     except Exception as error:  # of SQLite and the disk
-        _warn_of_cache(error)
+        warn_of_cache(error, dspy.cache.disk_cache_dir)
         return None
 
 
 def _keep_in_cache(key: dict[str, Any], text: str) -> None:
-    """Keep an answer. DSPy is silent where the disk takes none, and the next run would pay again."""
+    """Keep an answer, or say that the disk takes none."""
     dspy.cache.put(key, text)
     if dspy.cache.enable_disk_cache and not _warned.is_set():
         try:
             if dspy.cache.cache_key(key) not in dspy.cache.disk_cache:
-                _warn_of_cache("an answer was not kept")
+                warn_of_cache("an answer was not kept", dspy.cache.disk_cache_dir)
         except Exception as error:
-            _warn_of_cache(error)
+            warn_of_cache(error, dspy.cache.disk_cache_dir)
 
 
-def _warn_of_cache(reason: object) -> None:
+def warn_of_cache(reason: object, folder: str) -> None:
+    """Say once that the response cache fails: DSPy is silent, and the next run would pay again."""
     if not _warned.is_set():
         _warned.set()
         log.warning(
-            f"the response cache in {dspy.cache.disk_cache_dir} fails ({reason}): the same command will pay for the "
-            "same answers again. Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
+            f"the response cache in {folder} fails ({reason}): the same command will pay for the same answers again. "
+            "Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
         )

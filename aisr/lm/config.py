@@ -6,8 +6,8 @@ is
 
     teacher = lm.for_role("teacher", model, {"price": "1,2"})
 
-`aisr.lm.open.open_lm(config, ledger)` opens it. This module imports neither DSPy nor LiteLLM nor, for the help of the
-command, pydantic.
+`aisr.lm.open.open_config(config, ledger)` opens it. This module imports neither DSPy nor LiteLLM nor, for the help of
+the command, pydantic.
 """
 
 from collections.abc import Mapping

@@ -38,7 +38,7 @@ from dspy.utils.exceptions import LMConfigurationError
 from aisr.base.files import digest_file, digest_text
 from aisr.base.redact import environment_defaults
 from aisr.lm.budget import Ledger
-from aisr.lm.client import OpenLM
+from aisr.lm.client import OpenLM, warn_of_cache
 from aisr.lm.config import EMBEDDED, LMConfig, LMUnavailable, Price
 from aisr.lm.embedded import load_engine, model_file
 from aisr.lm.recorded import open_recorded
@@ -66,11 +66,8 @@ def configure_cache() -> None:
             if getattr(dspy.cache.disk_cache, setting) != bound:
                 dspy.cache.disk_cache.reset(setting, bound)
     except (OSError, sqlite3.Error) as error:
+        warn_of_cache(error, DISK_CACHE_DIR)
         dspy.configure_cache(enable_disk_cache=False, memory_max_entries=MEMORY_ANSWERS)
-        log.warning(
-            f"the response cache in {DISK_CACHE_DIR} cannot be written ({error}): the same command will pay for the "
-            "same answers again. Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
-        )
 
 
 def quiet_litellm() -> None:
@@ -96,7 +93,7 @@ def stop_on_interrupt() -> None:
 
 
 @environment_defaults(LITELLM_LOCAL_MODEL_COST_MAP="True")
-def open_lm(config: LMConfig, ledger: Ledger | None = None, needs_key: bool = True) -> OpenLM:
+def open_config(config: LMConfig, ledger: Ledger | None = None, needs_key: bool = True) -> OpenLM:
     """Return the language model of a config.
 
     ledger: where its calls are entered, with their limits. needs_key: whether its key must be at hand; not where

@@ -170,7 +170,7 @@ def check_paper(
     opened = None
     if asks_lm:
         limits: Any = {"max_usd": max_usd, "max_calls": max_calls, "needs_key": not estimate}
-        opened = open_lm(lm, api_base, lm_settings or (), output=None if estimate else out, **limits)
+        opened = open_command_lm(lm, api_base, lm_settings or (), output=None if estimate else out, **limits)
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures" if opened else None)
     is_lost = display.print_lost(draft)
     if opened:
@@ -227,7 +227,7 @@ def _judge(
         return review_draft(draft, checks, checkers, lm, done)
 
 
-def open_lm(lm: str, api_base: str | None, settings: Sequence[str], **more: Any) -> "LanguageModel":
+def open_command_lm(lm: str, api_base: str | None, settings: Sequence[str], **more: Any) -> "LanguageModel":
     """Return the language model of a command. settings: NAME=VALUE; more: options of `aisr.open_lm`. Raises
     UserError."""
     import logging
@@ -286,7 +286,7 @@ def mcp(
     if _asks_lm(lm, [program, citation_program, picture_mode]):
         from aisr_papers.check.judging import Programs
 
-        opened = open_lm(lm, api_base, lm_settings or (), max_usd=max_usd, max_calls=max_calls)
+        opened = open_command_lm(lm, api_base, lm_settings or (), max_usd=max_usd, max_calls=max_calls)
         programs = Programs(artifacts, program, citation_program, picture_mode)
         settings = replace(settings, lm=opened, programs=programs)
     serve(settings)

@@ -10,7 +10,7 @@ import pytest
 from aisr.judging.judge import Outcome, judge
 from aisr.lm.answers import last_object
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.programs.track1 import TRACK1
 from support import runs
 from support.loopback import Loopback, answer_with
@@ -34,7 +34,7 @@ def fields(labels: list[str]) -> str:
 
 def judged(loopback: Loopback, schema: bool = True) -> Outcome:
     """What comes of a record of two sentences."""
-    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=False, schema=schema, threads=1))
+    lm = open_config(LMConfig("openai/local", api_base=loopback.url, logprobs=False, schema=schema, threads=1))
     program = TRACK1.build({"verbalized_confidence": True})
     return judge(TRACK1, program, program.prepare(claim(*LABELS)), lm)
 

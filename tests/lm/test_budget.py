@@ -9,7 +9,7 @@ import pytest
 from aisr.artifact.program import load_program
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.optimize.run import compile_program
 from aisr.optimize.search import Settings
 from aisr.optimize.summary import describe_run
@@ -64,7 +64,7 @@ def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refuse
     loopback: Loopback, tmp_path: Path
 ) -> None:
     def run(model: str, address: str, demos: int = 2) -> int:
-        lm = open_lm(LMConfig(model, api_base=address))
+        lm = open_config(LMConfig(model, api_base=address))
         of_plan = plan(tmp_path / "data", settings=Settings(demos=demos))
         compile_program(of_plan, lm, lm, tmp_path / "out", SILENT)
         return len(loopback.requests)

@@ -20,7 +20,7 @@ from aisr.judging.judge import judge_all
 from aisr.lm.budget import BudgetSpent, Ledger, Limits, Spend
 from aisr.lm.client import OpenLM, Unreachable, WaitTooLong
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.programs.track1 import TRACK1
 from support import runs
 from support.commands import Aisr, run_apart
@@ -44,7 +44,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: Loopb
     top = {"Supported": math.log(0.6), "Contradiction": math.log(0.2)}
     spelled = answer_with(lambda body: add_logprobs(body, top))
     loopback.reply = lambda request: spelled(request) if request.body.get("logprobs") else judged(request)
-    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=logprobs))
+    lm = open_config(LMConfig("openai/local", api_base=loopback.url, logprobs=logprobs))
     program = TRACK1.build({})
     with lm.context(), dspy.context(trace=[]):
         (judgement,) = program(**program.prepare(claim("Supported")).example.inputs()).judgements
@@ -63,7 +63,7 @@ def test_a_model_that_reasons_is_sent_no_setting_that_it_refuses(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
     program = TRACK1.build({})
-    with open_lm(LMConfig(model, api_base=None if at_provider else loopback.url)).context():
+    with open_config(LMConfig(model, api_base=None if at_provider else loopback.url)).context():
         program(**program.prepare(claim("Supported")).example.inputs())
     assert [set(request.body) - {"model", "messages", "response_format", "n"} for request in loopback.requests] == [
         set()
@@ -197,6 +197,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning_with_what_to_do(
     aisr: Aisr, words: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()
+    monkeypatch.setattr("aisr.lm.client._warned", threading.Event())
     monkeypatch.setattr("aisr.lm.open.DISK_CACHE_DIR", str(tmp_path / "file" / "cache"))
     done = aisr(*words)
     assert done.code == 0, done.err
@@ -209,7 +210,7 @@ def test_two_servers_that_the_environment_names_never_share_cached_answers(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     for url in (loopback.url, *[loopback.url.replace("/v1", "/other/v1")] * 2):
         monkeypatch.setenv("OPENAI_BASE_URL", url)
-        call(open_lm(LMConfig("openai/local", price=USD)))
+        call(open_config(LMConfig("openai/local", price=USD)))
     assert [request.path.count("other") for request in loopback.requests] == [0, 1]
 
 
@@ -221,7 +222,7 @@ def test_a_wait_of_minutes_ends_the_run(loopback: Loopback) -> None:
     program = TRACK1.build({})
     examples = [program.prepare(claim("Supported", number=k)) for k in range(3)]
     with pytest.raises(WaitTooLong, match="asks to wait for 121 s; run the same command again after that"):
-        judge_all(TRACK1, program, examples, open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)))
+        judge_all(TRACK1, program, examples, open_config(LMConfig("openai/local", api_base=loopback.url, threads=1)))
     assert len(loopback.requests) == 1
 
 
@@ -232,7 +233,7 @@ def test_a_wrong_port_ends_the_run_at_once(monkeypatch: pytest.MonkeyPatch) -> N
         pass
     program = TRACK1.build({})
     with pytest.raises(Unreachable, match=f"^openai/local at {gone.url}: .*refused"):
-        judge_all(TRACK1, program, [claim("Supported")], open_lm(LMConfig("openai/local", api_base=gone.url)))
+        judge_all(TRACK1, program, [claim("Supported")], open_config(LMConfig("openai/local", api_base=gone.url)))
     assert sum(waits) <= 1
 
 

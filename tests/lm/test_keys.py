@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.tracking.runs import MOST_TRACES
 from aisr.tracking.store import open_store
 from support.commands import Aisr, run_apart
@@ -81,7 +81,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     monkeypatch.delenv("AISR_API_KEY", raising=False)
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
-    open_lm(LMConfig("openai/local", api_base=loopback.url))("Hello?")
+    open_config(LMConfig("openai/local", api_base=loopback.url))("Hello?")
     assert [request.authorization for request in loopback.requests] == [sent]
 
 

@@ -11,7 +11,7 @@ import pytest
 import aisr as api
 from aisr.lm.budget import Ledger
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.lm.recorded import recording
 from support import scripted
 from support.commands import Aisr, Finished
@@ -175,4 +175,4 @@ def test_keys_and_prompts_are_not_in_a_recording(tmp_path: Path, monkeypatch: py
     text = gzip.decompress(file.read_bytes()).decode()
     assert "planted" not in text
     assert "What is" not in text
-    assert open_lm(LMConfig(f"recorded:{file}"), Ledger())("What is the key?") == ["the key is <OPENAI_API_KEY>"]
+    assert open_config(LMConfig(f"recorded:{file}"), Ledger())("What is the key?") == ["the key is <OPENAI_API_KEY>"]

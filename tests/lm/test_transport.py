@@ -23,7 +23,7 @@ from dspy.lm15 import Message, Request
 
 from aisr.lm.client import FATAL_ERRORS
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.programs.track1 import TRACK1
 from support import runs
 from support.corpora import write
@@ -90,7 +90,7 @@ def odd() -> Iterator[OddServer]:
 def test_no_answer_reaches_another_call(before: bytes, is_twice: bool, odd: OddServer) -> None:
     odd.before, odd.is_twice = before, is_twice
     url = f"http://127.0.0.1:{odd.server_address[1]}/{digest(repr((before, is_twice)))[:8]}/v1"
-    lm = open_lm(LMConfig("openai/local", api_base=url, threads=4))
+    lm = open_config(LMConfig("openai/local", api_base=url, threads=4))
     questions = [f"question {number}" for number in range(60)]
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda question: lm(question)[0], questions))

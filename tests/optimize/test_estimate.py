@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aisr.lm.config import LMConfig, Price
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.optimize.estimate import DryRun
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
@@ -34,7 +34,7 @@ def plan(folder: Path, task: str, optimizer: str, **options: Any) -> Plan:
 def test_the_estimate_has_the_calls_and_tokens_of_the_compile(loopback: Loopback, tmp_path: Path) -> None:
     """But for the champion on test: all answers of the server are alike, so it stays uncompiled and in the cache."""
     loopback.reply = lambda request: written(request.question, {"label": "Supported", "evidence_ids": []})
-    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(1.0, 10.0)))
+    lm = open_config(LMConfig("openai/local", api_base=loopback.url, price=Price(1.0, 10.0)))
     compile_plan, run = plan(tmp_path, "track2", "knn"), DryRun()
     run.compile(compile_plan, lm, lm, SILENT)
     assert loopback.requests == []
@@ -59,8 +59,8 @@ def test_every_task_and_optimizer_runs_dry(task: str, optimizer: str, loopback: 
     """The teacher has its own price: a dollar a token, where the LM is free."""
     run = DryRun()
     with serve() as school:
-        lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
-        teacher = open_lm(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))
+        lm = open_config(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
+        teacher = open_config(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))
         made = run.compile(plan(tmp_path, task, optimizer), lm, teacher, SILENT)
         assert loopback.requests == school.requests == []
     assert run.ledger.spend.calls > 4

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from aisr.judging.judge import find_image_folder, judge
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.programs import pictures
 from aisr.programs.evidence import read_evidence
 from aisr.programs.pictures import BadPicture, ImageFolder, decode
@@ -123,7 +123,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     loopback.reply = lambda request: json.dumps({"sentence_labels": ["Contradiction"]})
     program = Track1(picture_mode="image")
     program.image_folder = ImageFolder(tmp_path)
-    with open_lm(LMConfig("openai/eyes", api_base=loopback.url)).context():
+    with open_config(LMConfig("openai/eyes", api_base=loopback.url)).context():
         prediction = program(**program.prepare(showing("a.png", "b.png")).example.inputs())
     assert prediction.sentence_labels == ["Contradiction"]
     content = loopback.requests[0].body["messages"][-1]["content"]

@@ -11,7 +11,7 @@ from aisr.judging.predict import PredictionSummary, predict
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.config import LMConfig
-from aisr.lm.open import open_lm
+from aisr.lm.open import open_config
 from aisr.optimize.run import Callbacks, Plan
 from aisr.optimize.search import Settings
 from aisr.programs.program import Program
@@ -32,7 +32,7 @@ def opened(
     **config: Any,
 ) -> OpenLM:
     """An LM at a loopback server that was reached before, and does not wait long for anything."""
-    lm = open_lm(LMConfig(model, api_base=url, threads=threads, timeout=timeout, **config), Ledger(limits))
+    lm = open_config(LMConfig(model, api_base=url, threads=threads, timeout=timeout, **config), Ledger(limits))
     lm.contact.first_wait = 0.001
     lm.contact.succeed()
     return lm
