@@ -121,7 +121,7 @@
       el("div", { class: "pair" },
         el("div", { class: "said-of" },
           el("h2", null, about.labels.length === 0 ? "Answer" : about.evidence ? "Claim" : "Sentences",
-            about.labels.length > 0 && el("span", null, " · bars: how likely each label is")),
+            record.statements.some((one) => one.chances?.length) && el("span", null, " · bars: how likely each label is")),
           record.context && el("p", { class: "quiet" }, record.context),
           ...record.statements.map(drawStatement)),
         el("div", null, ...drawEvidence(record))),
@@ -192,6 +192,7 @@
     waiting = setTimeout(filter, 60);
   });
   byId("order").addEventListener("change", filter);
+  byId("order").hidden = records.every((record) => record.confidence == null);
   byId("clear").addEventListener("click", clear);
 
   if (phone.matches) byId("confusion").open = false;

@@ -59,6 +59,8 @@ class About(_Strict):
     note: str = ""
     score: Score  # of the records below
     test: Score | None = None  # of a compile: on the split that chose nothing, whose records are not listed
+    uncompiled: Score | None = None  # of the program before its compile, on the same split
+    gain: tuple[float, float, float] | None = None  # over that one, with the ends of its 95 % interval
 
 
 class Statement(_Strict):
@@ -206,6 +208,8 @@ def write_compile_report(run: "Run") -> CompileReport:
         about.note = f"The program was chosen on these records: expect less elsewhere. {about.note}".strip()
     else:
         about.test = test.summary()
+        about.uncompiled = run.baseline_test.summary() if run.baseline_test else None
+        about.gain = run.gain_on_test
     if run.target and result.at_target:
         sides = run.target.comparison.lines("Dev and test", "target") if run.target.comparison else []
         parts = [f"Weighted to the target: {result.at_target}", *sides, *run.target.warnings()]
@@ -223,7 +227,7 @@ def write_evaluation_report(done: Evaluation, replayed: Sequence[ReplayedRecord]
 
 
 def _about(title: str, loaded: Loaded, lm: OpenLM, data: str, result: Result) -> About:
-    baseline = [f"No-LM baseline: {result.no_lm.interval}."] if result.no_lm else []
+    baseline = [f"Word counts and no LM, on the records below: {result.no_lm.interval}."] if result.no_lm else []
     return About(
         labels=list(loaded.task.labels),
         evidence=loaded.task.names_evidence,

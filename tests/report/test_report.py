@@ -61,6 +61,9 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     assert found.about.program == made.manifest.digest
     assert found.about.test is not None
     assert found.about.test.score == made.manifest.scores["test"].score
+    assert found.about.uncompiled is not None
+    assert found.about.uncompiled.score == made.manifest.scores["baseline_test"].score
+    assert found.about.gain == made.manifest.gain_on_test
     for one in found.records:
         assert one.failure is None
         asked = found.texts[one.calls[0].messages[-1][1]]
@@ -272,4 +275,7 @@ def test_of_a_thousand_records_one_is_found_by_its_words(opened: Open) -> None:
 def test_a_score_stands_beside_its_interval(ends: tuple[float, float], words: str, opened: Open) -> None:
     found = judged([row(0)])
     found.about.score.interval = ends
+    found.about.test, found.about.uncompiled = found.about.score, found.about.score
+    found.about.gain = (0.1, -0.02, 0.22)
+    assert "; gain 10.0 [-2.0, 22.0] " in " ".join(opened(found).locator("header").inner_text().split()) + " "
     assert words in " ".join(opened(found).locator("header").inner_text().split())
