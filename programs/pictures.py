@@ -43,7 +43,7 @@ ROWS = 256  # of a picture that are laid on white at a time
 SHOWN_PIXELS = 1024 * 768  # more resolution did not help the winners, and providers bill by it
 JPEG_QUALITY = 85
 SMALL_SIDE, SMALL_QUALITY = 480, 60  # pixels, and WebP's measure, of a copy on a page
-ResultT = TypeVar("ResultT")
+WorkedT = TypeVar("WorkedT")
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 
 
@@ -139,7 +139,7 @@ def decode(file: str, most: int = MOST_PIXELS) -> Image.Image:
 _large = ThreadPoolExecutor(1)  # C's allocator keeps what a thread freed for that thread: eight threads held 7 GB
 
 
-def _apply(work: Callable[[Image.Image], ResultT], file: str) -> ResultT:
+def _apply(work: Callable[[Image.Image], WorkedT], file: str) -> WorkedT:
     """Return what `work` makes of a picture that is not decoded yet, and whose header is within the bounds. Large ones
     have their turn in one thread. Raises `BadPicture`, also in place of what `work` raises."""
     try:
