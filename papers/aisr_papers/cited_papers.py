@@ -131,17 +131,22 @@ def _add_text(element: Element, blocks: list[list[str]]) -> None:
 
 def _parts(element: Element) -> Iterator[tuple[Element | None, str]]:
     """The elements in another, each with the text behind it, without what parts raised numbers of works: in 1,2 the
-    comma."""
+    comma, and where one of both numbers is no link that, too."""
     parts: list[Element | None] = [None, *element, None]
     for before, one, behind in zip(parts, parts[1:], parts[2:], strict=False):
         if one is None:
             continue
         tail = one.tail or ""
         is_split = _is_raised(one) and _is_raised(behind) and BETWEEN.fullmatch(tail)
-        is_comma = local_name(one) == "sup" and BETWEEN.fullmatch("".join(one.itertext()))
-        is_near = before is not None and not (before.tail or "").strip(",;– ")
-        is_between = is_comma and is_near and _is_number(before) and _is_number(behind)
-        yield None if is_between else one, "" if is_split else tail
+        raised = "".join(one.itertext()) if local_name(one) == "sup" else ""
+        is_behind = _is_number(before) and before is not None and not (before.tail or "").strip(",;– ")
+        if BETWEEN.fullmatch(raised):
+            is_part = is_behind and _is_number(behind)
+        else:  # 2- before a number of a work is a charge
+            goes_on = is_behind and BETWEEN.match(raised) is not None
+            begins = raised[-1:] in (",", ";") and not tail.strip() and _is_number(behind)
+            is_part = DIGITS.fullmatch(raised) is not None and (goes_on or begins)
+        yield None if is_part else one, "" if is_split else tail
 
 
 def _is_number(element: Element | None) -> bool:
