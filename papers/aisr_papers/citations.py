@@ -3,7 +3,6 @@ bibliography that they are linked to."""
 
 import logging
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
 
 from aisr_papers.draft import Paragraph, Place, Work
-from aisr_papers.readers.files import Files
+from aisr_papers.readers.files import Files, without_accents
 from aisr_papers.readers.latex_commands import name_set
 from aisr_papers.readers.latex_formulas import formula
 
@@ -123,8 +122,7 @@ def _fit(cited: People, work: People) -> tuple[bool, bool, bool, bool]:
 
 def _words(name: str) -> list[str]:
     """The words of a name in small letters without accents and signs."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return re.sub(r"[^\w\s]|\d|_", "", "".join(one for one in plain if not unicodedata.combining(one))).split()
+    return re.sub(r"[^\w\s]|\d|_", "", without_accents(name.casefold())).split()
 
 
 NUMBERS = re.compile(r"\[(\d{1,4}(?:\s?[,;–—-]\s?\d{1,4})*+)\]")

@@ -1,7 +1,6 @@
 """Cited papers: a folder of them, found by key, DOI or title; each a PDF, JATS XML, text or Markdown, as paragraphs."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from aisr import UserError
 from aisr_papers.citations import find_doi
 from aisr_papers.draft import Draft, Place, Unread, Work
 from aisr_papers.passages import MAX_SPAN, lay_out, spread
-from aisr_papers.readers.files import parse_count
+from aisr_papers.readers.files import parse_count, without_accents
 from aisr_papers.readers.formulas import SCRIPT, bare_indices, mathml, script_mark, without_marks
 from aisr_papers.readers.pdf import read as read_pdf
 from aisr_papers.readers.pdf_blocks import REFERENCES
@@ -357,8 +356,7 @@ def _keys_by_content(source: Source, works: Mapping[str, Work]) -> list[str]:
 
 def _plain(text: str) -> str:
     """Letters and digits alone, small, without accents."""
-    bare = "".join(sign for sign in unicodedata.normalize("NFKD", text[:1_000]) if not unicodedata.combining(sign))
-    return "".join(SIGN.findall(bare.casefold()))
+    return "".join(SIGN.findall(without_accents(text[:1_000]).casefold()))
 
 
 def _same_title(one: str, other: str) -> bool:

@@ -54,7 +54,7 @@ def make_checkers(programs: Programs, lm: aisr.LanguageModel, draft: Draft) -> t
     pictures: Any = {"image_root": draft.folder, "drawings": draft.drawings}
     shown: Any = {"picture_mode": programs.picture_mode} if programs.picture_mode else {}
     # Flags are read the surest first, so the LM states how sure it is where nothing else tells.
-    states = {"verbalized_confidence": not lm.gives_logprobs}
+    states: Any = {"verbalized_confidence": not lm.gives_logprobs}
     if programs.claims:
         claims = aisr.load(programs.claims, DRAFT, artifacts=programs.artifacts, **pictures)
     else:

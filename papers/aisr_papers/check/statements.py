@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisr_papers.citations import find_marks
 from aisr_papers.draft import Draft, Float, Sentence, caption_sentences
-from aisr_papers.recompute.numbers import Number, find_numbers
+from aisr_papers.recompute.numbers import POINTED, Number, find_numbers
 
 MOST_STATEMENTS = 4_000  # of a paper; a longer one is a collection
 HIDDEN = "hidden from a reader"
@@ -67,8 +67,7 @@ def _front(draft: Draft) -> frozenset[int]:
 
 # Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)", "follows from (2)".
 POINTER = re.compile(
-    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm|theorem|lemma)(?:s|ses|ces)?\b"
-    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{0,9}\)?)*+"
+    rf"{POINTED}(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{{0,9}}\)?)*+"
     r"|\b(?:in|into|by|from|to|of|using|with|expression|condition)\s\(\d{1,3}\)",
     re.IGNORECASE,
 )

@@ -2,7 +2,6 @@ r"""How much of a paper's source its draft holds: the words between begin and en
 comments, mathematics and what is typed verbatim, counted in the source by other rules than those of the reader."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 from aisr.text import INVISIBLE
 from aisr_papers.draft import Coverage, Draft, Missing, Place
-from aisr_papers.readers.files import Files
+from aisr_papers.readers.files import Files, without_accents
 from aisr_papers.readers.latex_commands import (
     ARGUMENTS,
     DROPPED,
@@ -71,8 +70,7 @@ def _texts(draft: Draft) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", INVISIBLE.sub("", text))
-    return WORD.findall("".join(one for one in plain if not unicodedata.combining(one)).lower())
+    return WORD.findall(without_accents(INVISIBLE.sub("", text)).lower())
 
 
 def _stretches(words: list[Word], lost: list[bool]) -> list[Missing]:

@@ -162,6 +162,11 @@ class Files:
         return plain
 
 
+def without_accents(text: str) -> str:
+    """A text whose letters with accents are plain ones, and whose ligatures are letters."""
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+
+
 def parse_count(text: str, default: int = 1, digits: int = 3) -> int:
     """A number of columns, rows or arguments that a paper names; the default where it is none, or too long."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else default

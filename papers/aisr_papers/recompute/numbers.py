@@ -12,6 +12,11 @@ IN_TEXT = re.compile(
     r"(?P<scale>\s?(?:thousand|million|billion)\b|[kKM](?!\w))?)"
     r"(?![^\W_]|_(?!±)|\^(?![*∗†‡§¶])|[.,]\d|\s?[:/]\s?\d)"
 )
+# What only says where something stands: "Table 3", "Section 4.1", "Eq. (2)"; of any case.
+POINTED = (
+    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm|theorem|lemma)(?:s|ses|ces)?\b"
+    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?"
+)
 DECIMAL = r"(?:\d++(?:\.\d++)?|\.\d++)"
 # What papers set behind the number of a cell: a spread, an interval, marks of footnotes and ranks, "(2nd)".
 SPREAD = (

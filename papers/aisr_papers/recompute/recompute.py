@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from aisr_papers.citations import find_marks
 from aisr_papers.draft import Draft, Sentence
+from aisr_papers.recompute.numbers import POINTED
 
 
 class Label(StrEnum):
@@ -51,13 +52,8 @@ class Fact(NamedTuple):
 
 
 Position = tuple[int, int]  # of a paragraph in the draft, and of a sentence in that
-# What only says where something stands; its numbers are no results. One number alone: what follows "Table 3, " may
-# be a count.
-POINTER = re.compile(
-    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm|theorem|lemma)(?:s|ses|ces)?\b"
-    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?",
-    re.IGNORECASE,
-)
+# Its numbers are no results. One number alone: what follows "Table 3, " may be a count.
+POINTER = re.compile(POINTED, re.IGNORECASE)
 DEGREES = re.compile(r"(?<!\w)[tFrQ]$")  # what stands before [28] as degrees of freedom, and no citation
 LONGEST = 2_000  # characters of a sentence; a longer one is no prose
 
