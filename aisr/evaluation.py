@@ -14,7 +14,7 @@ from aisr.api import LanguageModel, LoadedProgram, as_task, errors_in_python, lo
 from aisr.artifact.manifest import UNCOMPILED, check_comparable
 from aisr.artifact.program import Loaded, uncompiled_baseline
 from aisr.base.errors import UserError
-from aisr.base.files import as_json, try_writing, write_whole
+from aisr.base.files import as_json, percent, try_writing, write_whole
 from aisr.base.jsonl import read
 from aisr.judging import evaluate as scoring
 from aisr.judging.evaluate import Evaluation, Measures, Result, claims_with_evidence, compare_rankers, measure_ranker
@@ -23,6 +23,7 @@ from aisr.metrics.intervals import Interval, in_words
 from aisr.optimize.leakage import group_records, keys_of, prepare_all, read_labeled
 from aisr.optimize.ranker_fit import fit_ranker
 from aisr.optimize.target import Target, compare_sets, drawn, estimate_mix, parse_mix, read_target, stated_mix
+from aisr.programs.probabilities import SOURCES
 from aisr.programs.retrieval import Matcher, bm25
 from aisr.programs.task import Query, Task
 from aisr.records import PathLike, Records, as_file
@@ -68,6 +69,15 @@ class ProgramScores:
     def as_dict(self) -> dict[str, Any]:
         """Return the scores, their parts, and those of each label, as `aisr evaluate --output` writes them."""
         return self.evaluation.result.report()
+
+    def confidence_lines(self) -> list[str]:
+        """Return how sure the program was, by where its probabilities come from, and whether it was right to be."""
+        lines = []
+        for source, report in self.evaluation.result.confidence.items():
+            right, error = percent(report["accuracy"]), percent(report["calibration_error"])
+            known = f"{report['judgements']} labels with probabilities ({SOURCES[source]})"
+            lines.append(f"{known}: {right} % right; expected calibration error {error}")
+        return lines
 
     def target_lines(self) -> list[str]:
         """Return what the target is, the score weighted to it, and how far that can be trusted; nothing without one."""

@@ -107,7 +107,7 @@ def compile_(
         raise UserError(f"--record {record}: the answers of --lm recorded:FILE are recorded already; leave it out")
     from aisr import workflow
     from aisr.artifact.program import check_name
-    from aisr.lm.budget import Ledger, Limits
+    from aisr.lm.budget import Ledger, Limits, describe_estimate
     from aisr.lm.recorded import recording
 
     chosen = find_task_for(task, *files.values(), *([target] if target else []))
@@ -146,7 +146,7 @@ def compile_(
         note("an estimate: the steps of the compile, with made-up answers; nothing is sent")
         with display.Live(ledger) as progress:
             spend = workflow.estimate_plan(plan, model, teacher, progress.show)
-        display.print_estimate(spend, max_usd, max_calls)
+        display.notes(describe_estimate(spend, ledger.limits))
         return
     note(f"compiling {chosen.name} on {data} with {','.join(optimizers)} and {config.model} into {out}/")
     if not optimizer:

@@ -55,9 +55,7 @@ class Live:
         self._listening = heard_by(self._stages.append)
 
     def __enter__(self) -> "Live":
-        console.file = (
-            sys.stdout
-        )  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
+        console.file = sys.stdout  # bound meanwhile: what DSPy prints while optimizers run is redirected, not this
         self._listening.__enter__()
         self._thread.start()
         return self
@@ -139,33 +137,6 @@ def note(text: str) -> None:
 def notes(lines: Iterable[str]) -> None:
     for line in lines:
         note(line)
-
-
-def print_estimate(spend: Mapping[str, Any], max_usd: float | None, max_calls: int | None) -> None:
-    """Print what a dry run came to (see `LanguageModel.spend`), and which limit would end the command early."""
-    usd, calls = spend["usd"], spend["calls"]
-    price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if usd is None else f"{usd:.2f} USD"
-    note(
-        f"about {calls:,} LM calls, {spend['prompt_tokens']:,} prompt and {spend['completion_tokens']:,} completion "
-        f"tokens, {price}. Nothing was sent"
-    )
-    if spend["completion_tokens"]:
-        note("  answers are taken to be as long as labelled ones; a model that reasons first writes more")
-    if max_calls is not None and calls > max_calls:
-        note(f"warning: --max-calls {max_calls} would end it early")
-    if max_usd is not None and usd is not None and usd > max_usd:
-        note(f"warning: --max-usd {max_usd:g} would end it early")
-
-
-def print_confidence(reports: Mapping[str, Mapping[str, Any]]) -> None:
-    """How sure a program was, by where its probabilities come from, and whether it was right to be."""
-    from aisr.programs.probabilities import SOURCES  # loads DSPy
-
-    for source, report in reports.items():
-        note(
-            f"{report['judgements']} labels with probabilities ({SOURCES[source]}): {percent(report['accuracy'])} % "
-            f"right; expected calibration error {percent(report['calibration_error'])}"
-        )
 
 
 def print_failures(failures: Mapping[str, str]) -> None:

@@ -54,7 +54,7 @@ def evaluate(
         )
     display.print_scores(chosen.parts, scores.as_dict())
     display.notes(scores.target_lines())
-    display.print_confidence(scores.as_dict().get("confidence", {}))
+    display.notes(scores.confidence_lines())
     display.print_end(scores.failures, loaded.picture_problems, model.opened.ledger.spend)
     if output:
         folder = evaluation.report_folder(output)

@@ -49,7 +49,7 @@ def predict(
     config, _ = opt.read_lms(lm, api_base, lm_settings)
     from aisr import api, workflow
     from aisr.artifact.program import describe_origin
-    from aisr.lm.budget import Ledger, Limits
+    from aisr.lm.budget import Ledger, Limits, describe_estimate
 
     loaded = api.load(program, find_task_for(task, data), artifacts=artifacts)
     ledger = Ledger.for_output(out, Limits(max_usd, max_calls))
@@ -57,7 +57,7 @@ def predict(
     if estimate:
         with display.Live(ledger):
             spend = workflow.estimate_prediction(loaded, data, model, image_root=image_root)
-        display.print_estimate(spend, max_usd, max_calls)
+        display.notes(describe_estimate(spend, ledger.limits))
         return
     note(f"predicting {data} with {program} ({loaded.digest}) and {config.model} into {out}")
     display.notes(describe_origin(loaded.loaded, data))

@@ -7,6 +7,7 @@ user chose is believed. A call without a report costs nothing.
 import json
 import math
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -174,3 +175,19 @@ def _read_spend(file: Path) -> float:
             f'{file}: expected {{"usd": NUMBER}}, what earlier runs with --max-usd spent; mend it, or remove it to '
             "begin at 0"
         ) from error
+
+
+def describe_estimate(spend: Mapping[str, Any], limits: Limits) -> list[str]:
+    """Return what a dry run came to (see `Spend.as_dict`), and which limit would end the command early, in words."""
+    usd, calls = spend["usd"], spend["calls"]
+    price = "price unknown (-L price=PROMPT,COMPLETION gives it)" if usd is None else f"{usd:.2f} USD"
+    read, written = spend["prompt_tokens"], spend["completion_tokens"]
+    tokens = f"{read:,} prompt and {written:,} completion tokens"
+    lines = [f"about {calls:,} LM calls, {tokens}, {price}. Nothing was sent"]
+    if written:
+        lines.append("  answers are taken to be as long as labelled ones; a model that reasons first writes more")
+    if limits.calls is not None and calls > limits.calls:
+        lines.append(f"warning: --max-calls {limits.calls} would end it early")
+    if limits.usd is not None and usd is not None and usd > limits.usd:
+        lines.append(f"warning: --max-usd {limits.usd:g} would end it early")
+    return lines
