@@ -159,7 +159,8 @@ def split(
 
 def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], group: Sequence[int]) -> dict[int, str]:
     """The side of each group, with groups moved to the sides that lack one of their labels, the rarest label first. A
-    group is moved only where its side keeps all of its labels; the smallest that can be is."""
+    group is moved only where its side keeps this label and all rarer ones; the smallest that can be is. What a side
+    then lacks of commoner labels is mended when these are looked at."""
     sides, size = dict(side_of), Counter(group)
     holders = defaultdict[str, set[int]](set)  # the groups with each label
     labels_of = defaultdict[int, set[str]](set)
@@ -168,14 +169,17 @@ def spread_labels(side_of: Mapping[int, str], labels: Sequence[frozenset[str]], 
         for label in some:
             holders[label].add(own)
 
-    def stays(own: int) -> bool:
-        """Whether the side of a group has all of its labels without it."""
-        return all(any(sides[other] == sides[own] for other in holders[label] - {own}) for label in labels_of[own])
+    def stays(own: int, kept: set[str]) -> bool:
+        """Whether the side of a group has those of its labels that are kept without it."""
+        wanted = labels_of[own] & kept
+        return all(any(sides[other] == sides[own] for other in holders[label] - {own}) for label in wanted)
 
+    kept = set[str]()
     for label in sorted(holders, key=lambda label: (len(holders[label]), label)):
+        kept.add(label)
         for name in Parts._fields:
             if not any(sides[own] == name for own in holders[label]):
-                movable = [own for own in holders[label] if stays(own)]
+                movable = [own for own in holders[label] if stays(own, kept)]
                 if movable:
                     sides[min(movable, key=lambda own: (size[own], own))] = name
     return sides
