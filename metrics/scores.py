@@ -342,10 +342,13 @@ def tally_statements(
     labels: tuple[str, ...],
     exact_name: str = "exact",
 ) -> Tally:
-    """Records of one or more statements, each with its gold labels, and one predicted label each; exact where all of a
-    record are right. None is a record that failed: it earns nothing and its gold labels are missed.
+    """Return the scores of records of one or more statements: the mean of macro-F1 over `labels` and of exact match,
+    where all statements of a record are right, as the official evaluator counts them.
 
-    Raises ValueError where the numbers of records or statements differ or a label is unknown.
+    gold: of each record, of each of its statements, the gold labels, the primary one first. predicted: of each record,
+    a label a statement; None is a record that failed: it earns nothing, and its gold labels are missed. exact_name: of
+    exact match among the parts of the score. Raises ValueError where the numbers of records or statements differ or a
+    label is unknown.
     """
     check_pairs(gold, predicted)
     column = {label: k for k, label in enumerate(labels)}

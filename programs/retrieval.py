@@ -133,7 +133,7 @@ def without_content(paragraphs: Mapping[str, str]) -> set[str]:
 
 
 def heading(text: str) -> bool:
-    """Whether a paragraph is a heading: in the official format a short line of its own without a full stop."""
+    """Return whether a paragraph is a heading: in the official format a short line of its own without a full stop."""
     return bool(HEADING.fullmatch(text.strip()))
 
 
@@ -205,7 +205,8 @@ CUT = "…"
 
 
 def excerpt(claim: str, text: str, most: int) -> str:
-    """Do the same for `most` characters, with a mark where something was cut off."""
+    """Return what of a text matches a claim best, at most some `most` characters, with `CUT` where something was left
+    out."""
     whole, kept = flat(text), within(claim, text, most // BYTES_PER_TOKEN)
     return f"{'' if whole.startswith(kept) else CUT}{kept}{'' if whole.endswith(kept) else CUT}"
 

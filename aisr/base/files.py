@@ -24,7 +24,8 @@ class CannotWrite(UserError):
 
 
 def cache_folder(artifacts: Path) -> Path:
-    """Where an artifacts folder keeps what can be had again: answers of LMs, text read in pictures."""
+    """Return the folder below an artifacts folder for what can be had again: text read in pictures, lists of
+    records."""
     return artifacts.resolve() / ".cache"
 
 
@@ -154,16 +155,19 @@ DIGEST_LENGTH = 16
 
 
 def digest_file(path: Path) -> str:
+    """Return the digest of a file's contents, 16 hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGEST_LENGTH]
 
 
 def digest_text(text: str) -> str:
+    """Return the digest of a text, 16 hex digits."""
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
 def digest_texts(texts: Sequence[str]) -> str:
-    """Of texts in their order. Halves of characters, which a PDF may hold, count like any other."""
+    """Return the digest of texts in their order, 16 hex digits. Halves of characters, which a PDF may hold, count like
+    any other."""
     return digest_text(json.dumps(list(texts)))
 
 
@@ -174,7 +178,7 @@ WHOLE_RANGES = ((0.0, 1.0), (-1.0, 1.0))  # of a score, of a difference
 
 
 def percent(value: float) -> str:
-    """A share in 0-1 as points of a hundred, with one place."""
+    """Return a share in 0-1 as points of a hundred, with one place: "87.5"."""
     return f"{100 * value:.1f}"
 
 
@@ -189,5 +193,5 @@ def with_interval(value: float, low: float, high: float) -> str:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """A number of things: "1 flag", "2 flags"."""
+    """Return a number of things in words: "1 flag", "2 flags"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
