@@ -54,6 +54,7 @@ READ = {
     f"<|constrain|>json<|message|>{ANSWER}<|return|>",
     "marked thought": f"<think>\n{fields(OTHERS)}No.\n</think>\n\n{fields(LABELS)}[[ ## completed ## ]]",
     "plain draft": f"My first idea is {text(OTHERS, None)}, but no.\n\n{ANSWER}",
+    "whole draft": f"My first idea is {DRAFT}, but no.\n\n{ANSWER}",
     "note with half an answer": f"{ANSWER}\n\nHad I been laxer: {text(OTHERS, None)}",
     "braces before": f"The set {{A, B}} is small, {{C is not. {ANSWER}",
     "marked fields": fields(LABELS),
