@@ -37,6 +37,7 @@ from aisr.programs.task import Task
 DEATHS = 3  # of a worker that a record survives
 CLUSTER_PATIENCE = 30.0  # seconds until a cluster has to answer
 ATTEMPTS = 3  # to start a cluster: Ray gives itself 30 seconds, too few where the machine is busy
+LONGEST_REASON = 200  # characters of an error of Ray's
 START = 180.0  # seconds until all workers have to be ready: each imports DSPy, and a machine may be busy
 
 
@@ -216,12 +217,14 @@ def _join(ray: Any, address: str, settings: dict[str, Any]) -> None:
     except Exception as error:
         reason = _first_words(error) or f"no answer within {CLUSTER_PATIENCE:.0f} s"
         raise UserError(
-            f"--ray {address}: {reason}; is a cluster running there (`ray start --head`)? --ray local needs none"
+            f"--ray {address}: {reason}; is a cluster running there (`ray start --head`), and is its token that of "
+            "RAY_AUTH_TOKEN or ~/.ray/auth_token? --ray local needs neither"
         ) from error
 
 
 def _first_words(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+    words = " ".join(str(error).split()).partition(" traceback: ")[0]
+    return words if len(words) <= LONGEST_REASON else f"{words[:LONGEST_REASON]} …"
 
 
 # Ray's agents wait for a minute after a command that was killed. They work in its empty folder, as nothing else does.
