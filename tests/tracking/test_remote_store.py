@@ -140,6 +140,11 @@ def test_what_the_server_will_not_take_is_said_before_anything_is_spent(
     refused = refusal("ada")
     assert "does not take a version of the registered model aisr-track1: " in refused
     assert "whoever runs the server may grant it (EDIT)" in refused
+    grant(team, number, granted()[1:])
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", team.address("ada"))
+    allowed = aisr(*search_words(language, "allowed"))
+    assert allowed.code == 0, allowed.err
+    runs, spent = runs + 1, len(language.requests)
     monkeypatch.setattr(team.proxy, "most", 1_000_000)
     assert "a proxy before the server takes no file of 1.2 MB: raise its limit" in refusal("mia")
     monkeypatch.setattr(team.proxy, "most", 10**9)
@@ -163,9 +168,24 @@ def test_the_page_of_the_server_may_post_and_another_may_not(team: Team) -> None
 
 
 def add_users(team: Team, experiment: str) -> None:
-    """By the requests of `mlflow.server.get_app_client`, whose import warns."""
-    grant = {"username": "ada", "resource_type": "experiment", "resource_id": experiment, "permission": "EDIT"}
-    calls = [("2.0/mlflow/users/create", {"username": user, "password": PASSWORD}) for user in USERS[1:]]
-    for path, body in [*calls, ("3.0/mlflow/users/permissions/grant", grant)]:
-        address = f"http://127.0.0.1:{team.proxy.port}/api/{path}"
-        httpx.post(address, json=body, auth=("mia", PASSWORD), timeout=60).raise_for_status()
+    for user in USERS[1:]:
+        ask_server(team, "2.0/mlflow/users/create", {"username": user, "password": PASSWORD})
+    grant(team, experiment, granted()[:1])
+
+
+def granted() -> list[tuple[str, str]]:
+    """What docs/mlflow.md grants to whoever compiles: kinds and names, the experiment first."""
+    page = (ROOT / "docs" / "mlflow.md").read_text(encoding="utf-8")
+    return re.findall(r'grant_user_permission\("ada", "(\w+)", "([^"]+)", "EDIT"\)', page)
+
+
+def grant(team: Team, experiment: str, permissions: list[tuple[str, str]]) -> None:
+    for kind, name in permissions:
+        about = {"resource_type": kind, "resource_id": experiment if kind == "experiment" else name}
+        ask_server(team, "3.0/mlflow/users/permissions/grant", {"username": "ada", **about, "permission": "EDIT"})
+
+
+def ask_server(team: Team, path: str, body: dict[str, str]) -> None:
+    """As `mlflow.server.get_app_client` does, whose import warns."""
+    address = f"http://127.0.0.1:{team.proxy.port}/api/{path}"
+    httpx.post(address, json=body, auth=("mia", PASSWORD), timeout=60).raise_for_status()
