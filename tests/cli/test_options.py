@@ -310,7 +310,8 @@ def test_chances_are_stated_where_asked_for_and_an_unusable_one_leaves_its_label
     # At the end: which program it is, how it did where nothing was chosen, and the next command.
     assert re.search(r"^the program: the hand-written prompt: no candidate was better$", finished.out, re.M)
     assert "  on test, which chose nothing: " in finished.out
-    assert f"next: aisr predict --task track1 --program {artifacts}/track1/stated --lm openai/local" in finished.out
+    reached = f"--lm openai/local --api-base {loopback.url}"
+    assert f"next: aisr predict --task track1 --program {artifacts}/track1/stated {reached} --data " in finished.out
 
 
 def test_no_command_takes_the_small_model_unasked(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
