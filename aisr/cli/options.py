@@ -10,6 +10,7 @@ from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -216,7 +217,8 @@ def lm_command(config: LMConfig, settings: Iterable[str] | None, image_root: Pat
     the environment says holds there as well."""
     words = ["--lm", config.model]
     if config.api_base and config.api_base != os.environ.get("AISR_API_BASE"):
-        words += ["--api-base", redact.secrets(config.api_base)]
+        is_plain = all(len(part) <= LONGEST_PART for part in urlsplit(config.api_base).path.split("/"))
+        words += ["--api-base", redact.secrets(config.api_base) if is_plain else "ADDRESS"]
     for setting in settings or ():
         if not setting.startswith(TEACHER):
             words += ["-L", redact.secrets(setting)]
@@ -225,6 +227,7 @@ def lm_command(config: LMConfig, settings: Iterable[str] | None, image_root: Pat
     return shlex.join(words)
 
 
+LONGEST_PART = 8  # characters of a part of an address's path; a longer one may be a key
 NOT_REPEATED = ("artifacts", "estimate", "record", "track", "output")  # by their parameters
 PLACEHOLDERS = {"data": "DATA", "image_root": "IMAGES"}  # for absolute paths; FILE for others
 

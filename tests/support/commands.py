@@ -19,6 +19,11 @@ class Finished(NamedTuple):
     out: str
     err: str
 
+    @property
+    def messages(self) -> list[str]:
+        """The lines on standard error but those of progress, which a slow machine has more of."""
+        return [line for line in self.err.splitlines() if not line.startswith("  … ")]
+
 
 Aisr = Callable[..., Finished]
 

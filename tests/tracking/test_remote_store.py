@@ -132,7 +132,7 @@ def test_what_the_server_will_not_take_is_said_before_anything_is_spent(
     def refusal(user: str, *words: object) -> str:
         monkeypatch.setenv("MLFLOW_TRACKING_URI", team.address(user))
         finished = aisr(*(words or search_words(language, "other")))
-        assert (finished.code, len(finished.err.splitlines())) == (2, 1), finished.err
+        assert (finished.code, len(finished.messages)) == (2, 1), finished.err
         assert "the same command" not in finished.err
         return finished.err
 

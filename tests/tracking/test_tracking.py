@@ -317,9 +317,9 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     ):
         finished = aisr(*words)
         assert finished.code == 2
-        assert finished.err.startswith("error: MLFLOW_TRACKING_URI http://127.0.0.1:9: ")
+        assert finished.messages[-1].startswith("error: MLFLOW_TRACKING_URI http://127.0.0.1:9: ")
         assert "sw0rdfish-9" not in finished.err
-        assert len(finished.err.splitlines()) == 1
+        assert len(finished.messages) == 1
     assert not loopback.requests
     assert aisr(*words, "--no-track").code == 0
 
@@ -344,7 +344,7 @@ def test_what_cannot_be_written_is_one_line_before_anything_is_spent(
         refused = aisr(*command)
         assert refused.code == 2
         assert f"mlflow experiments restore -x {number}` brings it back" in refused.err
-        assert len(refused.err.splitlines()) == 1
+        assert len(refused.messages) == 1
     assert not loopback.requests
 
 
@@ -455,5 +455,5 @@ def test_a_store_that_cannot_be_used_is_one_line(
     finished = aisr("inspect", "models:/aisr-track1@champion")
     assert finished.code == 2
     assert reason in finished.err
-    assert len(finished.err.splitlines()) == 1
+    assert len(finished.messages) == 1
     assert "expected models:/" not in finished.err  # the name is right
