@@ -4,8 +4,8 @@ The caption of an element and the windows of 100 words that cite it are its docu
 CSIRO-LT did at Context24 (2024).
 
 Citations are read in the spellings of papers: `Fig. 2, A and B`, `Figs. 1-3`, `Figures 2A–C and 3`, `Fig. 1 (a,b)`,
-`Supplementary Fig. S1`, `Extended Data Table 2`, `Table IV`, `Figure 1—figure supplement 2`. A citation is read sign by
-sign from its first number on, and ends where what follows need not belong to it: "Fig. 2, a decrease" cites no panel.
+`Supplementary Fig. S1`, `Extended Data Table 2`, `Table IV`, `Figure 1—figure supplement 2`. A citation ends where what
+follows need not belong to it: "Fig. 2, a decrease" cites no panel.
 
 Captions mark panels in one of four ways: `(A) … (B and C) … (D–F) …` before what they are about, or behind it as in
 `growth (a), light (b)`; and by a letter that begins a sentence, `a) …`, `A, …`, `A. …`, `a | …`. One way goes through a
@@ -15,7 +15,6 @@ caption; a letter of another in between is a part of the text, such as the (B) o
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,30 +25,41 @@ from aisr.programs.text import words
 
 # --- What a text cites
 
-CITATION_HEAD = re.compile(
-    r"\b(?:(?P<supplement>(?:supp(?:l(?:ement(?:ary|al)?)?)?\.?|supporting|extended data|additional|appendix|si)"
-    r"(?: (?:information|materials?|data|appendix|file(?: \d{1,2})?))?)[,:]?\s)?"
-    r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)(?P<many>s?)\b\.?\s{0,2}",
-    re.IGNORECASE,
-)
-FIGURE_NUMBER = re.compile(
-    r"(?P<s>[Ss]\s?)?(?P<digits>\d{1,3}(?:S\d{1,3})?)(?![\d%])(?:(?P<own>[A-Za-z]{1,4})(?![A-Za-z0-9]))?"
-)
-ROMAN = re.compile(r"[IVX]{1,6}\b")
+DASH = r"\s{0,2}(?:[-‐-―−]{1,2}|to\b|through\b)\s{0,2}"
+AND = r"\s{0,2}(?:,\s?)?(?:and\b|or\b|&)\s{0,2}"
+COMMA = r"\s{0,2}(?:[,;]\s?|[/+])"
+# What may follow a citation, or go on with it: before anything else a letter or a number begins that.
+CLOSED = r"(?=\s{0,2}(?:\Z|[,;:)\]/&‐-―−-]|\.(?!\s?[a-z])|(?:and|or|to|through)\b))"
 NUMERALS = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV", "XVI"]
-ROMANS = {numeral: number for number, numeral in enumerate(NUMERALS, start=1)}
-SUPPLEMENT = re.compile(
-    r"(?:\s?[-–—]{1,3}\s?|,?\s)(?:figure|fig\.?) supplement(?:s (?P<first>\d{1,3}) ?(?:and|&|,|[-–—]) ?)? ?"
-    r"(?P<number>\d{1,3})(?:(?P<own>[A-Za-z]{1,4})(?![A-Za-z0-9]))?",
-    re.IGNORECASE,
+ROMAN = rf"(?:{'|'.join(reversed(NUMERALS))})\b"
+NUMBER = r"(?:[Ss]\s?)?\d{1,3}(?:S\d{1,3})?(?![\d%])"
+OWN = r"[A-Za-z]{1,4}(?![A-Za-z0-9])"  # panels right behind a number
+PANEL = r"(?:[A-Z]{1,3}|[a-z])(?![A-Za-z0-9’'])"
+SEVERAL = r"[A-Za-z](?:\s?(?:[,&–—-]|and|to)\s?[A-Za-z]){0,9}"
+SUPPLEMENT = r"(?:\s?[-–—]{1,3}\s?|,?\s)(?i:fig(?:ure|\.)? supplement)s? ?"
+NUMBERED = rf"{NUMBER}(?:{OWN}|\s?\({SEVERAL}\)|[ ]{PANEL}{CLOSED})?"
+GOES_ON = "|".join(
+    (
+        rf"{DASH}(?:\([A-Za-z]\)|{PANEL})",
+        rf"(?:{COMMA}|{AND})(?:\([A-Za-z]\)|{PANEL}{CLOSED})",
+        rf"(?<=[A-Za-z)]){AND}[A-Z](?![A-Za-z0-9’'])",  # "Fig. 2A and B show"
+        rf"{SUPPLEMENT}{NUMBERED}",
+        rf"{AND}{NUMBERED}",
+        rf"(?(many){DASH}|[-‐-―−]{{1,2}}){NUMBER}(?:{OWN})?",  # not "Fig. 6 – 8 hours later"
+        rf"{COMMA}{NUMBER}(?:{OWN}|(?(many)|{CLOSED}))",  # not "Fig. 2, 3 samples"
+    )
 )
-OF_SUPPLEMENT = re.compile(r"\)? (?:in|of) (?:the )?(?:supplement|supporting information|si\b|appendix)", re.IGNORECASE)
-BRACKETS = re.compile(r"\s?\((?P<panels>[A-Za-z](?:\s?(?:[,&–-]|and|to)\s?[A-Za-z]){0,9})\)")
-PANEL_LETTERS = re.compile(r"(?P<letters>[A-Z]{1,3}|[a-z])(?![A-Za-z0-9’'])")
-BRACKETED_LETTER = re.compile(r"\((?P<letters>[A-Za-z])\)")
-NEXT_CITATION = re.compile(r"\s{0,2}(?:(?P<comma>,\s?+(?!and\b|or\b|&)|;\s?)|(?:,\s?)?(?:and\b|or\b|&)\s{0,2}|[/+])")
-RANGE = re.compile(r"\s{0,2}(?:[-‐-―−]{1,2}|to\b|through\b)\s{0,2}")
-CLOSED = re.compile(r"\s{0,2}(?:\Z|[,;:)\]/&‐-―−-]|\.(?!\s?[a-z])|(?:and|or|to|through)\b)")
+CITATION = re.compile(
+    r"\b(?P<supplement>(?i:(?:supp(?:l(?:ement(?:ary|al)?)?)?\.?|supporting|extended data|additional|appendix|si)"
+    r"(?: (?:information|materials?|data|appendix|file(?: \d{1,2})?))?)[,:]?\s)?"
+    r"(?:(?P<figure>(?i:fig(?:ure)?))|(?i:tab(?:le)?))(?P<many>[sS])?\b\.?\s{0,2}"
+    rf"(?:(?P<romans>(?(figure)(?!)){ROMAN}(?:(?:{COMMA}|{AND}){ROMAN})*+)|(?P<numbers>{NUMBERED}(?:{GOES_ON})*+))"
+    r"(?P<behind>(?i:\)? (?:in|of) (?:the )?(?:supplement|supporting information|si\b|appendix)))?"
+)
+TOKEN = re.compile(
+    rf"(?P<supplement>{SUPPLEMENT})|(?P<dash>{DASH})|{AND}|(?P<s>[Ss]\s?)?(?P<digits>\d{{1,3}}(?:S\d{{1,3}})?)"
+    r"|(?P<letters>[A-Za-z]{1,4})"
+)
 LONGEST_RANGE = 30  # figures that a range may span: no paper says Figs. 1-400
 
 
@@ -64,164 +74,75 @@ class Cited(NamedTuple):
 
 
 def citations(text: str) -> list[Cited]:
-    """What a text cites, in order; what it cites twice stands there twice."""
-    return [cited for head in CITATION_HEAD.finditer(text) for cited in _Reader(text, head).read()]
-
-
-class _Reader:
-    """What one head (`Figs.`, `Supplementary Table`) goes on to cite."""
-
-    def __init__(self, text: str, head: re.Match[str]) -> None:
-        self.text = text
-        self.at = head.end()
-        self.kind = "FIG" if head["figure"] else "TAB"
-        self.supplement = bool(head["supplement"])
-        self.many = bool(head["many"])
-        self.roman = False
-        self.cited: list[Cited] = []
-
-    def read(self) -> list[Cited]:
-        """Numbers with their panels, one after the other."""
-        if not self._number():
-            return []
-        while self._range() or self._next():
-            pass
-        if self._match(OF_SUPPLEMENT):
-            return [one._replace(supplement=True) for one in self.cited]
-        return self.cited
-
-    def _number(self, sure: bool = True) -> bool:
-        """A number, and the panels that stand right behind it. sure: whether one must stand here; elsewhere a number
-        may be the beginning of what comes after ("Fig. 2, 3 samples")."""
-        roman = self._match(ROMAN) if self.kind == "TAB" and sure else None
-        if roman and roman[0] in ROMANS:
-            self._add(str(ROMANS[roman[0]]), False, ())
-            self.at, self.roman = roman.end(), True
-            return True
-        number = self._match(FIGURE_NUMBER)
-        if number is None or not (sure or self.many or number["own"] or CLOSED.match(self.text, number.end())):
-            return False
-        self.at = number.end()
-        digits, own = number["digits"].upper(), number["own"]
-        if supplement := self._match(SUPPLEMENT):
-            if supplement["first"]:
-                self._add(f"{digits}S{supplement['first']}", False, ())
-            digits, own, self.at = f"{digits}S{supplement['number']}", supplement["own"], supplement.end()
-        self._add(digits, bool(number["s"]), _letters(own or ""))
-        if not own:
-            self._panels_behind()
-        return True
-
-    def _panels_behind(self) -> None:
-        """Panels that stand apart from their number: in brackets, or behind a blank."""
-        if brackets := self._match(BRACKETS):
-            self.at = brackets.end()
-            self._widen(spelled_out(brackets["panels"]))
-        elif self.text[self.at : self.at + 1] == " ":
-            apart = PANEL_LETTERS.match(self.text, self.at + 1)
-            if apart and CLOSED.match(self.text, apart.end()):
-                self.at = apart.end()
-                self._widen(_letters(apart["letters"]))
-
-    def _range(self) -> bool:
-        """`-C`, `–2C`, `-3` behind what was just read."""
-        dash = self._match(RANGE)
-        last = self.cited[-1]
-        if dash is None:
-            return False
-        if last.panels and (to := _panel(self.text, dash.end())):
-            self.at = to.end()
-            self._widen(_between(last.panels[-1], to["letters"]))
-            return True
-        to = FIGURE_NUMBER.match(self.text, dash.end())
-        if to is None or "S" in last.number + to["digits"].upper():
-            return False
-        if dash[0].strip() != dash[0] and not self.many:
-            return False  # "Fig. 6 – 8 hours later"
-        first, end = int(last.number), int(to["digits"])
-        if last.panels and to["own"] and first == end:
-            self._widen(_between(last.panels[-1], to["own"]))
-        elif first < end <= first + LONGEST_RANGE and (self.many or not last.panels):
-            for number in range(first + 1, end):
-                self._add(str(number), last.supplement, ())
-            self._add(str(end), last.supplement, _letters(to["own"] or ""))
-        elif not last.panels and not to["own"]:
-            self.cited[-1] = last._replace(number=f"{first}-{end}")  # Figure 2-1: a number of its own
+    """Return what a text cites, in order; what it cites twice stands there twice."""
+    cited: list[Cited] = []
+    for match in CITATION.finditer(text):
+        kind = "FIG" if match["figure"] else "TAB"
+        supplement = bool(match["supplement"] or match["behind"])
+        if match["romans"]:
+            numerals = re.findall(ROMAN, match["romans"])
+            cited += [Cited(kind, str(NUMERALS.index(numeral) + 1), supplement) for numeral in numerals]
         else:
-            return False
-        self.at = to.end()
-        return True
-
-    def _next(self) -> bool:
-        """Another panel or another number, behind a comma or an "and"."""
-        apart = self._match(NEXT_CITATION)
-        if apart is None:
-            return False
-        before, self.at = self.at, apart.end()
-        letters = None if self.roman else _panel(self.text, self.at)
-        if letters and self._belongs(letters, bool(apart["comma"])):
-            self.at = letters.end()
-            self._widen(_letters(letters["letters"]))
-            return True
-        of_supplement = "S" in self.cited[-1].number  # "Figure 1—figure supplement 1 and 2" is about no Figure 2
-        if not of_supplement and self._number(sure=not apart["comma"]):
-            return True
-        self.at = before
-        return False
-
-    def _belongs(self, letters: re.Match[str], comma: bool) -> bool:
-        """Whether letters behind a comma or an "and" are panels: what follows closes the citation or goes on with it,
-        or they come behind a panel in the alphabet ("Fig. 2A and B show")."""
-        if letters[0][0] == "(" or CLOSED.match(self.text, letters.end()):
-            return True
-        panels = self.cited[-1].panels
-        upper = letters["letters"].isupper()
-        return not comma and upper and bool(panels) and letters["letters"] > panels[-1]
-
-    def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        return pattern.match(self.text, self.at)
-
-    def _add(self, number: str, s: bool, panels: tuple[str, ...]) -> None:
-        self.cited.append(Cited(self.kind, number.lstrip("0") or "0", self.supplement or s, panels))
-
-    def _widen(self, panels: tuple[str, ...]) -> None:
-        last = self.cited[-1]
-        self.cited[-1] = last._replace(panels=tuple(dict.fromkeys((*last.panels, *panels))))
+            cited += _numbered(match["numbers"], Cited(kind, "", supplement), bool(match["many"]))
+    return cited
 
 
-def _panel(text: str, at: int) -> re.Match[str] | None:
-    return BRACKETED_LETTER.match(text, at) or PANEL_LETTERS.match(text, at)
+def _numbered(text: str, unnumbered: Cited, many: bool) -> list[Cited]:
+    """Return what a text such as `2A–C and 3` cites. many: whether a plural stands before it."""
+    cited: list[Cited] = []
+    dashed = False
+    of_figure = ""  # before the number of a figure's own supplement
+    for token in TOKEN.finditer(text):
+        if token["supplement"]:
+            of_figure = f"{cited.pop().number}S"
+        elif token["letters"]:
+            last = cited[-1]
+            cited[-1] = last._replace(panels=_with_panels(last.panels, token["letters"], dashed))
+        elif token["digits"]:
+            number = token["digits"].lstrip("0") or "0"
+            if dashed and number == cited[-1].number:
+                continue  # 2A-2C
+            supplement = unnumbered.supplement or bool(token["s"])
+            one = unnumbered._replace(number=of_figure + number, supplement=supplement)
+            cited += _range(cited.pop(), one, many) if dashed else [one]
+        dashed = bool(token["dash"])
+    return cited
 
 
-def _letters(glued: str) -> tuple[str, ...]:
-    """The panels of letters without a blank: AB is two, while Aii, which counts on within a panel, is one."""
-    letters = glued.upper()
-    rising = all(one < other for one, other in pairwise(letters))
-    return tuple(letters if rising else letters[:1])
-
-
-def _between(first: str, last: str) -> tuple[str, ...]:
-    """All panels up to the last one, that of the first on; the last alone where they do not rise."""
-    begin, end = ord(first), ord(last[0].upper())
-    return tuple(map(chr, range(begin, end + 1))) if begin < end else (last[0].upper(),)
+def _range(first: Cited, last: Cited, many: bool) -> list[Cited]:
+    """Return all figures from the first to the last, or a figure of such a number: Figure 2-1."""
+    if "S" in first.number + last.number:
+        return [first]
+    numbers = range(int(first.number) + 1, int(last.number) + 1)
+    if 0 < len(numbers) <= LONGEST_RANGE and (many or not first.panels):
+        return [first, *(first._replace(number=str(number), panels=()) for number in numbers)]
+    return [first if first.panels else first._replace(number=f"{first.number}-{last.number}")]
 
 
 def spelled_out(panels: str) -> tuple[str, ...]:
-    """The panels of `a, b`, `a-c`, `A and B`."""
-    letters: list[str] = []
+    """Return the panels of `a, b`, `a-c`, `A and B`."""
+    letters: tuple[str, ...] = ()
     dashed = False
-    for word in re.findall(r"\w+|[-–—]", panels):
-        if word in ("-", "–", "—", "to"):
-            dashed = True
-        elif len(word) == 1 and word.isalpha():
-            letters += _between(letters[-1], word) if dashed and letters else (word.upper(),)
-            dashed = False
-    return tuple(dict.fromkeys(letters))
+    for token in TOKEN.finditer(panels):
+        if token["letters"]:
+            letters = _with_panels(letters, token["letters"], dashed)
+        dashed = bool(token["dash"])
+    return letters
+
+
+def _with_panels(panels: tuple[str, ...], letters: str, dashed: bool) -> tuple[str, ...]:
+    """Return panels with those that follow: `AB` is two, while `Aii`, which counts on within a panel, is one. dashed:
+    all panels up to the last one follow."""
+    more = letters.upper()
+    if dashed and panels and panels[-1] < more[0]:
+        more = "".join(map(chr, range(ord(panels[-1]), ord(more[0]) + 1)))
+    elif sorted(set(more)) != list(more):
+        more = more[0]
+    return tuple(dict.fromkeys((*panels, *more)))
 
 
 # --- What a caption says of each panel
 
-SEVERAL = r"[A-Za-z](?:\s?(?:[,&–—-]|and|to)\s?[A-Za-z]){0,9}"
 BEGIN = r"(?:(?<=[.;:!?)])\s|\A)\s*"  # of a sentence, or of the caption
 WAYS = (
     re.compile(rf"\((?P<panels>{SEVERAL})\)"),
@@ -251,18 +172,18 @@ class _Mark(NamedTuple):
 
 @lru_cache(maxsize=CAPTIONS_KEPT)
 def parts(caption: str) -> CaptionParts:
-    """The parts of a caption; one without panels is all head."""
+    """Return the parts of a caption; one without panels is all head."""
     text = " ".join(MARKUP.sub("", caption).split())
     for way in WAYS:
         marks = _in_order(text, [_Mark(*mark.span(), spelled_out(mark["panels"])) for mark in way.finditer(text)])
         if len({panel for mark in marks for panel in mark.panels}) > 1:
-            return _behind(text, marks) if way is WAYS[0] and _trails(text, marks) else _before(text, marks)
+            return _divided(text, marks, way is WAYS[0] and _trails(text, marks))
     return CaptionParts(text, {})
 
 
 def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
-    """The marks that begin a part: A first, then what comes next in the alphabet; and where a sentence begins with one,
-    panels that had their turn before."""
+    """Return the marks that begin a part: A first, then what comes next in the alphabet; and where a sentence begins
+    with one, panels that had their turn before."""
     kept: list[_Mark] = []
     last = ord("A") - 1
     for mark in marks:
@@ -275,28 +196,21 @@ def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
 
 
 def _trails(text: str, marks: Sequence[_Mark]) -> bool:
-    """Whether marks stand behind what they are about, whatever follows the last."""
+    """Return whether marks stand behind what they are about, whatever follows the last."""
     return not BEFORE.search(text, 0, marks[0].begin) and all(BEHIND.match(text, mark.end) for mark in marks[:-1])
 
 
-def _before(text: str, marks: Sequence[_Mark]) -> CaptionParts:
-    ends = [*(mark.begin for mark in marks[1:]), len(text)]
-    pieces = [(mark.panels, text[mark.end : end]) for mark, end in zip(marks, ends, strict=True)]
-    return CaptionParts(text[: marks[0].begin].strip(), _joined(pieces))
-
-
-def _behind(text: str, marks: Sequence[_Mark]) -> CaptionParts:
-    begins = [0, *(mark.end for mark in marks[:-1])]
-    pieces = [(mark.panels, text[begin : mark.begin]) for mark, begin in zip(marks, begins, strict=True)]
-    return CaptionParts(text[marks[-1].end :].strip(" .,;"), _joined(pieces))
-
-
-def _joined(pieces: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
-    by_panel: dict[str, list[str]] = {}
-    for panels, text in pieces:
-        for panel in panels:
-            by_panel.setdefault(panel, []).append(text.strip(" ,;:|"))
-    return {panel: " ".join(filter(None, texts)) for panel, texts in by_panel.items()}
+def _divided(text: str, marks: Sequence[_Mark], trail: bool) -> CaptionParts:
+    """Return the parts between marks that stand before what they are about, or, where they trail, behind it."""
+    begins = [0, *(mark.end for mark in marks)]
+    ends = [*(mark.begin for mark in marks), len(text)]
+    between = [text[begin:end].strip() for begin, end in zip(begins, ends, strict=True)]
+    head = between.pop().strip(" .,;") if trail else between.pop(0)
+    panels: dict[str, str] = {}
+    for mark, part in zip(marks, between, strict=True):
+        for panel in mark.panels:
+            panels[panel] = f"{panels.get(panel, '')} {part.strip(' ,;:|')}".strip()
+    return CaptionParts(head, panels)
 
 
 # --- Ranking

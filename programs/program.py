@@ -13,12 +13,10 @@ from contextlib import suppress
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 import dspy
-from cachetools import LRUCache, cached
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -34,7 +32,6 @@ from aisr.programs.records import Record
 from aisr.programs.retrieval import RETRIEVERS, Matcher, RetrieverName, bm25, order
 from aisr.programs.saved import ProgramFile, check_state, read_state
 from aisr.programs.text import plain
-from aisr.programs.text_index import TextIndex
 
 # --- Options
 
@@ -90,29 +87,12 @@ class SearchOptions(Options):
 # the same evidence that it is from, and that of the statements that are nearly the same.
 SOURCE, DUPLICATES = "from_source", "near_duplicates"
 MARKS = (SOURCE, DUPLICATES)
-DEMO_SETS_KEPT = 8  # whose statements stay indexed
 MOST_OF_A_SOURCE = 2  # demos of one paper or table in one prompt
 
 
 def wording(value: Any) -> str:
     """Return a field of a demo as one text."""
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-class IndexedDemos(NamedTuple):
-    """A set of demos, held so that no other demo takes the identity of one, and the index of their statements."""
-
-    demos: tuple[Any, ...]
-    statements: TextIndex
-
-
-def _identities(demos: Sequence[Any], statement: str) -> tuple[Any, ...]:
-    return statement, *map(id, demos)
-
-
-@cached(LRUCache(DEMO_SETS_KEPT), key=_identities, lock=Lock())
-def _index_demos(demos: Sequence[Any], statement: str) -> IndexedDemos:
-    return IndexedDemos(tuple(demos), TextIndex([wording(demo.get(statement)) for demo in demos]))
 
 
 # --- Asking
@@ -285,21 +265,25 @@ class Program(dspy.Module):
         """
         if not self.options.demos_per_record:
             return list(demos)
-        known = _index_demos(demos, self.statement)
-        own, none = self.excluded.get(text, frozenset()), frozenset[int]()
+        statements = [wording(demo.get(self.statement)) for demo in demos]
+        ranking = order(MATCHERS[self.options.demo_similarity](text, statements))
+        none = frozenset[int]()
+        own = self.excluded.get(text, none)
         chosen: list[Any] = []
         of_source, groups = Counter[int](), set[int]()
-        for place in order(MATCHERS[self.options.demo_similarity](text, known.statements)):
+        for place in ranking:
             demo = demos[place]
             source, group = demo.get(SOURCE), demo.get(DUPLICATES)
-            shares = own & self.excluded.get(known.statements[place], none)
+            shares = own & self.excluded.get(statements[place], none)
             if shares or group in groups or of_source[source] >= MOST_OF_A_SOURCE:
                 continue
             chosen.append(demo)
             if len(chosen) == self.options.demos_per_record:
                 break
-            of_source.update([] if source is None else [source])
-            groups.update([] if group is None else [group])
+            if source is not None:
+                of_source[source] += 1
+            if group is not None:
+                groups.add(group)
         return chosen[::-1]
 
     def ask(
