@@ -1,17 +1,17 @@
-"""HTTP for all calls that do not go through LiteLLM: httpx, in an event loop in a thread of its own.
+"""HTTP for all calls that do not go through LiteLLM, by httpx.
 
-A call ends after so many seconds in all, however slowly a server sends. A connection carries a single call: whatever a
-server sends beside the answer, such as a body where none may be, an answer twice, or more than it announced, is gone
-with it, and no answer reaches another call.
+A call ends after so many seconds in all, however slowly a server sends: its connection is shut from outside. A
+connection carries a single call: whatever a server sends beside the answer, such as a body where none may be, an answer
+twice, or more than it announced, is gone with it, and no answer reaches another call.
 """
 
-import asyncio
-import atexit
 import functools
 import os
+import socket
 import ssl
 import threading
-from concurrent.futures import CancelledError
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ class Transport:
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
         try:
-            self._client = httpx.AsyncClient(
+            self._client = httpx.Client(
                 headers={"Connection": "close"},
                 timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
                 limits=httpx.Limits(max_keepalive_connections=0),
@@ -62,23 +62,21 @@ class Transport:
         """Return the response to a request of DSPy's, whatever its status. Raises lm15's errors where there is none, or
         none that is whole, and `Stopped`."""
         check_stopping()
+        call = _Call()
         try:
-            return asyncio.run_coroutine_threadsafe(self._exchange(request), _loop()).result()
-        except CancelledError:
-            raise Stopped("stopped") from None
-        except TimeoutError:
-            raise lm15.TimeoutError(f"no whole answer within {self.timeout:g} s") from None
+            with call.limited_to(self.timeout):
+                return self._exchange(request, call)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            check_stopping()
+            if call.is_over:
+                raise lm15.TimeoutError(f"no whole answer within {self.timeout:g} s") from None
             raise lm15.TransportError(_root(error)) from error
 
-    async def _exchange(self, request: Any) -> Reply:
-        content = {"content": request.body, "headers": request.headers}
-        async with (
-            asyncio.timeout(self.timeout),
-            self._client.stream(request.method, request.url, **content) as response,
-        ):
+    def _exchange(self, request: Any, call: "_Call") -> Reply:
+        content = {"content": request.body, "headers": request.headers, "extensions": {"trace": call.trace}}
+        with self._client.stream(request.method, request.url, **content) as response:
             body = bytearray()
-            async for chunk in response.aiter_bytes():
+            for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > MOST_BYTES:
                     raise lm15.ProviderError(
@@ -108,14 +106,49 @@ def _certificates(*bundles: str | None) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=None if is_folder else bundle, capath=bundle if is_folder else None)
 
 
-# --- The event loop, and its end
-
+# --- The end of a call, and of all calls
 
 stopping = threading.Event()
+_calls: set["_Call"] = set()  # under way
 
 
 class Stopped(LMError):
     """The process is about to end: nothing more is sent."""
+
+
+class _Call:
+    """The connection of a call, which another thread may end."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self._socket: socket.socket | None = None
+
+    @contextmanager
+    def limited_to(self, seconds: float) -> Iterator[None]:
+        """End the call after so many seconds, or as soon as the process is about to end."""
+        timer = threading.Timer(seconds, self.end)
+        timer.daemon = True
+        timer.start()
+        _calls.add(self)
+        try:
+            yield
+        finally:
+            _calls.discard(self)
+            timer.cancel()
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note the connection, as httpx reports it."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._socket = info["return_value"].get_extra_info("socket")
+            if self.is_over or stopping.is_set():
+                self.end()
+
+    def end(self) -> None:
+        """Have whoever waits for this connection go on at once, without an answer."""
+        self.is_over = True
+        if self._socket is not None:
+            with suppress(OSError):  # it is closed already
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # of TLS, too, below its own end
 
 
 def check_stopping(seconds: float = 0.0) -> None:
@@ -124,35 +157,8 @@ def check_stopping(seconds: float = 0.0) -> None:
         raise Stopped("stopped")
 
 
-_loops: list[asyncio.AbstractEventLoop] = []  # one, once it is needed
-_starting = threading.Lock()
-
-
-def _loop() -> asyncio.AbstractEventLoop:
-    with _starting:
-        if not _loops:
-            loop = asyncio.new_event_loop()
-
-            def run() -> None:
-                loop.run_forever()
-                loop.close()
-
-            threading.Thread(target=run, name="aisr-http", daemon=True).start()
-            atexit.register(loop.call_soon_threadsafe, loop.stop)
-            _loops.append(loop)
-        return _loops[0]
-
-
-os.register_at_fork(after_in_child=_loops.clear)  # threads stay behind
-
-
 def stop_calls() -> None:
     """End all calls under way, and send nothing more in this process."""
     stopping.set()
-    for loop in _loops:
-        loop.call_soon_threadsafe(_cancel_all, loop)
-
-
-def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
-    for task in asyncio.all_tasks(loop):
-        task.cancel()
+    for call in _calls.copy():
+        call.end()

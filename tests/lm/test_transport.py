@@ -147,7 +147,7 @@ def test_an_identical_call_under_way_is_waited_for(loopback: Loopback) -> None:
     assert (len(loopback.requests), lm.ledger.spend.calls) == (1, 1)
 
 
-@pytest.mark.parametrize("reply", [hang, refused(503, "later", Retry_After="100")], ids=["hangs", "later"])
+@pytest.mark.parametrize("reply", [hang, refused(429, "later", Retry_After="100")], ids=["hangs", "later"])
 def test_ctrl_c_ends_a_command_whose_calls_get_no_answer(reply: Any, loopback: Loopback, tmp_path: Path) -> None:
     loopback.reply = reply
     data = write(tmp_path / "in.jsonl", [claim("Supported", number=k).model_dump(mode="json") for k in range(20)])
@@ -161,7 +161,7 @@ def test_ctrl_c_ends_a_command_whose_calls_get_no_answer(reply: Any, loopback: L
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         _, errors = process.communicate(timeout=60)
-    assert time.monotonic() - began < 20  # of a busy machine; the server would hang for minutes
+    assert time.monotonic() - began < 5  # the server would hang for minutes
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "stopped; the same command goes on where it can"
     assert len(loopback.requests) == sent
